@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check.py [COMMIT]: builds and runs what the files touch that changed since COMMIT (default HEAD: what is not committed
-yet): a minute at most for one op, one screen or one lesson. What a change can reach from further away is for `make test`.
-Called by `make check [SINCE=COMMIT]`."""
+"""check.py [COMMIT] builds and tests what the files changed since COMMIT touch, a minute at most for one op, one screen
+or one lesson. The default HEAD covers what is not committed yet. `make test` is for what a change reaches further away.
+`make check [SINCE=COMMIT]` calls this."""
 import os, pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -9,7 +9,7 @@ BUILD = ROOT / "build/release"
 FLOORS = ("engine", "training", "app")
 HOUSE = ("test_includes", "test_file_sizes", "test_statements", "test_type_names")  # cheap rules of the whole source
 SCREENS = {"compare_screen", "diagram", "lab", "lessons", "panels", "plot", "settings", "shell", "sweep", "tape_screen", "ui"}
-MANY = 60  # objects that read a header: more take longer than a minute
+MANY = 60  # the most objects that read a header; more take longer than a minute
 
 
 def output(*command):
@@ -22,7 +22,7 @@ def changed_files(since):
 
 
 def tests_that_read():
-    """Every file of tests/ with the headers that it includes, its own helpers' among them."""
+    """Returns every test of tests/ with the headers that it includes, those of its helpers among them."""
     includes = {}
     for path in [*ROOT.glob("tests/*/**/*.cpp"), *ROOT.glob("tests/*/**/*.h")]:
         includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
@@ -38,13 +38,13 @@ def tests_that_read():
 
 
 def entry_of(test):
-    """What CTest calls a file of tests: "app.test_zoo". Those of the house are the app's."""
+    """Returns what CTest calls a test, such as "app.test_zoo". The tests of the house belong to the app."""
     program = pathlib.Path(test).relative_to(ROOT / "tests").parts[0]
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
 def tests_of_source(path, readers):
-    """The tests that include the file's own header, else those of its room; of an op those that go through all ops."""
+    """Returns the tests that include the file's own header, else those of its room, and for an op those of all ops."""
     folder = pathlib.Path(path).parent
     if folder.parts[:2] == ("engine", "ops"):
         return {"engine." + name for name in ("test_op_cases", "test_reference", "test_update_ops", "test_model_reference")}

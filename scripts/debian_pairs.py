@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""German-English sentence pairs from Debian's package descriptions and their translations.
+"""Makes German-English sentence pairs from Debian's package descriptions and their translations.
 
     python3 scripts/debian_pairs.py [--out FOLDER] [--german FILE... --english FILE...]
 
-Writes de-en.train.tsv, de-en.valid.tsv and de-en.test.tsv, a pair a line, German TAB English, where `normscope reproduce`
-looks for them. Without files apt fetches the indexes of this machine's own package sources (about 8 MB) into a folder
-that is removed again; it needs no root and changes nothing of the system.
+Writes de-en.train.tsv, de-en.valid.tsv and de-en.test.tsv, a pair a line, German TAB English, where `normscope
+reproduce` looks for them. Without files, apt fetches the indexes of this machine's own package sources (about 8 MB)
+into a folder that is removed again; this needs no root and changes nothing of the system.
 
-Both languages of a description are cut alike: title, paragraphs, items of lists. What has as many parts in both is paired
-part by part, then sentence by sentence where their numbers agree, else as a whole. Left out: equal texts, too long or too
-different in length, without words, with markup. No English sentence and no German one occurs twice, whatever its case
-and marks. The order is that of a hash of the text; the last 1,500 are the test split, the 1,500 before them validate.
+Both languages of a description are cut into title, paragraphs and items of lists. Where both have as many parts, these
+are paired, then their sentences if the numbers agree, else whole parts. Pairs are left out if their texts are equal,
+too long, too different in length, without words or with markup. No sentence occurs twice, whatever its case and marks.
+A hash of the text orders the pairs; the last 1,500 are the test split, the 1,500 before them validate.
 
-Exit codes: 0 done, 2 command line, 3 apt or an index is missing or cannot be used, 5 the pairs cannot be written.
+Exit codes: 0 done, 2 command line, 3 apt or an index is missing or unusable, 5 the pairs cannot be written.
 """
 import argparse
 import bz2
@@ -29,7 +29,7 @@ import tempfile
 import zlib
 
 NAME = "de-en"
-LONGEST, RATIO, SLACK = 60, 2.0, 20  # words a side; the longer side in letters: at most RATIO * shorter + SLACK
+LONGEST, RATIO, SLACK = 60, 2.0, 20  # words a side; the longer side has at most RATIO * shorter + SLACK letters
 
 BULLET = re.compile(r"[-*+o•·–] +(?=\S)")
 MARKUP = re.compile(r"<[^>]*>|&\w+;|\\\w|[{}|\t\x00-\x08]|https?://\S+$|<!--")
@@ -40,7 +40,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])[\"“”»«')\]]*\s+(?=[\"“„»«'(\[
 
 
 class Unusable(Exception):
-    """An index, or apt, that gives no pairs: one line that says why."""
+    """Says in one line why an index, or apt, gives no pairs."""
 
 
 def apt(config, *words):
@@ -56,10 +56,10 @@ def apt(config, *words):
 
 
 def fetch(folder):
-    """{language: texts of its indexes}, with the machine's own sources and settings, in a folder of our own."""
+    """Returns {language: texts of its indexes}, fetched with the machine's own sources into a folder of our own."""
     config = pathlib.Path(folder, "apt.conf")
     pathlib.Path(folder, "lists", "partial").mkdir(parents=True)
-    os.chmod(folder, 0o755)  # root's apt fetches as another user
+    os.chmod(folder, 0o755)  # apt as root fetches as another user
     config.write_text(f"""Dir::State "{folder}"; Dir::State::Lists "{folder}/lists"; Dir::State::status "/dev/null";
 Dir::Cache "{folder}/cache"; Acquire::GzipIndexes "false"; Acquire::PDiffs "false";
 #clear APT::Update;
@@ -92,7 +92,7 @@ def read(path):
 
 
 def descriptions(index, language):
-    """{(package, md5 of the English description): lines}; the first line is the title."""
+    """Returns {(package, md5 of the English description): lines}; the first line is the title."""
     found = {}
     for stanza in re.split(r"\n\n+", index):
         package = re.search(r"^Package: (.+)$", stanza, re.M)
@@ -104,7 +104,7 @@ def descriptions(index, language):
 
 
 def parts(lines):
-    """Sections between the " ." lines, each a list of (is an item, text); the first is the title alone."""
+    """Returns the sections between " ." lines as lists of (is an item, text); the first has only the title."""
     sections, indent = [[(False, " ".join(lines[0].split()))], []], 1
     for line in lines[1:]:
         text, depth = " ".join(line.split()), len(line) - len(line.lstrip())
@@ -123,7 +123,7 @@ def parts(lines):
 
 
 def sentences(text):
-    """Cut behind . ! ? where a capital letter follows, but not behind an abbreviation or an ordinal number."""
+    """Cuts behind . ! ? where a capital letter follows, but not behind an abbreviation or an ordinal number."""
     cut, start = [], 0
     for end in SENTENCE_END.finditer(text):
         if not ABBREVIATED.search(text[:end.start()]):
@@ -133,7 +133,7 @@ def sentences(text):
 
 
 def pairs_of(german, english):
-    """The parts of one description that belong together."""
+    """Yields the parts of one description that belong together."""
     ours, theirs = parts(german), parts(english)
     if len(ours) != len(theirs):
         ours, theirs = ours[:1], theirs[:1]
@@ -147,12 +147,12 @@ def pairs_of(german, english):
 
 
 def bare(text):
-    """Letters and digits alone: what makes two sentences the same."""
+    """Keeps letters and digits alone, because two sentences that agree in them count as the same."""
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
 def alike(de, en):
-    """In length: of two sentences where there is one in the other language the second one is missing."""
+    """Compares lengths, because a side that is much shorter often lacks a sentence."""
     return max(len(de), len(en)) <= RATIO * min(len(de), len(en)) + SLACK
 
 
@@ -165,7 +165,7 @@ def usable(de, en):
 
 
 def make_pairs(indexes):
-    """All pairs in their order, which follows from the texts alone."""
+    """Returns all pairs in an order that follows from the texts alone."""
     sides = {language: {} for language in indexes}
     for language, texts in indexes.items():
         for text in texts:
@@ -175,7 +175,7 @@ def make_pairs(indexes):
         if key in sides["en"]:
             counts.update(pair for pair in set(pairs_of(german, sides["en"][key])) if usable(*pair))
     kept, seen = [], set()
-    for (de, en), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):  # the most frequent translation
+    for (de, en), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):  # most frequent translation first
         same = {("de", bare(de)), ("en", bare(en))}
         if not same & seen:
             seen |= same
@@ -185,7 +185,7 @@ def make_pairs(indexes):
 
 def write(folder, splits):
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # all of them are there before one is replaced
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # all files are complete before one is replaced
         for split, pairs in splits.items():
             text = "".join(f"{de}\t{en}\n" for de, en in pairs)
             pathlib.Path(scratch, split).write_bytes(text.encode())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A processor's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
+"""Makes a processor's performance table from the output of `normscope bench --json` and of `make bench-peers`.
 
     performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--before before.json]
                          [--section AMD --write docs/performance.md] [--readme README.md]
 
-Prints Markdown, or with --write puts it between the file's lines <!-- performance AMD --> and <!-- /performance AMD -->;
---readme puts a short table between <!-- performance --> and <!-- /performance -->.
-Lines of the second file that are no JSON objects are skipped, so a log of the whole command serves.
+Both files must be of one machine. It prints Markdown, or with --write puts it between the lines <!-- performance AMD
+--> and <!-- /performance AMD --> of a file; --readme puts a short table between <!-- performance --> and <!--
+/performance -->. Lines of the second file that are no JSON objects are skipped, so a log of the whole command serves.
 """
 
 import argparse
@@ -38,19 +38,19 @@ def peer_rows(path):
 
 
 def split(rows):
-    """The peers' rows, and ours between theirs: the best product of a library, and models by name."""
+    """Returns the peers' rows, and by name our rows between them: models, and the best product of a library."""
     ours = {row["name"]: row for row in rows if row["framework"].startswith("normscope")}
     return [row for row in rows if not row["framework"].startswith("normscope")], ours
 
 
 def in_turn(engine, ours):
-    """The engine's models as they were measured between the peers, where they were."""
+    """Returns the engine's results, with the models that were measured between the peers in place of the others."""
     models = [model | ours.get(model["name"], {}) for model in engine.get("models", [])]
     return engine | {"models": models, "sgemm_in_turn": ours.get("sgemm", {}).get("gflops")}
 
 
 def columns(peers):
-    """(framework, mode) in the order in which they were measured."""
+    """Returns (framework, mode) in the order in which they were measured."""
     return list(dict.fromkeys((row["framework"], row["mode"]) for row in peers if "name" in row))
 
 
@@ -59,7 +59,7 @@ def shape(row):
 
 
 def products(engine, peers):
-    """(row of ours, its ratio to the fastest library) for every product, and the best rate of any library."""
+    """Returns (our row, its ratio to the fastest library) for every product, and the best rate of any library."""
     theirs = {shape(row): row["gflops"] for row in peers if row["mode"] == "sgemm"}
     rows, best = [], 0
     for row in engine.get("gemm", []):
@@ -111,7 +111,7 @@ def short_table(engine, peers):
 
 
 def put(path, section, text):
-    """Between the lines that begin and end the section of a page."""
+    """Replaces what is between the lines that begin and end the section of a page."""
     begin, end = f"<!-- performance{section} -->", f"<!-- /performance{section} -->"
     page = path.read_text()
     if begin not in page or end not in page:
@@ -138,7 +138,7 @@ def gemm_lines(engine, peers):
 
 
 def micro_lines(engine):
-    """Steps of the models that have plain loops (normscope bench --micro), small ones first."""
+    """Lists the steps of the models that have plain loops (normscope bench --micro), small models first."""
     rows = engine.get("micro", [])
     if not rows:
         return []
@@ -152,7 +152,7 @@ def micro_lines(engine):
 
 
 def op_lines(now, before):
-    """Every op of two layers beside its roofline, before and now; – where a program has no such op."""
+    """Lists every op of two layers beside its roofline, before and now; – where a program has no such op."""
     if not before:
         return []
     files = [{(row["size"], row["op"], row["phase"]): row for row in file["ops"]} for file in (before, now)]
@@ -169,7 +169,7 @@ def op_lines(now, before):
 
 
 def peer_op_lines(engine, peers):
-    """Ops that a peer has too (torch_ops.py), ours beside its fastest way of doing them."""
+    """Lists the ops that a peer has too (torch_ops.py), ours beside the peer's fastest way of doing them."""
     ours = {(row["size"], row["op"], row["phase"]): row for row in engine.get("ops", [])}
     theirs = {}
     for row in peers:

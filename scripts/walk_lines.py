@@ -14,7 +14,7 @@ ENTRY = re.compile(rf"`(?P<file>[\w/]+\.\w+)`(?:: (?P<names>{NAMES})|{NUMBER}(?=
 
 
 def function_places(path, name):
-    """The first and the last line of each function of that name, counted from 0, with the comment above it."""
+    """Returns the first and last line, counted from 0, of each function of that name with the comment above it."""
     lines = path.read_text().splitlines()
     plain = re.compile(r"^[^{(=]*[\s*&]" + re.escape(name) + r"\(|^" + re.escape(name) + r"\(")
     places = []
@@ -26,7 +26,7 @@ def function_places(path, name):
         while last < len(lines) and not lines[last].rstrip().endswith(("{", ";", "}")):
             last += 1
         if lines[last].rstrip().endswith(";"):
-            continue  # a declaration or a call
+            continue  # this is a declaration or a call
         if lines[last].rstrip().endswith("{"):
             while lines[last] != " " * indent + "}" and lines[last] != " " * indent + "};":
                 last += 1
@@ -37,12 +37,12 @@ def function_places(path, name):
 
 
 def function_place(path, name):
-    """The place of the first function of that name; None: the file has none."""
+    """Returns the place of the first function of that name, or None where the file has none."""
     return next(iter(function_places(path, name)), None)
 
 
 def counted(walk):
-    """The walk with its numbers, the sum of its lines and the number of its files."""
+    """Returns the walk with its numbers, the sum of its lines and the number of its files."""
     total, files = 0, set()
 
     def entry(match):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The last step of `make web`: what the page needs beside the program.
+"""Takes the last step of `make web`: adds what the page needs beside the program.
 
     scripts/web_finish.py build/web --initial-mb 256 --maximum-mb 2048 --system / --deps build/web-deps
 
-Copies the icon and the pictures that the page shows where it cannot run, writes licenses.txt (the terms of what is
-compiled in and packed) and sizes.json (the bytes of each file, for the progress bar; the memory that the module was
-linked with), and puts a .gz and, where the `brotli` program is
-installed, a .br beside every file that gains by it.
+Copies the icon, and the pictures that the page shows where it cannot run. Writes licenses.txt (the terms of what is
+compiled in and packed) and sizes.json (the bytes of each file, for the progress bar, and the memory that the module was
+linked with). Puts a .gz, and a .br where `brotli` is installed, beside every file that gains by it.
 """
 
 import argparse
@@ -18,12 +17,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = {  # to the name in the folder
+COPIED = {  # from the source to the name in the folder
     "assets/screenshots/lab-light.png": "lab-light.png",
     "assets/screenshots/lab-dark.png": "lab-dark.png",
     "assets/icon/normscope.svg": "icon.svg",
 }
-COMPILED_IN = [  # Debian's packages, the faces among them; emscripten's file tells of the C and C++ libraries, too
+COMPILED_IN = [  # Debian's packages, the faces among them; emscripten's file covers the C and C++ libraries
     "emscripten",
     "libhwy-dev",
     "libfmt-dev",
@@ -36,11 +35,11 @@ COMPILED_IN = [  # Debian's packages, the faces among them; emscripten's file te
     "fonts-dejavu-core",
 ]
 PACKED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".wasm", ".data"}  # the others are compressed already
-FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before it, all of them
+FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before the first frame
 
 
 def pack(path):
-    """Bytes of the smallest form of the file that a server can send; each form is written beside it."""
+    """Writes each packed form beside the file and returns the bytes of the smallest form that a server can send."""
     if path.suffix not in PACKED:
         return path.stat().st_size
     packed = gzip.compress(path.read_bytes(), 9, mtime=0)
@@ -54,13 +53,13 @@ def pack(path):
 
 
 def licences(system, deps):
-    """The terms of all that comes from others, one below the other; what is not found is said."""
+    """Joins the terms of everything that comes from others, and reports what it does not find."""
     files = {"normscope": ROOT / "LICENSE", "Dear ImGui": ROOT / "build/deps/imgui/LICENSE.txt"}
     files |= {name: system / "usr/share/doc" / name / "copyright" for name in COMPILED_IN}
     texts = {name: file.read_text(errors="replace") for name, file in files.items() if file.is_file()}
     for name in files.keys() - texts.keys():
         print(f"web_finish.py: no {files[name]}, so licenses.txt says nothing of {name}", file=sys.stderr)
-    texts["md4c"] = (deps / "src/md4c.c").read_text().partition("*/")[0] + "*/\n"  # its source begins with them
+    texts["md4c"] = (deps / "src/md4c.c").read_text().partition("*/")[0] + "*/\n"  # the source begins with its terms
     return "".join(f"{'=' * 20} {name}\n\n{text.rstrip()}\n\n" for name, text in texts.items())
 
 

@@ -3,8 +3,8 @@
 
     make web-serve [ARGS="--port 9000"]
 
-What web_finish.py packed (.br, .gz) is sent packed to a browser that takes it. --bare leaves the two headers out, as a
-host does where they cannot be set: the page's service worker then adds them.
+A browser that takes packed files gets what web_finish.py packed (.br, .gz). --bare leaves the two headers out, like a
+host that cannot set them; the page's service worker then adds them.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Handler(SimpleHTTPRequestHandler):
     }
 
     def send_head(self):
-        """The base class's, but with the packed file in place of the plain one where there is one."""
+        """Does what the base class does, but sends the packed file in place of the plain one where there is one."""
         self.packed = None
         path = Path(self.translate_path(self.path))
         if path.is_dir():
@@ -73,13 +73,13 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64  # a page asks for its files all at once
 
     def handle_error(self, request, client_address):
-        """A browser that closes a connection in the middle is no error of ours."""
+        """Ignores a browser that closes a connection in the middle, because that is no error of the server."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 def make_server(folder, port=0, bare=False, quiet=True):
-    """A server on localhost that is not running yet; port 0 takes a free one (server_address says which)."""
+    """Makes a server on localhost that is not running yet; port 0 takes a free one (server_address says which)."""
     settings = {"bare": bare, "quiet": quiet}
 
     def handler(*arguments):

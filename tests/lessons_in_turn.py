@@ -1,6 +1,6 @@
-"""lessons_in_turn.py PROGRAM: checks a third of the lessons, in turn from commit to commit, and every one whose folder
-changed lately: a change to the engine that breaks a lesson's claim is found within three commits, in a third of the time.
-With NORMSCOPE_TEST_FULL set (make test-full) all of them. The lesson's own numbers are one seed's: `lesson check --full`."""
+"""lessons_in_turn.py PROGRAM checks a third of the lessons, in turn from commit to commit, and every lesson whose
+folder changed lately. A change to the engine that breaks a claim is found within three commits, in a third of the time.
+With NORMSCOPE_TEST_FULL set (make test-full) it checks all. `lesson check --full` takes all seeds, this takes one."""
 import os, pathlib, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -15,7 +15,7 @@ def git(*arguments):
 def chosen():
     lessons = sorted(path.name[3:] for path in (ROOT / "lessons").glob("[0-9][0-9]-*"))
     commits = git("rev-list", "--count", "HEAD").strip()
-    if os.environ.get("NORMSCOPE_TEST_FULL") or not commits:  # outside of a repository nobody knows whose turn it is
+    if os.environ.get("NORMSCOPE_TEST_FULL") or not commits:  # outside of a repository there are no turns
         return lessons
     changed = git("diff", "--name-only", f"HEAD~{min(LATELY, int(commits) - 1)}", "--", "lessons")
     touched = {line.split("/")[1][3:] for line in changed.splitlines() if line.count("/") > 1}

@@ -1,4 +1,4 @@
-// Completion scripts for three shells. See description.h.
+// The completion scripts serve three shells; description.h describes the command line for them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void visit_all(const CommandText& command, Visit visit) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-/// In single quotes, as all three shells read them.
+/// `in_quotes` uses single quotes, which all three shells read alike.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c == '\n' ? ' ' : c);
@@ -146,7 +146,7 @@ std::string fish(const CommandText& program) {
   std::string out =
       "# fish completion of normscope, printed by: normscope completion fish\ncomplete -c normscope -f\n";
   visit_all(program, [&](const CommandText& command) {
-    std::string seen;  // all words of the path, and none of the commands below it
+    std::string seen;  // requires every word of the path and no command below it
     for (size_t begin = 0; begin < command.path.size();) {
       const size_t end = std::min(command.path.find(' ', begin), command.path.size());
       seen += fmt::format("{}__fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ",

@@ -1,4 +1,3 @@
-// See description.h.
 #include "app/cli/description.h"
 
 #include <CLI/CLI.hpp>

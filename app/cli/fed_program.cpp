@@ -54,10 +54,10 @@ void FedProgram::start([[maybe_unused]] std::vector<char*> arguments, int input)
   posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&files, fileno(said_.get()), STDERR_FILENO);
-  // The last one: the number may be that of one of the others.
+  // This redirection comes last, because its number may be that of one of the other files.
   posix_spawn_file_actions_adddup2(&files, fileno(made_.get()), STDERR_FILENO + 1);
 #ifdef __EMSCRIPTEN__
-  const int failed = ENOSYS;  // a page starts no programs
+  const int failed = ENOSYS;  // a web page cannot start programs
 #else
   const int failed = posix_spawnp(&child_, arguments[0], &files, nullptr, arguments.data(), environ);
 #endif

@@ -1,4 +1,4 @@
-// normscope(1) in man(7). See description.h.
+// The manual page normscope(1) is written in man(7) from the description of the command line (description.h).
 #include <fmt/format.h>
 
 #include "app/cli/description.h"

@@ -1,4 +1,3 @@
-// See options.h.
 #include "app/cli/options.h"
 
 #include <CLI/CLI.hpp>
@@ -84,7 +83,7 @@ void add_main_runs(CLI::App& app, MainOptions& options) {
           ->type_name("FILE")
           ->excludes(text);
   add_runs(app, options.runs, options.set, options.edits);
-  app.get_option("--run")->excludes(config);  // it would replace the runs of the file unnoticed
+  app.get_option("--run")->excludes(config);  // --run would silently replace the runs of the file
   add_link(app, options.link)->excludes(config)->excludes(app.get_option("--run"));
   add_steps(app, options.steps, "budget of steps");
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")

@@ -22,7 +22,7 @@ namespace normscope::cli {
 namespace {
 
 constexpr double kTimingSeconds = 0.05;
-constexpr size_t kMostProcessors = 64;  // a folder that many machines share
+constexpr size_t kMostProcessors = 64;  // for a folder that many machines share
 
 using Remembered = std::map<std::string, std::string, std::less<>>;  // by processor: the choice as text
 
@@ -36,7 +36,7 @@ Remembered read_products(const std::string& file) {
       if (const auto word = choice.value_exact<std::string>())
         all.emplace(std::string(processor.str()), *word);
   } catch (const Error&) {
-    all.clear();  // it is timed again, and the file replaced
+    all.clear();  // the choice is timed again, and the file replaced
   }
   return all;
 }
@@ -49,8 +49,8 @@ void write_products(const std::string& file, const Remembered& all) {
     text += fmt::format("{} = {}\n", toml_string(processor), toml_string(choice));
   try {
     make_folder(std::filesystem::path(file).parent_path().string(), Access::Shared, "products");
-    if (!output_path(file, "products").direct) write_file(file, text, "products");  // a pipe would wait
-  } catch (const Error&) {  // it is timed at every start
+    if (!output_path(file, "products").direct) write_file(file, text, "products");  // a pipe would block
+  } catch (const Error&) {  // the choice is then timed at every start
   }
 }
 
@@ -60,7 +60,7 @@ cpu::GemmChoice remembered_products(const std::string& file, const std::string& 
                                     const std::function<cpu::GemmChoice()>& time) {
   Remembered all = read_products(file);
   if (const auto known = all.find(processor); known != all.end()) {
-    // Among the candidates: the caches may be others than those that the file's processor reported.
+    // A remembered choice must still be a candidate, because these caches may differ from those it was timed with.
     const std::vector<cpu::GemmChoice> candidates = cpu::gemm_candidates(cpu::l2_bytes());
     const std::optional<cpu::GemmChoice> choice = cpu::gemm_choice_from(known->second);
     if (choice && std::find(candidates.begin(), candidates.end(), *choice) != candidates.end())
@@ -84,7 +84,7 @@ void use_fastest_products() noexcept {
     const std::string processor =
         fmt::format("{}, {}, {}", cpu::processor_name(), cpu::choose_isa(), cpu::kGemmCandidates);
     cpu::use_gemm_choice(remembered_products(cache + "/products.toml", processor, time));
-  } catch (...) {  // whatever is wrong with this machine, the command itself says it
+  } catch (...) {  // the command itself reports what is wrong with this machine
   }
 }
 

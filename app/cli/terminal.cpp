@@ -20,21 +20,21 @@ namespace {
 enum Answer { kDefault, kFlag, kEnd };
 
 volatile std::sig_atomic_t interrupt_flag = 0, answer = kDefault;
-const char* volatile end_line = nullptr;  // what is said where the program ends at once
+const char* volatile end_line = nullptr;  // printed when the program ends at once
 std::atomic<int> print_errno{0};
 
 void write_error(const char* text) {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to be told
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to read it
 }
 
-// In a signal handler: nothing here and below takes a lock or allocates.
+// Signal handlers begin here: none of them may take a lock or allocate.
 void on_interrupt(int) {
   interrupt_flag = 1;
   alarm(1);
 }
 
 void on_unanswered(int) {
-  const int before = errno;  // of what was under way
+  const int before = errno;  // of the code that was interrupted
   write_error(
       "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
   errno = before;
@@ -92,12 +92,12 @@ constexpr auto kRedraw = std::chrono::milliseconds(100);
 void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
-      (void)open("/dev/null", O_RDWR);  // gets the lowest number that is free: this one
-  // A handler and not SIG_IGN, which programs that are started from here would inherit.
+      (void)open("/dev/null", O_RDWR);  // gets the lowest free number, which is this one
+  // This is a handler and not SIG_IGN, because programs that are started from here would inherit SIG_IGN.
   const struct sigaction nothing = handled([](int) {}, SA_RESTART);
   sigaction(SIGPIPE, &nothing, nullptr);
 #ifdef SIGXFSZ
-  sigaction(SIGXFSZ, &nothing, nullptr);  // the write fails as on a full disk
+  sigaction(SIGXFSZ, &nothing, nullptr);  // a write then fails as on a full disk
 #endif
 }
 

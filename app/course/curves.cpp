@@ -26,7 +26,7 @@ bool stat_name(const std::string& name) {
   return std::regex_match(name, pattern);
 }
 
-/// "L*.ffn.w2.grad_norm".
+/// `layer_name` accepts a number of every layer, such as "L*.ffn.w2.grad_norm".
 bool layer_name(const std::string& name) {
   return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
 }
@@ -49,7 +49,7 @@ CurveData stat_curve(const Curve& curve, const History& history, const std::stri
   return series_of(curve, history.series(stat));
 }
 
-/// The critical rate is measured at every n-th step, and there is no number between.
+/// `leave_out_unmeasured` drops the steps between two measurements of the critical rate, which have no value.
 void leave_out_unmeasured(CurveData& data) {
   CurveData there;
   for (size_t i = 0; i < data.y.size(); ++i)
@@ -60,7 +60,7 @@ void leave_out_unmeasured(CurveData& data) {
   data = std::move(there);
 }
 
-/// "L06.ffn.token_cosine": that of the last sub-layer.
+/// `last_cosine` names the token cosine of the last sub-layer, such as "L06.ffn.token_cosine".
 std::string last_cosine(const History& history) {
   std::string last = "token_cosine";
   for (const StatInfo& stat : history.layout())
@@ -92,13 +92,13 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-/// The value that a number of the history had at a step; NaN while there is none.
+/// `stat_at` returns the first value of a number from step `curve.from` on, or NaN where there is none.
 double stat_at(const Curve& curve, const History& history, const std::string& name) {
   const CurveData one = stat_curve(curve, history, name);
   return one.y.empty() ? std::numeric_limits<double>::quiet_NaN() : one.y.front();
 }
 
-/// Nothing while the run has not come to the step.
+/// `profile` is empty as long as the run has not reached the step.
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
   CurveData data;
   if (history.last_step() < curve.from) return data;
@@ -119,7 +119,7 @@ CurveData numbered(std::vector<double> y) {
   return data;
 }
 
-/// A fresh model, its Store and a batch, in the setting that the curve asks for.
+/// `Fresh` is an untrained model with its Store and a batch, in the setting that the curve asks for.
 struct Fresh {
   ModelConfig config;
   Batch batch;
@@ -138,7 +138,7 @@ Fresh fresh(const Curve& curve, RunSpec spec, experiments::RunStore& runs, int32
   return {std::move(config), std::move(batch), std::move(store)};
 }
 
-/// The specification of one of the models that a point is the mean of.
+/// `model_of` moves the seed, because a point of a curve is the mean of several models.
 RunSpec model_of(RunSpec spec, int32_t model) {
   spec.seed += 100 * static_cast<uint64_t>(model);
   return spec;
@@ -171,7 +171,7 @@ CurveData depth(const Curve& curve, const RunSpec& spec, experiments::RunStore& 
   CurveData data;
   for (double layers : curve.xs) {
     data.x.push_back(depth_x(curve, layers));
-    // What a single model does depends on its weights more than on its depth: the mean of a few is followed.
+    // A single model depends more on its weights than on its depth, so a point is the mean of several models.
     double sum = 0;
     for (int32_t model = 0; model < curve.models; ++model)
       sum += at_depth(curve, model_of(spec, model), runs, static_cast<int32_t>(layers));
@@ -274,9 +274,9 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
     const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip";
     from = 1;
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
-    if (curve.of == Of::Wiring) --to;  // what the last one meets is counted
+    if (curve.of == Of::Wiring) --to;  // the last sub-layer has no such number
   }
-  constexpr int32_t kMostParts = 20;  // so few that no pixel misses one, and the arrow keys get to the end
+  constexpr int32_t kMostParts = 20;  // few enough that a drag reaches each and the arrow keys get to the end
   const int32_t parts = std::min(to - from, kMostParts);
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
   return x;
@@ -336,7 +336,7 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
 std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
                                  const Changes& changes, const std::vector<Changes>& tried) {
   std::vector<double> values = curve.xs;
-  if (!curve.other.empty()) return values;  // cells of a map
+  if (!curve.other.empty()) return values;  // the curve is of the cells of a map
   const RunSpec line = spec_of(lesson, curve.run, seed, changes);
   const auto add = [&](const RunSpec& point) {
     const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);

@@ -15,7 +15,7 @@
 //           the layer. above_tenth: share of positions whose square there is more than a tenth above their mean.
 //           skip: mean skip scale (omega); x: the sub-layer
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
-//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, that times |x| over the root of the width;
+//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, that times |x| over sqrt(width);
 //           gradient_mean, gradient_variance: what its backward pass leaves of those of a gradient (see
 //           measure/single_norm.h). Of its activation: activation_share, mean square of what it lets through over that
 //           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1

@@ -44,19 +44,19 @@ Axis axis_of(const FigureAxis& a) {
 
 Column column(const std::vector<double>& v) { return Column::of(std::vector<float>(v.begin(), v.end())); }
 
-/// Below the axis there is nothing to see: a line runs along its edge instead of through the ticks.
+/// `clamped` keeps a line within the axis, so that it runs along the edge instead of through the ticks.
 std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   for (double& y : v)
     if (std::isfinite(y)) y = std::clamp(y, axis.low, axis.high);
   return v;
 }
 
-/// A loss has two decimals, everything else two digits.
+/// `value_text` writes a loss with two decimals and any other number with two digits.
 std::string value_text(double v, const FigureAxis& axis) {
   return axis.label.starts_with("loss") ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
 }
 
-/// What a line comes to: its end; of a loss over time the mean of the last steps, as the text says.
+/// `end_value` is the last value of a line, or for a loss over time the mean of the last steps, as texts state it.
 double end_value(const std::vector<double>& y, const Figure& figure) {
   if (!ends_in_means(figure)) return y.back();
   const size_t count = std::min(y.size(), static_cast<size_t>(kLossWindow));
@@ -64,7 +64,7 @@ double end_value(const std::vector<double>& y, const Figure& figure) {
          static_cast<double>(count);
 }
 
-/// As the texts of the lesson say it, where one of its measures is that very number.
+/// `end_text` writes the end as the texts of the lesson do, if one of its measures is that very number.
 std::string end_text(const Lesson& lesson, const Figure& figure, const std::string& curve,
                      const std::vector<double>& x, const std::vector<double>& y) {
   const CurveSet line{{curve, {x, y}}};
@@ -89,7 +89,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   if (data.reference)
     if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
       band = &it->second;
-  // The five seeds are those of the lesson's own setting, and no range for a run with another.
+  // The five seeds trained in the lesson's own setting, so they give no range for a changed run.
   if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
     area.id = line.curve;
@@ -99,8 +99,8 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.hi = column(clamped(band->high, figure.y));
     plot.bands.push_back(std::move(area));
   }
-  const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner's comes
-  if (!own && (!band || (data.own && !way))) return;  // the learner's is on its way: only the range so far
+  const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner trains a way of a challenge
+  if (!own && (!band || (data.own && !way))) return;           // the learner's line is not there yet
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
@@ -164,7 +164,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   heat.column_last = words.say("course.figure.branch", {{"number", heat.rows}});
   heat.row_first = "1";
   heat.row_last = std::to_string(heat.rows);
-  heat.upward = true;  // upper states at the top, as in the diagram
+  heat.upward = true;  // upper states are at the top, as in the diagram
   const std::string least = fmt::format("{:.2f}", low), most = fmt::format("{:.2f}", high);
   heat.below = words.say("course.figure.row_sum", {{"least", least}, {"most", most}});
   plot.heat = std::move(heat);

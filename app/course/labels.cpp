@@ -10,7 +10,7 @@
 namespace normscope::course {
 namespace {
 
-/// What a placement brings along is said by the run's name.
+/// `sayable` excludes placements, because the name of the run states them already.
 bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
@@ -37,7 +37,7 @@ std::string in_words(const Lesson& lesson, const std::string& key, const std::st
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 
-/// The run of a challenge has no name for its placement, which the learner chooses: what was chosen says it.
+/// `chosen_placement` names what the learner chose in a challenge, because the run's own name does not.
 std::string chosen_placement(const Lesson& lesson, const std::string& run, const RunSpec& spec) {
   if (!lesson.challenge || lesson.challenge->run != run) return {};
   for (const Challenge::Choice& choice : lesson.challenge->choices)

@@ -1,4 +1,4 @@
-// Lookups of lesson.h and the text that decides what is measured.
+// The lookups of lesson.h, and the text that decides what is measured.
 #include "app/course/lesson.h"
 
 #include <fmt/ranges.h>
@@ -62,7 +62,7 @@ const Knob* Lesson::knob(std::string_view id) const { return find(knobs, id); }
 
 std::string definition(const Lesson& lesson) {
   std::string out;
-  // Only what differs from the default model: a field that is new to the engine makes no lesson stale.
+  // Only differences from the default model are listed, so that a new field of the engine makes no lesson stale.
   RunSpec standard;
   complete(standard);
   for (const LessonRun* run : lesson.all_runs()) {

@@ -1,4 +1,4 @@
-// measured.json: what five seeds of a lesson came to. See check.h.
+// measured.json keeps the results of five seeds of a lesson; check.h declares its reader and its writer.
 #include <cmath>
 #include <filesystem>
 
@@ -20,7 +20,7 @@ std::string path_of(const Lesson& lesson) {
 
 std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
 
-/// Five significant digits: what is read and compared by people.
+/// `kShort` writes five significant digits, because people read and compare these numbers.
 constexpr codec::AnyNumber kShort{.digits = 5};
 
 std::optional<std::string> read(const Lesson& lesson) {
@@ -90,8 +90,8 @@ std::string staleness(const Lesson& lesson, const Results& fresh) {
   for (const auto& [id, m] : fresh.measures) {
     const auto it = kept->measures.find(id);
     if (it == kept->measures.end()) return fmt::format("has no '{}': write it again", id);
-    // The range of the kept seeds, widened by half of itself and by a quarter of the value: another
-    // instruction set takes another path through training; another engine leaves this band.
+    // The room covers another instruction set, which takes another path through training. It does not cover another
+    // version of the engine.
     const Spread& s = it->second.spread;
     const double room = 0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
     for (double v : m.values)

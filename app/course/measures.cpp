@@ -37,7 +37,7 @@ std::vector<double> logs(std::vector<double> v) {
   return v;
 }
 
-/// Straight line of y against a scale of x or another curve.
+/// `fit` fits a straight line of y against a scale of x or another curve.
 LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
               const CurveSet& curves) {
   if (x.size() < 2) return {};
@@ -48,7 +48,7 @@ LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const 
                                                                      : linear_fit(other->second.y, y);
 }
 
-/// By how much a law, or another curve of the same x, misses this one.
+/// `misfit_of` says by how much a law, or another curve of the same x, misses this curve.
 double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
   if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
   return misfit(law_values(law, c.x, offset), c.y);
@@ -95,7 +95,7 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   return spread_of(y, m.mean).mean;
 }
 
-/// One of it: "nats" is "nat". A factor keeps its word, "1 times as much", and so does a symbol, "1 ms".
+/// `singular` turns "nats" into "nat". A factor ("1 times as much") and a symbol ("1 ms") stay as they are.
 std::string singular(const std::string& unit) {
   const bool plural = unit.size() > 3 && unit.ends_with('s') && !unit.ends_with("ss") && unit != "times";
   return plural ? unit.substr(0, unit.size() - 1) : unit;
@@ -136,7 +136,7 @@ bool can_be_cut(const Curve& curve) { return asks_critical_rate(curve) || curve.
 
 bool can_be_cut(const Lesson& lesson, const Measure& m) {
   if (m.take == "passes") return false;
-  if (m.take == "first_below") return true;  // a curve that ends before it says "never"
+  if (m.take == "first_below") return true;  // a curve may end before it falls below, which reads "never"
   if (!m.curve.empty()) return can_be_cut(*lesson.curve(m.curve));
   return can_be_cut(lesson, *lesson.measure(m.first)) || can_be_cut(lesson, *lesson.measure(m.second));
 }
@@ -185,13 +185,13 @@ std::string with_unit(const std::string& number, const std::string& unit) {
 std::string shown(double value, const Measure& m, const Words& words) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return words.say("course.number.never");
-  // 19 448 says more than five seeds know: 19 000.
+  // Five seeds do not determine every digit of 19 448, so it is shown as 19 000.
   if (std::abs(value) >= 1000) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
     value = std::round(value / unit) * unit;
   }
   const std::string number = with_unit(ui::number(value, m.digits), m.unit);
-  constexpr double kAtBound = 1e-6;  // of floats, divided
+  constexpr double kAtBound = 1e-6;  // allows for the rounding of divided floats
   if (m.most && value >= *m.most * (1 - kAtBound)) return words.say("course.number.at_least") + number;
   if (m.least && value <= *m.least * (1 + kAtBound)) return words.say("course.number.at_most") + number;
   return number;

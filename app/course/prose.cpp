@@ -1,4 +1,4 @@
-// The reader of prose.h: md4c's events to blocks, then braces to inlines.
+// The reader of prose.h turns md4c's events into blocks, then splits the text of a block at braces into inlines.
 #include "app/course/prose.h"
 
 #include <md4c.h>
@@ -73,7 +73,7 @@ class Reader {
   }
 
  private:
-  // md4c is C: no exception passes through it. The first error ends the parse.
+  // `fault` keeps the first error and ends the parse, because no exception may pass through C code such as md4c.
   int fault(const std::string& what) {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", file_, line_, what);
     return 1;
@@ -108,7 +108,7 @@ class Reader {
           return fault("a heading of the third level: expected # or ##");
         return open(Block::Kind::Heading);
       case MD_BLOCK_P:
-        if (item_) return 0;  // the item is open
+        if (item_) return 0;  // a paragraph of a list item joins the block that the item opened
         return open(quoted_ ? Block::Kind::Note : Block::Kind::Paragraph);
       default:
         return fault("code, a table or HTML: expected paragraphs, headings, lists, notes and formulas");

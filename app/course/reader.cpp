@@ -1,4 +1,4 @@
-// The reader of reader.h: one function a table of lesson.toml.
+// The reader of reader.h has one function per table of lesson.toml.
 #include "app/course/reader.h"
 
 #include <fmt/ranges.h>
@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostChoices = 8;
-constexpr double kLargest = 1e6;  // of the steps of a knob or slider
+constexpr double kLargest = 1e6;  // the largest number of steps of a knob or slider
 
 std::string read_file(const std::string& path, const InputKind& kind) {
   auto text = read_input_file_if_there(path, kind);
@@ -38,10 +38,10 @@ std::string read_file(const std::string& path, const InputKind& kind) {
   return *std::move(text);
 }
 
-/// "A" to "D".
+/// `is_letter` accepts "A" to "D", the runs that a learner sees.
 bool is_letter(const std::string& id) { return id.size() == 1 && id[0] >= 'A' && id[0] <= 'D'; }
 
-/// "sgd", "detach_mean": of a run for comparison.
+/// `is_run_name` accepts names such as "sgd" and "detach_mean", which runs for comparison have.
 bool is_run_name(const std::string& id) {
   return !id.empty() && std::islower(static_cast<unsigned char>(id[0])) &&
          std::all_of(id.begin(), id.end(),
@@ -114,7 +114,7 @@ Figure read_figure(const std::string& id, Table t) {
   return f;
 }
 
-/// In steps that can be told apart and counted.
+/// `is_slider` requires a step that divides the range into at most kLargest parts.
 bool is_slider(double low, double high, double step) {
   return low < high && step > 0 && (high - low) / step <= kLargest;
 }
@@ -158,7 +158,7 @@ Prediction read_prediction(Table t) {
   return p;
 }
 
-/// What stands in a slot of every layer.
+/// `read_slot` reads a knob that puts one of several choices into a slot of every layer.
 void read_slot(Knob& k, Table& t) {
   k.slot = t.text("slot");
   if (t.has("part")) k.part = t.choice("part", {"attn", "ffn"}) == 0 ? "attn" : "ffn";
@@ -204,7 +204,7 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
-/// Of a folder NN-name; nothing for any other.
+/// `number_of` returns the number of a folder named NN-name, and nothing for any other folder.
 std::optional<int32_t> number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
   int32_t number = 0;
@@ -288,7 +288,7 @@ Course read_course(const std::string& folder) { return read_course(folder, cours
 
 namespace {
 
-/// Every lesson that has the language becomes one in it.
+/// `take_language` translates every lesson that has the language; the other lessons stay in English.
 void take_language(Course& course, const std::string& folder, const std::string& language) {
   const std::vector<std::string> known = languages_in(folder);
   if (std::find(known.begin(), known.end(), language) == known.end()) return;
@@ -311,7 +311,7 @@ Course read_course(const std::string& folder, const std::string& language) {
   std::vector<std::string> folders;
   std::string error;
   for (const std::string& path : files_in(folder, kMostFiles, error)) {
-    std::error_code failure;  // of a link that leads nowhere or in circles
+    std::error_code failure;  // set by a link that leads nowhere or in circles
     const bool lesson = fs::is_directory(path, failure) && number_of(path);
     if (lesson && folders.size() < kMostLessons) folders.push_back(path);
     if (failure && number_of(path))
@@ -332,7 +332,7 @@ Course read_course(const std::string& folder, const std::string& language) {
   std::stable_sort(course.lessons.begin(), course.lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
   if (!language.empty() && language != "en")
-    take_language(course, folder, language);  // they are written in English
+    take_language(course, folder, language);  // the lessons are written in English
   return course;
 }
 

@@ -33,7 +33,7 @@ class Checker {
     if (lesson_.runs.empty() && !lesson_.effect.empty())
       root_.refuse("effect", "has no run to take it of: expected none without [run.A]");
     check_tapes(lesson_, root_);
-    // One may be left out, so that a placement keeps its letter over the course.
+    // A letter may be skipped, so that a placement keeps its letter throughout the course.
     for (size_t i = 0; i < lesson_.runs.size(); ++i)
       if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
@@ -62,7 +62,7 @@ class Checker {
   }
 
  private:
-  /// Ids of a lesson and its figures stand in the names of the files that a report is written to.
+  /// `names_file` restricts the ids of lessons and figures, because files of a report are named after them.
   static bool names_file(const std::string& id) {
     return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '-' || c == '_';
@@ -81,7 +81,7 @@ class Checker {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
-  /// A run with a letter: what a learner sees, changes or takes to the Lab.
+  /// `need_letter` requires a run with a letter, because a learner sees, changes or takes the run to the Lab.
   void need_letter(const std::string& table, const std::string& key, const std::string& run) const {
     need(lesson_.has_letter(run) ? &lesson_ : nullptr, table, key, run, "a run with a letter");
   }
@@ -110,7 +110,7 @@ class Checker {
     }
   }
 
-  /// "L09.ffn.w2.grad_norm" of a model with six layers, "dec.L01..." of one without a decoder of its own.
+  /// `probe_exists` refuses layer 9 of a model with six layers, and "dec.L01..." of a model with one stack.
   void probe_exists(const Curve& c, const ModelConfig& model, bool two) const {
     for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
       const std::string stack = at >= 4 ? c.y.substr(at - 4, 4) : "";
@@ -230,7 +230,7 @@ class Checker {
     }
   }
 
-  /// Labels say settings by themselves, and those of the run that is shown.
+  /// `no_setting` refuses a text that names a setting, because labels add the settings of the run that is shown.
   void no_setting(const std::string& table, const char* key, const std::string& text) const {
     if (const std::string said = setting_said(lesson_, text); !said.empty())
       refuse(table, key,

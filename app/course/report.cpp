@@ -31,7 +31,7 @@ std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
   return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
 }
 
-/// Some checks are one sentence together: "none has less," "and none has more."
+/// `stands_alone` is false for "none has less,", which is only half of a sentence with the check that follows.
 bool stands_alone(const std::string& says) {
   return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
 }
@@ -147,7 +147,7 @@ std::vector<std::string> lesson_files(const Course& course) {
 
 namespace {
 
-// The report grows on both pages at once.
+// `Pages` collects the report as HTML and as Markdown at the same time.
 struct Pages {
   std::string html =
       "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
@@ -192,7 +192,7 @@ void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {
   pages.markdown += "\n";
 }
 
-/// A tape when all of it has run.
+/// `add_tape` shows a tape after all of its instructions have run.
 void add_tape(Pages& pages, const Lesson& lesson, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells =
       cells_of_tape(table_of_tape(tape_of(lesson, figure.tape, {}), kMostSmallNames * 2));
@@ -218,7 +218,7 @@ void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
   make_folder(folder, Access::Shared, "report");
   std::vector<std::string> paths;
-  std::exception_ptr failure;  // one file that cannot be written takes none of the others along
+  std::exception_ptr failure;  // thrown at the end, so that all other files are written
   const auto write = [&](const std::string& name, const std::string& text) {
     try {
       write_file(folder + "/" + name, text, "report");

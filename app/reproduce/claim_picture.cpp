@@ -1,5 +1,5 @@
-// A claim as an SVG: a row for every number of the paper and of ours, the paper's on its own scale on the left, ours with
-// the range over the seeds on the right; below, the claim's curves. See writers.h.
+// The claim picture is an SVG with a row for every number: the paper's on the left, ours with the range over the seeds
+// on the right, each on its own scale. The claim's curves follow below. writers.h declares to_svg().
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + 
                 kHead = 92, kPlotHeight = 380;
 constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
-/// One line of the picture: the paper's number, ours, or both.
+/// `PictureRow` has the number of the paper, a measure of ours, or both.
 struct PictureRow {
   std::string what, unit;
   double paper = std::numeric_limits<double>::quiet_NaN();
@@ -38,7 +38,7 @@ std::vector<PictureRow> rows_of(const Claim& claim) {
   return rows;
 }
 
-/// From a number to a place in a panel; a scale of its own for all numbers of one unit.
+/// `Scale` places a number in a panel; all numbers of one unit share a scale.
 struct Scale {
   float left = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -52,13 +52,13 @@ struct Scale {
   }
 };
 
-/// Paints the table of a claim; a row's unit is its own scale: numbers of one unit are compared, others are not.
+/// `ClaimTable` paints the table of a claim. Each unit has its own scale, because only numbers of one unit compare.
 class ClaimTable {
  public:
   ClaimTable(Painter& painter, const Theme& theme, const Outcome& outcome)
       : p_(painter), t_(theme), outcome_(outcome), claim_(*outcome.claim), rows_(rows_of(claim_)) {}
 
-  /// Returns the height.
+  /// `draw` returns the height.
   float draw() {
     p_.text({space::pad, 26}, {Face::Bold, type::run_name}, t_.ink,
             fmt::format("{}, {}", claim_.source.paper, claim_.source.item));
@@ -92,7 +92,7 @@ class ClaimTable {
     return outcome_.results.measures.at(row.measure).spread;
   }
 
-  /// Right of `end` in the left half of a panel, left of `begin` in the right one.
+  /// `number` writes to the right of `end` in the left half of a panel, and to the left of `begin` in the right half.
   void number(const Scale& scale, double middle, double begin, double end, float y, const std::string& text) {
     const bool right = scale.at(middle) < scale.left + kPanel / 2;
     p_.text({scale.at(right ? end : begin) + (right ? 10 : -10), y + 4}, kTick, t_.ink2, text,
@@ -150,7 +150,7 @@ void widen(plot::Axis& axis, double& low, double& high, const std::vector<double
 }
 
 void set_range(plot::Axis& axis, double low, double high) {
-  if (!(low <= high)) return;  // no number yet
+  if (!(low <= high)) return;  // nothing has a number yet
   const bool log = axis.scale == plot::AxisScale::Log;
   const double margin = high > low ? (log ? 0 : 0.05 * (high - low)) : (log ? 0 : 0.5);
   axis.lo = log ? low / 1.2 : low - margin;

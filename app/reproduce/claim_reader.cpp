@@ -1,4 +1,4 @@
-// The claim reader of claim_reader.h has one function per table of the file.
+// The claim reader has one function per table of the file; claim_reader.h declares it.
 #include "app/reproduce/claim_reader.h"
 
 #include <fmt/ranges.h>

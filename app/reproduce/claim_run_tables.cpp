@@ -55,7 +55,7 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   if (!claim.missing.empty()) claim.pair_runs = std::exchange(runs, std::move(made_up));
 }
 
-/// The axes of a control stand on its run's specification, whose reader takes every key that was not read before it.
+/// `read_run_or_control` asks for "best_of" first, because read_run() takes every key that was not read before.
 void read_run_or_control(Claim& claim, const std::string& id, Table& t) {
   const bool is_control = !t.texts("best_of").empty();
   claim.language.runs.push_back(course::read_run(id, t));

@@ -260,7 +260,7 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
 /// `edge_words` says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
 std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
   for (const std::string& value : axis.values)
-    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // no number
+    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
   const auto [least, most] = std::minmax_element(
       axis.values.begin(), axis.values.end(),
       [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
@@ -368,7 +368,7 @@ std::optional<Claim> resolved(const Claim& claim, const FindTaken& find) {
     const std::optional<std::vector<double>> losses = tuned_losses(claim, control, find);
     if (!losses) return std::nullopt;
     const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
-      return std::isnan(b) ? !std::isnan(a) : a < b;  // what has no number is no best
+      return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
     });
     const auto run = std::find_if(best.language.runs.begin(), best.language.runs.end(),
                                   [&](const course::LessonRun& one) { return one.id == control.run; });

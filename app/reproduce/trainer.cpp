@@ -71,7 +71,7 @@ std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, 
 struct TakenRuns {
   std::map<std::string, Taken> taken;
   std::map<std::string, std::string> failed;
-  std::vector<RunSpec> missing;  ///< before
+  std::vector<RunSpec> missing;  ///< the runs that the store lacked
   int32_t trained = 0, stored = 0;
   bool complete = true;
 
@@ -130,7 +130,7 @@ TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& see
       best[i] = std::make_shared<const Claim>(*std::move(claim));
     chosen[i] = best[i] ? best[i].get() : claims[i];
   }
-  // A cell that is chosen with a seed of tuning is never one of the claim's own seeds: the rounds share no run.
+  // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
   train(runs_of_claims(chosen, seeds, false));
   return runs;
 }
@@ -194,7 +194,7 @@ class FreshModels {
       try {
         job.data = codec::read<CurveData>(*known, kPoints);
         return;
-      } catch (const Error&) {  // measured again
+      } catch (const Error&) {  // the line is measured again
       }
     }
     if (options_.stored_only) return;
@@ -204,7 +204,7 @@ class FreshModels {
       throw;
     } catch (const experiments::Cancelled&) {
       return;
-    } catch (const Error& error) {  // its claim has no verdict; the others go on
+    } catch (const Error& error) {  // only its claim has no verdict
       job.failed = error.what();
       return;
     }
@@ -251,7 +251,7 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
       }
   }
   Outcome outcome = judge(claim, curves, seeds, why);
-  // If all runs are finite, every measure is a number, or else it asks for what its curve does not have.
+  // With finite runs, a measure is only NaN if it asks for a point that its curve does not have.
   for (const auto& [id, measured] : outcome.results.measures)
     if (finite && why.empty() &&
         std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))

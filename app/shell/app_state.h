@@ -34,8 +34,8 @@ struct PackedLink {
   std::string words;     ///< what it does not carry; without a fragment why there is none
 };
 
-// A link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so it is done on a thread
-// of its own; the text is taken in the frame in which it has arrived.
+// `LinkCopy` is a link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so a
+// thread of its own does it, and the frame in which the text arrives takes it.
 struct LinkCopy {
   bool awaited = false;
   Background<PackedLink> packed{};

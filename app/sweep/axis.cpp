@@ -34,8 +34,8 @@ std::vector<std::string> split(std::string_view text, char at) {
 std::string canonical(const std::string& key, std::string_view value, const RunSpec& base) {
   RunSpec spec = base;
   set_field(spec, key, value);
-  // What is chosen by name has one way to be written, and two placements of one layer may be one wiring; a key with a
-  // star has no value of its own to read.
+  // A choice has only one spelling, and must keep it, because two placements of one layer may be one wiring. A key with
+  // a star has no single value that could be read back.
   const Field* field = find_field(key);
   return field && field->type != FieldType::Choice ? get_field(spec, key) : std::string(value);
 }
@@ -137,11 +137,11 @@ Axis axis_from(std::string_view text, const RunSpec& base) {
   refuse_key(axis.key);
   const std::string_view values = text.substr(equals + 1);
   const Field* field = find_field(axis.key);
-  if (!field && !axis.key.starts_with("wiring.")) is_live(axis.key);  // throws: names the nearest
+  if (!field && !axis.key.starts_with("wiring.")) is_live(axis.key);  // its Error names the nearest key
   const std::vector<std::string> parts = split(values, ':');
   if (field && !field->choices.empty() && values == "all")
     for (const std::string_view choice : field->choices) {
-      if (choice != "custom") add(axis, std::string(choice));  // that is whatever stands there
+      if (choice != "custom") add(axis, std::string(choice));  // "custom" stands for whatever is set already
     }
   else if (is_number(field) && parts.size() == 3)
     fill_range(axis, parts, base);

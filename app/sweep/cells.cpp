@@ -46,7 +46,7 @@ void finish(Cell& cell) {
 
 double share_of(double loss, double level, double best) {
   if (!std::isfinite(loss) || !std::isfinite(level) || !std::isfinite(best)) return kUnknown;
-  return level > best ? (level - loss) / (level - best) : 0;  // nobody has learned anything
+  return level > best ? (level - loss) / (level - best) : 0;  // no cell has learned anything
 }
 
 /// `read_by` is the data without settings that change neither symbols nor losses.
@@ -200,7 +200,7 @@ double ColourScale::colour(double value) const {
 }
 
 ColourScale scale_of(const Grid& grid, Metric metric) {
-  // As the share of what the best cell learned: from the letter frequencies downwards.
+  // The colours of a loss begin at the letter frequencies and end at the best cell, as share_learned() does.
   if (metric == Metric::Loss) return {metric, grid.level, std::min(grid.best, grid.level)};
   ColourScale scale{metric, kUnknown, kUnknown};
   for (const Cell& cell : grid.cells) {

@@ -51,12 +51,12 @@ struct Grid {
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records);
 
-/// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell, 0 for one that knows
-/// letter frequencies only, below 0 for worse; NaN without a finite loss, and where cells read different data.
+/// `share_learned` is (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
+/// is NaN without a finite loss, and where cells read different data.
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
-/// What the colour can be.
+/// `Metric` is what the colour of a cell can show.
 enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2 };
 struct MetricInfo {
   const char *name, *unit;
@@ -69,17 +69,17 @@ Metric metric_from(std::string_view name);         ///< throws Error
 double value_of(const Cell& cell, Metric metric);  ///< NaN where there is none
 std::string value_text(const Cell& cell, Metric metric);
 
-/// The ends of the colours and what lies between them.
+/// `ColourScale` places values between the ends of the colours.
 struct ColourScale {
   Metric metric = Metric::Loss;
   double low = kUnknown,
          high = kUnknown;  ///< values at colour 0 and 1; of the loss: letter frequencies and best cell
-  /// 0..1, clamped; NaN where there is no value.
+  /// `colour` is 0..1, clamped, or NaN where there is no value.
   double colour(double value) const;
 };
 ColourScale scale_of(const Grid& grid, Metric metric);
 
-/// What is kept of a sweep with a session.
+/// `KeptSweep` is what a session keeps of a sweep.
 struct KeptSweep {
   Plan plan;
   Metric metric = Metric::Loss;

@@ -19,7 +19,7 @@ using namespace ui;
 namespace {
 
 constexpr float kStripHeight = 15;
-constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatch
+constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatching
 constexpr TextStyle kMono{Face::Mono, type::tick}, kFigure{Face::Mono, type::body},
     kSmall{Face::Sans, type::tick}, kBold{Face::Bold, type::body};
 
@@ -163,7 +163,7 @@ struct GridBrush {
         whole_text(p, {x - 70, y, 64, 16}, kBold, t.ink, word(s.x0 - 1, top - 1), Align::Right);
         whole_text(p, {x + 6, y, 64, 16}, kBold, t.ink, word(s.x0, top - 1), Align::Left);
         named = true;
-      } else if (of.alone && s.y0 == s.y1 && s.x1 == right) {  // level pieces come last
+      } else if (of.alone && s.y0 == s.y1 && s.x1 == right) {  // horizontal pieces come last
         const float x = at.area.right() + 6, y = y_of(s.y0);
         p.text({x, y - 6}, kBold, t.ink, word(right - 1, s.y0));
         p.text({x, y + 15}, kBold, t.ink, word(right - 1, s.y0 - 1));

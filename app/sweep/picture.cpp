@@ -1,4 +1,4 @@
-// A sweep as an SVG: the grid of the screen with every value of both axes, what it says, and the key. See sweep_writers.h.
+// This SVG of a sweep has the screen's grid with every value of both axes, what it says, and the key (sweep_writers.h).
 #include <algorithm>
 #include <string>
 

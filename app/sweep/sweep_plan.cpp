@@ -172,7 +172,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
   check(plan);
   const RunSpec base = base_of(plan);
   int32_t most = 0;
-  std::vector<Job> cells;  // with seed 1
+  std::vector<Job> cells;  // the cells with seed 1
   for (size_t row = 0; row < plan.rows(); ++row)
     for (size_t column = 0; column < plan.columns(); ++column) {
       Job cell{column, row, 1, base, ""};
@@ -223,7 +223,7 @@ Plan plan_from(const PlanText& text) {
 }
 
 const std::vector<Preset>& presets() {
-  // The warm-ups and the rate 0.003 are those of the first lesson, whose runs are found in the store.
+  // The first lesson uses these warm-ups and the rate 0.003, so the store may already have its runs.
   static const std::vector<Preset> all = {
       {"warmup", {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
       {"depth", {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},

@@ -20,9 +20,9 @@ using Json = nlohmann::json;
 using experiments::Column, experiments::Table, experiments::TableRow;
 using experiments::number_json;
 
-constexpr size_t kMostColumns = 10;  ///< of a terminal's table
+constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a terminal has
 
-/// "↘ 1.86", with several seeds "↘ 1.86 3/3".
+/// `cell_text` writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
 std::string cell_text(const Cell& cell, Metric metric) {
   std::string text = mark(cell.sign);
   if (cell.known == 0 || cell.sign == Sign::Failed) return text;
@@ -31,7 +31,7 @@ std::string cell_text(const Cell& cell, Metric metric) {
   return text;
 }
 
-/// A row for every value of `down` and a foot; the last axis ends at the top, as in the picture.
+/// `upright` makes a row for every value of the second axis, the last at the top as in the picture, and a foot.
 Table upright(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
   Table table{std::vector<Column>(plan.columns() + 1)};
@@ -84,7 +84,7 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   return json;
 }
 
-/// "The line of letter frequencies: 2.892 nats per letter; best cell: 1.900."; of different data neither is said.
+/// `ends_text` gives the level of letter frequencies and the best cell, unless the cells read different data.
 std::string ends_text(const Grid& grid) {
   if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", frequencies_of(grid.unit()), fixed(grid.level),
@@ -96,7 +96,7 @@ bool steps_vary(const Plan& plan) {
                      [](const Axis& axis) { return axis.key == "train.steps"; });
 }
 
-/// What the signs mean, where the ends of the losses are, and of which steps they are the mean.
+/// `key_text` explains the signs, the ends of the losses, and which steps a loss is the mean of.
 std::string key_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   return fmt::format(

@@ -13,7 +13,7 @@ constexpr auto kRefresh = std::chrono::milliseconds(100);
 /// `kSettled` delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
 /// step.
 constexpr auto kSettled = std::chrono::milliseconds(700);
-constexpr double kTooSoon = 2;  ///< seconds after which the time left is more than a guess
+constexpr double kTooSoon = 2;  ///< seconds before which the time left would be a guess
 
 double seconds(std::chrono::steady_clock::duration span) {
   return std::chrono::duration<double>(span).count();
@@ -31,7 +31,7 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
   for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
   if (!same || plan.axes.empty()) return records;
-  // For every value of the new axes its place on the old ones; the number of old values means none.
+  // `places` holds for every value of the new axes its place on the old ones; their number of values means none.
   std::vector<std::vector<size_t>> places;
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     const std::vector<std::string>& old = from.plan.axes[i].values;
@@ -180,7 +180,7 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
   state.seconds_left = past > kTooSoon && done > 0
                            ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
                            : kUnknown;
-  // A grid of many runs takes time to make; making it may take at most a tenth of the time.
+  // A grid of many runs takes time to make, so at most a tenth of the time goes into making it.
   if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, jobs, state);
   jobs_.publish(state);
   return true;

@@ -1,5 +1,5 @@
-// The tape as JSON (docs/log-format.md, "The tape"), and the fold of a step as a table. Called by normscope tape, and by the
-// Tape screen for what it saves; the fold's picture is app/tape_screen/fold_picture.h.
+// The tape writers write the tape as JSON (docs/log-format.md, "The tape") and the fold of a step as a table. normscope
+// tape and the Tape screen call them; app/tape_screen/fold_picture.h draws the fold.
 #pragma once
 
 #include <nlohmann/json.hpp>

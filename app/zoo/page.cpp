@@ -1,4 +1,4 @@
-// The zoo as a Markdown page, with every number and verdict from the summary (summary.h).
+// The page of the zoo is Markdown; every number and verdict comes from the summary (summary.h).
 #include <fmt/format.h>
 
 #include <set>

@@ -1,5 +1,5 @@
-// The zoo as an SVG: one line per entry with its final loss without and with warm-up, the range over the seeds, and the
-// level of letter frequencies. See summary.h.
+// The picture of the zoo is an SVG with one line per entry: its final loss without and with warm-up, the range over the
+// seeds, and the level of letter frequencies (summary.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace ui;
 
 constexpr float kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30,
                 kLine = 1.6f;
-/// nats that the axis shows above letter frequencies; higher losses are drawn at its end
+/// `kBeyond` is the nats that the axis shows above letter frequencies; higher losses are drawn at its end.
 constexpr double kBeyond = 0.35;
 constexpr TextStyle kTitle{Face::Bold, type::run_name}, kGroup{Face::Bold, type::title},
     kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};

@@ -1,4 +1,4 @@
-// The zoo as terminal table, JSON and CSV (summary.h).
+// The writers write the zoo as a table for a terminal, as JSON and as CSV (summary.h).
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long a sweep takes, beside the same cells one after another.
+"""Measures how long a sweep takes, beside the same cells one after another.
 
     tests/bench/sweep_speed.py [PROGRAM] [--steps 150] [--repeats 3]
 
-Seven learning rates by six warm-ups of the default Post-LN run, as in the sweep `warmup`, without a store. Timed, the
-fastest of --repeats, taking turns so that a machine that changes its mind shows:
+The cells are seven learning rates by six warm-ups of the default Post-LN run, as in the sweep `warmup`, without a
+store. Three ways take turns, so that a change of the machine's speed shows, and the fastest of --repeats counts:
 
     side by side         normscope sweep: whole runs next to each other, a thread each
     one after another    normscope sweep --threads 1: the same on one thread

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What the open window costs: its start, its training beside headless training, its frames, its rest.
+"""Measures what the open window costs: its start, its training beside headless training, its frames, its rest.
 
     make bench-window [ARGS="--seconds 60 --screen compare"]
 
-Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the Lab
-or another screen, and reads its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is
-read. All figures of one run; headless training is measured before and after the window, so that a machine that
-changes its mind shows. --beside N keeps N processes of the same session busy all the while: what the window's training
-gets of its share beside others. Prints a table, or with --json one object.
+Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the
+Lab or another screen, and reads its frame log. Then a hand hovers and drags (xdotool), and --minutes later the memory
+is read. All figures are of one run; headless training is measured before and after the window, so that a change of the
+machine's speed shows. --beside N keeps N processes of the same session busy, which shows what the window's training
+gets beside others. Prints a table, or with --json one object.
 """
 
 import argparse
@@ -28,7 +28,7 @@ DRAGGED = (900, 640)  # within a plot
 
 
 def headless_rate(program, seconds):
-    """Steps a second of the same three runs without a window: the longer run minus the shorter one."""
+    """Returns the steps a second of the same three runs without a window: the longer run minus the shorter one."""
 
     def wall(steps):
         with tempfile.TemporaryDirectory() as folder:
@@ -47,21 +47,21 @@ def headless_rate(program, seconds):
 
 
 def process_cpu(pid):
-    """Seconds of processor time of a process so far."""
+    """Returns the seconds of processor time that a process has used so far."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid):
-    """Resident memory of a process, and the part of it that no file backs."""
+    """Returns the resident memory of a process, and the part of it that no file backs."""
     with open(f"/proc/{pid}/status") as file:
         kb = dict(line.split(":", 1) for line in file)
     return [int(kb[key].split()[0]) / 1000 for key in ("VmRSS", "RssAnon")]
 
 
 class Hand:
-    """A mouse that moves by itself. An event counts from before xdotool is started."""
+    """Moves the mouse by itself. An event counts from before xdotool is started."""
 
     def __init__(self, display):
         self.environment = dict(os.environ, DISPLAY=display)
@@ -71,7 +71,7 @@ class Hand:
         subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
 
     def move(self, count):
-        """Moves to places all over the window, a tenth to a quarter of a second apart; the time of each."""
+        """Moves to places all over the window, a tenth to a quarter of a second apart, and returns the time of each."""
         sent = []
         for _ in range(count):
             time.sleep(self.random.uniform(0.1, 0.25))
@@ -82,13 +82,13 @@ class Hand:
 
 
 def answers_ms(sent, frames):
-    """From an event to the end of the first frame that began after it."""
+    """Returns the times from each event to the end of the first frame that began after it."""
     begun = [(f["clock_s"] - (f["build_ms"] + f["draw_ms"]) / 1e3, f["clock_s"]) for f in frames]
     return [1e3 * (next(end for begin, end in begun if begin >= t) - t) for t in sent]
 
 
 class Window:
-    """The program under Xvfb, with its frame log."""
+    """Runs the program under Xvfb with its frame log."""
 
     def __init__(self, program, display, folder, arguments):
         self.log = os.path.join(folder, "frames.csv")
@@ -119,7 +119,7 @@ def rate(frames):
 def measure_hand(window, display):
     hand, result = Hand(display), {}
     for name, held in (("hover", False), ("drag", True)):
-        if held:  # a panel's curve
+        if held:  # holds the curve of a panel
             hand.do("mousemove", *DRAGGED, "mousedown", "1")
         sent = hand.move(100)
         if held:
@@ -151,7 +151,7 @@ def measure(program, display, seconds, minutes, screen):
     build = sorted(f["build_ms"] for f in steady)
     result.update(
         start_to_first_frame_s=frames[0]["clock_s"] - window.begin,
-        start_to_first_step_s=first["clock_s"] - window.begin,  # of the first frame that shows one: an upper bound
+        start_to_first_step_s=first["clock_s"] - window.begin,  # an upper bound, from the first frame that shows a step
         window_steps_per_s=rate(steady),
         frames_per_s=(len(steady) - 1) / (steady[-1]["clock_s"] - steady[0]["clock_s"]),
         build_ms_median=statistics.median(build),
@@ -165,7 +165,7 @@ def measure(program, display, seconds, minutes, screen):
     result["headless_steps_per_s"].append(headless_rate(program, seconds / 4))
     result["window_over_headless"] = result["window_steps_per_s"] / statistics.mean(result["headless_steps_per_s"])
 
-    with tempfile.TemporaryDirectory() as folder:  # at rest: the budget of the three runs is spent
+    with tempfile.TemporaryDirectory() as folder:  # the window rests, because the budget of the three runs is spent
         window = Window(program, display, folder, ["--steps", "20"])
         time.sleep(8)
         cpu, begin = process_cpu(window.process.pid), time.monotonic()

@@ -1,13 +1,13 @@
-"""What is wrong with a folder of pages: HTML that is not well formed, links, anchors and images that lead nowhere, and
-anything that a browser would ask another host for. Standard library only. Called by test_site.py, which also shows it
-pages with each of these faults."""
+"""Finds what is wrong with a folder of pages: HTML that is not well formed, links, anchors and images that lead
+nowhere, and anything that a browser would ask another host for. It needs the standard library only. test_site.py calls
+it, and also shows it pages with each of these faults."""
 import html.parser
 import pathlib
 import re
 import urllib.parse
 
 VOID = {"br", "hr", "img", "input", "link", "meta", "source", "col", "wbr"}
-ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.I)  # another host
+ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.I)  # an address of another host
 IN_A_PICTURE = re.compile(r"(?:href|src)\s*=\s*[\"'](?:[a-z]+:)?//|url\(['\"]?[a-z]+:|@import|<script", re.I)
 RESOURCES = {("img", "src"), ("img", "srcset"), ("source", "src"), ("source", "srcset"), ("link", "href"),
              ("script", "src"), ("iframe", "src"), ("object", "data"), ("video", "src"), ("audio", "src"), ("use", "href")}
@@ -86,7 +86,7 @@ def style_faults(text):
 
 
 class Folder:
-    """All pages below `root` but those of the program for the browser, which are not ours to judge."""
+    """Holds all pages below `root` except those of the program for the browser, which are checked elsewhere."""
 
     def __init__(self, root):
         self.root = pathlib.Path(root).resolve()
@@ -94,7 +94,7 @@ class Folder:
                       if path.relative_to(self.root).parts[0] != "app"}
 
     def target(self, page, address):
-        """The file that an address of `page` names, and the anchor in it."""
+        """Returns the file that an address of `page` names, and the anchor in it."""
         parts = urllib.parse.urlsplit(address)
         path = (page.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else page
         return path, urllib.parse.unquote(parts.fragment)
@@ -117,7 +117,7 @@ class Folder:
     def dead_links(self, path, page):
         for address in page.links:
             if re.match(r"https?://|mailto:", address):
-                continue  # a reader's own step, not a request of the page
+                continue  # the reader follows it, the page requests nothing
             target, anchor = self.target(path, address)
             if not target.is_relative_to(self.root) or not target.is_file():
                 yield f"dead link {address}"
@@ -132,7 +132,7 @@ class Folder:
                 yield f"missing {address}"
 
     def reached(self, start, navigation_only=False):
-        """Every page to which links lead from `start`, one after the other."""
+        """Returns every page that links from `start` lead to, directly or through other pages."""
         found, todo = set(), [self.root / start]
         while todo:
             path = todo.pop()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The site as a reader gets it: built into a temporary folder, every page read. Run by CTest as site.links:
-test_site.py PROGRAM. Standard library only; without libmd4c-html0 or Python 3.11
-it says so and counts as skipped."""
+"""Checks the site as a reader gets it: builds it into a temporary folder and reads every page. CTest runs it as
+site.links: test_site.py PROGRAM. It needs the standard library only. Without libmd4c-html0 or Python 3.11 it says so
+and counts as skipped."""
 import json
 import pathlib
 import re
@@ -35,7 +35,7 @@ def build(out, *arguments):
 
 
 def number(shown):
-    """A number as the program shows it, and half a unit of its last digit: "19 000 times", "5×10⁻⁸", "−1.8 nats"."""
+    """Returns a shown number and half a unit of its last digit: "19 000 times", "5×10⁻⁸", "−1.8 nats"."""
     text = re.sub(r"(?<=\d)[\u00a0\u2009\u202f ](?=\d{3})", "", shown.replace("−", "-"))
     text = re.sub(r"(?<![\d×])10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text)
     found = re.match(r"(-?\d+(?:\.(\d+))?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text)
@@ -49,7 +49,7 @@ def number(shown):
 
 
 class Built(unittest.TestCase):
-    """One site for all that only read it."""
+    """Builds one site for all tests that only read it."""
 
     @classmethod
     def setUpClass(cls):
@@ -214,7 +214,7 @@ class Refused(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    """Each fault that the checks look for is found on a page that has it."""
+    """Shows that each fault which the checks look for is found on a page that has it."""
 
     def faults(self, body, **others):
         with tempfile.TemporaryDirectory() as scratch:

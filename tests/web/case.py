@@ -1,4 +1,4 @@
-"""What every web test has: the site, a browser, and the options of run.py."""
+"""The base of the web tests: the site, a browser, and the options of run.py."""
 
 import unittest
 
@@ -7,34 +7,34 @@ from program import Program
 
 
 class WebTest(unittest.TestCase):
-    """A test gets its pages by `open`; they close with it."""
+    """Opens pages for a test, and closes them with it."""
 
-    options = None  # run.py's
+    options = None  # those of run.py
     site = None
     browser = None
 
     def setUp(self):
-        self.measured = []  # what run.py prints behind the test's line
+        self.measured = []  # run.py prints these behind the line of the test
 
     def new_browser(self, flags=cdp.SOFTWARE_GL):
-        """A browser of this test alone."""
+        """Starts a browser for this test alone."""
         browser = cdp.Browser(flags)
         self.addCleanup(browser.close)
         return browser
 
     def new_page(self, width=1600, height=1000, ratio=1, touch=False, scheme="light", browser=None):
-        """An empty page, closed at the end of the test."""
+        """Opens an empty page that is closed at the end of the test."""
         page = (browser or self.browser).page(width, height, ratio, touch, scheme)
         self.addCleanup(self.close, page)
         return page
 
     def open(self, query="fresh", fragment="", bare=False, **page):
-        """The program's page, as it loads. `fresh` leaves aside what earlier tests kept."""
+        """Opens the page of the program while it loads. `fresh` leaves aside what earlier tests kept."""
         url = (self.site.bare_url if bare else self.site.url) + (f"?{query}" if query else "")
         return Program(self.new_page(**page), url + (f"#{fragment}" if fragment else ""))
 
     def say(self, text):
-        """A measured figure to be printed; none of them decides."""
+        """Notes a measured figure for printing; no figure decides a test."""
         self.measured.append(text)
 
     def picture(self, program, name):
@@ -48,4 +48,4 @@ class WebTest(unittest.TestCase):
         try:
             page.call("Page.close")
         except cdp.CdpError:
-            pass  # it has gone already
+            pass  # the page is gone already

@@ -1,7 +1,7 @@
-"""Chromium by its DevTools protocol, as much of it as the web tests need.
+"""Speaks the DevTools protocol of Chromium, as far as the web tests need it.
 
-The protocol goes through two pipes (--remote-debugging-pipe): one JSON message after the other, each ended by a zero
-byte. Calls are answered in order of their ids; what the browser reports on its own in between is kept as events.
+The protocol uses two pipes (--remote-debugging-pipe). Each JSON message ends with a zero byte, calls are answered by
+their ids, and what the browser reports on its own in between is kept as events.
 """
 
 import base64
@@ -29,33 +29,33 @@ QUIET = [
 ]
 
 
-patience = 1.0  # all waits are so many times as long: run.py's --patience, for a machine that is busy
+patience = 1.0  # run.py's --patience multiplies all waits by this, for a machine that is busy
 
 
 def until(seconds):
-    """The time when a wait of so many seconds is over."""
+    """Returns the time at which a wait of so many seconds is over."""
     return time.monotonic() + seconds * patience
 
 
 class CdpError(Exception):
-    """What the browser refused, or did not do in time."""
+    """Says what the browser refused, or did not do in time."""
 
 
 def find_chromium():
-    """The program, or None."""
+    """Returns the path of the program, or None."""
     asked = os.environ.get("CHROMIUM")
     names = [asked] if asked else ["chromium", "chromium-browser", "google-chrome"]
     return next((path for path in map(shutil.which, names) if path), None)
 
 
 class Browser:
-    """A headless browser with a profile of its own, which goes away with it."""
+    """Runs a headless browser with a profile of its own, which is removed when it closes."""
 
     def __init__(self, flags=SOFTWARE_GL):
         self.profile = Path(tempfile.mkdtemp(prefix="normscope-web-"))
         to_browser, self._to = os.pipe()
         self._from, from_browser = os.pipe()
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has none for root
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
         command = [find_chromium(), "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={self.profile}"]
 
         def wire():  # the browser reads from 3 and writes to 4
@@ -86,7 +86,7 @@ class Browser:
         self.close()
 
     def close(self):
-        """Asks the browser to end, and ends it where it does not; nothing of it stays in the system's folders."""
+        """Asks the browser to end, kills it if it does not, and leaves nothing in the system's folders."""
         try:
             self.call("Browser.close", seconds=10)
         except (CdpError, OSError):
@@ -101,17 +101,17 @@ class Browser:
         self._remove_profile()
 
     def _remove_profile(self):
-        """Ends the helpers that outlive the browser and go on writing to the profile, then takes that away."""
+        """Ends the helpers that outlive the browser and go on writing to the profile, then removes the profile."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # none is left
+            pass  # no helper is left
         end = until(20)
         while self.profile.exists():  # a helper may finish one more write while it dies
             shutil.rmtree(self.profile, ignore_errors=time.monotonic() < end)
 
     def call(self, method, params=None, session=None, seconds=120):
-        """Result of a command. Raises CdpError for a refusal, and where no answer comes in time."""
+        """Returns the result of a command. Raises CdpError for a refusal, and where no answer comes in time."""
         self._id += 1
         message = {"id": self._id, "method": method, "params": params or {}}
         if session:
@@ -131,7 +131,7 @@ class Browser:
         raise CdpError(f"{method}: no answer within {seconds} s")
 
     def _receive(self, seconds):
-        """The next message, or None where none came in time."""
+        """Returns the next message, or None where none came in time."""
         while b"\0" not in self._rest:
             if not select.select([self._from], [], [], seconds)[0]:
                 return None
@@ -143,7 +143,7 @@ class Browser:
         return json.loads(text)
 
     def page(self, width=1600, height=1000, ratio=1, touch=False, scheme="light"):
-        """A new empty page of that size in CSS px."""
+        """Opens a new empty page of that size in CSS px."""
         target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         page = Page(self, session, target)
@@ -155,7 +155,7 @@ class Browser:
         return page
 
 
-# Chords: key → (key, code, Windows's key code, text).
+# KEYS maps the name of a key to (key, code, Windows's key code, text).
 KEYS = {
     "Enter": ("Enter", "Enter", 13, "\r"),
     "Escape": ("Escape", "Escape", 27, ""),
@@ -170,7 +170,7 @@ MODIFIERS = {"Alt": (1, 18), "Ctrl": (2, 17), "Shift": (8, 16)}  # bit, key code
 
 
 def key_of(name):
-    """A row of KEYS, or one made for a letter or digit."""
+    """Returns a row of KEYS, or a new one for a letter or digit."""
     if name in KEYS:
         return KEYS[name]
     code = f"Digit{name}" if name.isdigit() else f"Key{name.upper()}"
@@ -178,7 +178,7 @@ def key_of(name):
 
 
 class Page:
-    """One page of the browser: scripts, mouse, keys, pictures, and what it reported."""
+    """Drives one page of the browser: scripts, mouse, keys, pictures, and what the page reported."""
 
     def __init__(self, browser, session, target):
         self.browser = browser
@@ -186,28 +186,28 @@ class Page:
         self.target = target
 
     def call(self, method, params=None, seconds=120):
-        """A command to this page."""
+        """Sends a command to this page."""
         return self.browser.call(method, params, self.session, seconds)
 
     def resize(self, width, height, ratio=1, mobile=False):
-        """The window's size in CSS px and the display's px in one of them."""
+        """Sets the size of the window in CSS px, and how many px of the display one of them has."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": mobile}
         self.call("Emulation.setDeviceMetricsOverride", metrics)
 
     def scheme(self, name):
-        """light or dark, as the desktop prefers."""
+        """Sets what the desktop prefers, "light" or "dark"."""
         self.call("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
 
     def open(self, url):
-        """Loads another page; does not wait for it."""
+        """Loads another page and does not wait for it."""
         self.call("Page.navigate", {"url": url})
 
     def before(self, script):
-        """Runs the script in every page that this one loads from now on, before the page's own."""
+        """Runs the script in every page that this one loads from now on, before the page's own scripts."""
         self.call("Page.addScriptToEvaluateOnNewDocument", {"source": script})
 
     def evaluate(self, script, seconds=120):
-        """Value of an expression; a promise is waited for."""
+        """Returns the value of an expression; for a promise it waits."""
         answer = self.call(
             "Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True}, seconds
         )
@@ -217,20 +217,20 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, script, seconds, what=None):
-        """The first true value of an expression, asked ten times a second."""
+        """Asks for an expression ten times a second and returns its first true value."""
         end = until(seconds)
         error = None
         while time.monotonic() < end:
             try:
                 if value := self.evaluate(script):
                     return value
-            except CdpError as problem:  # between two pages there is nobody to answer
+            except CdpError as problem:  # nobody answers between two pages
                 error = problem
             time.sleep(0.1)
         raise CdpError(f"not within {seconds} s: {what or script}" + (f" ({error})" if error else ""))
 
     def mouse(self, kind, x, y, button="none", modifiers=0, **more):
-        """kind: Moved, Pressed, Released or Wheel."""
+        """Sends a mouse event; `kind` is Moved, Pressed, Released or Wheel."""
         held = {"none": 0, "left": 1, "right": 2}[button] if kind != "Released" else 0
         event = {"type": f"mouse{kind}", "x": x, "y": y, "button": button, "buttons": held, "modifiers": modifiers}
         if kind in ("Pressed", "Released"):
@@ -238,10 +238,10 @@ class Page:
         self.call("Input.dispatchMouseEvent", event | more)
 
     def key(self, chord):
-        """As "Ctrl+K", "Enter", "2"."""
+        """Presses a chord such as "Ctrl+K", "Enter" or "2"."""
         *modifiers, name = chord.split("+")
         held = 0
-        for modifier in modifiers:  # a program may ask for the keys themselves, not for the events' flags
+        for modifier in modifiers:  # a program may read the keys themselves instead of the flags of events
             held |= MODIFIERS[modifier][0]
             self.modifier(modifier, held, "rawKeyDown")
         key, code, number, text = key_of(name)
@@ -254,24 +254,24 @@ class Page:
             self.modifier(modifier, held, "keyUp")
 
     def modifier(self, name, held, kind):
-        """The left one of its two keys goes down or up; held: the modifiers after that."""
+        """Presses or releases the left one of the two keys; `held` are the modifiers after that."""
         key = "Control" if name == "Ctrl" else name
         event = {"type": kind, "key": key, "code": f"{key}Left", "location": 1, "modifiers": held}
         self.call("Input.dispatchKeyEvent", event | {"windowsVirtualKeyCode": MODIFIERS[name][1]})
 
     def touch(self, kind, *points):
-        """kind: Start, Move, End or Cancel; points: (x, y) of the fingers that are down."""
+        """Sends a touch event (Start, Move, End or Cancel); `points` are the (x, y) of the fingers that are down."""
         fingers = [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]
         self.call("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": fingers})
 
     def screenshot(self, path=None):
-        """The page as PNG bytes, written to `path` too if one is given."""
+        """Returns the page as PNG bytes, and writes them to `path` too if one is given."""
         data = base64.b64decode(self.call("Page.captureScreenshot", {"format": "png"})["data"])
         if path:
             Path(path).write_bytes(data)
         return data
 
     def reported(self, method):
-        """Parameters of the events of that name so far."""
-        self.evaluate("0")  # takes in what waits
+        """Returns the parameters of the events of that name so far."""
+        self.evaluate("0")  # receives the events that wait
         return [params for session, name, params in self.browser.events if session == self.session and name == method]

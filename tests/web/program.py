@@ -1,4 +1,4 @@
-"""The served page with the program in it, and hands on it: controls by their names, by real mouse and key events."""
+"""Drives the program in a served page: finds controls by name, and moves them by real mouse and key events."""
 
 import json
 import sys
@@ -12,11 +12,11 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import web_serve  # noqa: E402
 from cdp import CdpError, until  # noqa: E402
 
-MOUSE_FRAME = 0.04  # seconds between two events of a hand: some frames, as a person's would be
+MOUSE_FRAME = 0.04  # seconds between two mouse events: some frames, as with a person
 
 
 class Site:
-    """The folder on a port of its own, once with the headers that threads need and once without."""
+    """Serves the folder on two ports, once with the headers that threads need and once without."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -32,7 +32,7 @@ class Site:
 
 
 class Program:
-    """A page that has loaded the program, or shows why not."""
+    """Drives a page that has loaded the program, or shows why it cannot."""
 
     def __init__(self, page, url):
         self.page = page
@@ -40,12 +40,12 @@ class Program:
         page.open(url)
 
     def trouble(self, seconds=60):
-        """What the page says where the program cannot run, once it says it."""
+        """Waits until the page says why the program cannot run, and returns the text."""
         self.page.wait('document.body?.dataset.state === "trouble"', seconds, "the page with what is wrong")
         return self.page.evaluate('document.getElementById("trouble").innerText')
 
     def note(self):
-        """The line below the canvas."""
+        """Returns the line below the canvas."""
         return self.page.evaluate('document.getElementById("note").textContent')
 
     def start(self, seconds=120):
@@ -57,7 +57,7 @@ class Program:
         )
         if shown == "trouble":
             raise CdpError(f"the page says: {self.trouble()}")
-        # The line about ?fresh lies over the canvas at some heights, and over what a test clicks.
+        # The line about ?fresh covers the canvas at some heights, and so what a test clicks.
         self.page.evaluate(
             'document.getElementById("note").textContent.startsWith("Begun anew")'
             ' && document.getElementById("note-close").click()'
@@ -65,11 +65,11 @@ class Program:
         return self
 
     def status(self):
-        """What the program says of itself, as a dictionary."""
+        """Returns what the program says of itself, as a dictionary."""
         return self.page.evaluate("window.normscope.status()")
 
     def until(self, holds, seconds, what):
-        """The first status for which `holds` is true."""
+        """Waits for the first status for which `holds` is true, and returns it."""
         end = until(seconds)
         while True:
             now = self.status()
@@ -80,25 +80,25 @@ class Program:
             time.sleep(0.1)
 
     def step(self, least, seconds=300):
-        """Waits for so many steps."""
+        """Waits until the runs have taken so many steps."""
         return self.until(lambda now: now["step"] >= least, seconds, f"step {least}")
 
     def run(self, letter):
-        """One run of the status, or None."""
+        """Returns one run of the status, or None."""
         return next((run for run in self.status()["runs"] if run["letter"] == letter), None)
 
     def places(self, prefix):
-        """The controls whose names begin so: name → {x, y, w, h, value, enabled}, in CSS px of the page."""
+        """Returns the controls with that prefix: name → {x, y, w, h, value, enabled}, in CSS px of the page."""
         corner = self.page.evaluate('(({x, y}) => [x, y])(document.getElementById("canvas").getBoundingClientRect())')
         places = self.page.evaluate(f"window.normscope.places({json.dumps(prefix)})")
         return {one["name"]: one | {"x": one["x"] + corner[0], "y": one["y"] + corner[1]} for one in places}
 
     def shows(self, name):
-        """Whether the last frame had the control."""
+        """Says whether the last frame had the control."""
         return name in self.places(name)
 
     def place(self, name, seconds=20):
-        """The control's place, once it is there and answers."""
+        """Waits until the control is there and enabled, and returns its place."""
         end = until(seconds)
         while True:
             found = self.places(name).get(name)
@@ -110,7 +110,7 @@ class Program:
             time.sleep(0.1)
 
     def at(self, name, fraction=(0.5, 0.5)):
-        """A point of the control."""
+        """Returns a point of the control."""
         place = self.place(name)
         return place["x"] + place["w"] * fraction[0], place["y"] + place["h"] * fraction[1]
 
@@ -128,7 +128,7 @@ class Program:
         time.sleep(2 * MOUSE_FRAME)
 
     def drag(self, begin, end, steps=8):
-        """The left button held from one point to another."""
+        """Holds the left button from one point to another."""
         self.move(begin)
         self.move(begin)
         self.page.mouse("Pressed", *begin, "left")
@@ -145,7 +145,7 @@ class Program:
         time.sleep(2 * MOUSE_FRAME)
 
     def settle(self, seconds=30):
-        """Waits until the window has drawn what the status tells of, and draws no more."""
+        """Waits until the window has drawn what the status says and draws no more."""
         drawn, since = -1, time.monotonic()
         end = until(seconds)
         while time.monotonic() < end and time.monotonic() - since < 1:
@@ -155,16 +155,16 @@ class Program:
             time.sleep(0.1)
 
     def pause(self):
-        """Stops the training in the Lab; the status it rests in."""
+        """Stops the training in the Lab, and returns the status at rest."""
         if self.status()["training"]:
             self.click("transport/play")
         return self.until(lambda now: not now["training"], 30, "the training at rest")
 
 
 def difference(page, first, second, masks=()):
-    """Two PNGs of the same size (base64), compared by the browser outside the masks (rectangles in their pixels).
+    """Compares two PNGs of one size (base64) in the browser, outside the masks (rectangles in their pixels).
 
-    The share of pixels with a channel more than 48 of 255 apart, and the mean distance of all channels."""
+    Returns the share of pixels with a channel more than 48 of 255 apart, and the mean distance of all channels."""
     script = """(async (first, second, masks) => {
       const pixels = async (png) => {
         const image = new Image();

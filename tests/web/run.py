@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The web program's tests, in a headless Chromium. `make test-web` calls it, after it has built the program.
+"""Runs the tests of the web program in a headless Chromium. `make test-web` builds the program and calls this.
 
     tests/web/run.py [--only NAME] [--steps 10000] [--pictures out/web]
 
-One line a test, with what it measured; times and rates are printed and never decide. A test that cannot run here is
-skipped by name. Exit code 1 where a test failed.
+Each test prints one line with what it measured; times and rates never decide. A test that cannot run here is skipped by
+name. The exit code is 1 where a test failed.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
-sys.dont_write_bytecode = True  # the tree stays as it is
+sys.dont_write_bytecode = True  # leaves the tree as it is
 
 import cdp  # noqa: E402
 from case import WebTest  # noqa: E402
@@ -24,7 +24,7 @@ from program import Site  # noqa: E402
 
 
 class Lines(unittest.TestResult):
-    """Prints a line when a test ends: what became of it, how long it took, what it is about."""
+    """Prints a line when a test ends: its result, how long it took, and what it is about."""
 
     def startTest(self, test):
         super().startTest(test)
@@ -55,7 +55,7 @@ class Lines(unittest.TestResult):
 
 
 def chosen(suite, only):
-    """The tests whose name holds the word, in the order of their names."""
+    """Returns the tests whose names contain the word, ordered by name."""
     tests = unittest.TestSuite()
     for item in suite:
         tests.addTests(chosen(item, only) if isinstance(item, unittest.TestSuite) else [item] * (only in item.id()))

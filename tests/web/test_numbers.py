@@ -13,19 +13,19 @@ from case import WebTest
 from program import difference
 
 HERE = Path(__file__).resolve().parent
-STORED = HERE / "checksum.txt"  # written by `run.py --store`, after a change that is meant to change bits
+STORED = HERE / "checksum.txt"  # `run.py --store` writes it after a change that is meant to change bits
 FIRST_STEPS = ["bench", "--first-steps", "--json"]  # prints checksum, losses and tokens/s of the default comparison
 STEPS = 20
-LINK = f"1&step={STEPS}&end"  # the default comparison, trained to there, at rest
+LINK = f"1&step={STEPS}&end"  # the default comparison, trained to that step and at rest
 
-# Web and native programs take the same steps in another order of additions and without fused multiply-adds, so a loss
-# begins with an error of an ulp or two (2.4e-7 at 3 nats) and training multiplies it: between AVX-512, AVX2 and SSE4 of
-# one machine Pre-LN's (run C) grew from 1e-6 at step 3 to 4e-5 at step 20, a factor of 1.25 a step; A's and B's stayed
-# below 1.1e-5. Ten times the largest of these differences is allowed; another seed differs by more than 1e-2.
+# Web and native programs add in another order and without fused multiply-adds, so a loss begins with an error of an ulp
+# or two (2.4e-7 at 3 nats), which training multiplies. Between AVX-512, AVX2 and SSE4 of one machine, Pre-LN's error
+# (run C) grew from 1e-6 at step 3 to 4e-5 at step 20, a factor of 1.25 a step; A's and B's stayed below 1.1e-5. Ten
+# times the largest of these differences is allowed; another seed differs by more than 1e-2.
 TOLERANCE = 4e-4
 
-# Of the picture that the native program draws of the same link: its own rasteriser and WebGL's anti-alias edges
-# differently. So few pixels may have a channel more than 48 levels apart; another step of the same runs has more.
+# The native program's own rasteriser and WebGL anti-alias edges differently, so a few pixels may have a channel more
+# than 48 levels apart. Another step of the same runs has more such pixels.
 FAR_PIXELS = 0.005
 
 
@@ -39,7 +39,7 @@ class NumbersTest(WebTest):
             found[f"node, {threads}"] = told["checksum"]
             self.say(f"{told['tokens_per_second']:.0f} tokens/s under node with {threads} threads")
             program = self.open(query=f"fresh&threads={threads}").start()
-            program.click("app/help")  # the sheet of keys begins to look for it
+            program.click("app/help")  # the sheet of keys begins to look for the checksum
             now = program.until(lambda now: now["checksum"], 300, "the checksum")
             self.assertEqual(now["threads"], threads)
             found[f"browser, {threads}"] = now["checksum"]
@@ -57,7 +57,7 @@ class NumbersTest(WebTest):
         program = self.open(fragment=LINK).start()
         now = self.at_link(program)
         for run in now["runs"]:
-            shown = native[run["letter"]]  # what is shown at step 20 is the mean of the up to 25 losses so far
+            shown = native[run["letter"]]  # the loss shown at step 20 is the mean of the up to 25 losses so far
             apart = abs(run["loss"] - sum(shown) / len(shown))
             self.say(f"{run['letter']} {run['loss']:.6f}, native {apart:.1e} apart; {TOLERANCE:.0e} are allowed")
             self.assertLessEqual(apart, TOLERANCE)
@@ -104,19 +104,19 @@ class NumbersTest(WebTest):
         self.say(f"{same['far']:.2%} of the pixels differ, {other['far']:.2%} from the picture of another step")
         self.picture(program, "link")
         self.assertLessEqual(same["far"], FAR_PIXELS)
-        self.assertGreater(other["far"], FAR_PIXELS)  # or the criterion would pass anything
+        self.assertGreater(other["far"], FAR_PIXELS)  # otherwise the criterion would accept anything
 
     def need(self, there, why):
-        """Skips the test where something it compares with is missing."""
+        """Skips the test where something that it compares with is missing."""
         if not there:
             self.skipTest(why)
 
     def at_link(self, program):
-        """The status once the link's step is reached and its training rests."""
+        """Returns the status when the link's step is reached and the training rests."""
         return program.until(lambda now: now["step"] == STEPS and not now["training"], 120, f"step {STEPS} at rest")
 
     def first_steps(self, command, threads):
-        """What the web program prints of its first steps."""
+        """Returns what the web program prints of its first steps."""
         told = subprocess.run(
             [*command, *FIRST_STEPS, "--threads", str(threads)],
             capture_output=True,
@@ -128,7 +128,7 @@ class NumbersTest(WebTest):
         return json.loads(told.stdout)
 
     def native_losses(self):
-        """Run → its losses of the first steps, from the log of a comparison."""
+        """Returns run → its losses of the first steps, from the log of a comparison."""
         with tempfile.TemporaryDirectory(prefix="normscope-web-") as folder:
             self.native("compare", "--seeds", "1", "--steps", str(STEPS), "--out", folder)
             lines = [json.loads(line) for line in (Path(folder) / "runs.jsonl").read_text().splitlines()]
@@ -140,14 +140,14 @@ class NumbersTest(WebTest):
         return losses
 
     def native_picture(self, link):
-        """The Lab as the native program draws the link, as base64."""
+        """Returns the Lab as the native program draws the link, as base64."""
         with tempfile.TemporaryDirectory(prefix="normscope-web-") as folder:
             path = Path(folder) / "link.png"
             self.native("screenshot", "--link", link, "--size", "1024x600", "--theme", "light", "--out", str(path))
             return base64.b64encode(path.read_bytes()).decode()
 
     def native(self, *arguments):
-        """Runs the native program, which has to succeed."""
+        """Runs the native program and requires it to succeed."""
         told = subprocess.run(
             [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600 * cdp.patience
         )

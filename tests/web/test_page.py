@@ -5,7 +5,7 @@ import time
 import cdp
 from case import WebTest
 
-MOST_BYTES = 3_000_000  # compressed, all that comes before the first frame
+MOST_BYTES = 3_000_000  # the most compressed bytes before the first frame
 
 
 class PageTest(WebTest):
@@ -22,7 +22,7 @@ class PageTest(WebTest):
         size = sum(event["encodedDataLength"] for event in page.reported("Network.loadingFinished"))
         self.say(f"{size / 1e6:.2f} MB received in {len(urls)} requests")
         self.assertLessEqual(size, MOST_BYTES)
-        self.assertGreater(size, (self.site.folder / "page.js").stat().st_size)  # else nothing was counted
+        self.assertGreater(size, (self.site.folder / "page.js").stat().st_size)  # otherwise nothing was counted
         problems = [
             event["entry"]["text"] for event in page.reported("Log.entryAdded") if event["entry"]["level"] == "error"
         ]
@@ -31,7 +31,7 @@ class PageTest(WebTest):
 
     def test_without_headers(self):
         """A host without the two headers: the service worker adds them, the page reloads once and runs"""
-        program = self.open(bare=True, browser=self.new_browser())  # where no earlier test left a worker
+        program = self.open(bare=True, browser=self.new_browser())  # no earlier test left a service worker in it
         program.start()
         self.assertTrue(program.page.evaluate("crossOriginIsolated"))
         self.assertEqual(self.loads(program.page, program.url), 2)
@@ -43,7 +43,7 @@ class PageTest(WebTest):
         page.open(self.site.bare_url)
         page.wait('document.body?.dataset.state === "trouble"', 60, "the page with what is wrong")
         self.assertIn("Threads", page.evaluate('document.getElementById("trouble").innerText'))
-        time.sleep(2)  # a loop would show
+        time.sleep(2)  # long enough to see a loop
         self.assertEqual(self.loads(page, self.site.bare_url), 2)
 
     def test_service_worker_off(self):
@@ -91,7 +91,7 @@ class PageTest(WebTest):
         page.wait("window.normscope?.marks.firstFrame", 120, "the first frame")
         page.wait('document.getElementById("note").textContent.includes("Begun anew")', 10, "the line about it")
         self.assertEqual(page.evaluate("location.search"), "?threads=999")
-        self.assertLessEqual(page.evaluate("window.normscope.status().threads"), 8)  # and not more than there are workers
+        self.assertLessEqual(page.evaluate("window.normscope.status().threads"), 8)  # there are no more workers
 
     def test_storage_refused(self):
         """A browser that keeps nothing: one line says so, and the program runs"""
@@ -130,16 +130,16 @@ class PageTest(WebTest):
         self.picture(phone, "390x844")
 
     def canvas(self, program):
-        """Its size in CSS px."""
+        """Returns the size of the canvas in CSS px."""
         box = 'document.getElementById("canvas").getBoundingClientRect()'
         return program.page.evaluate(f"(({{width, height}}) => [width, height])({box})")
 
     def loads(self, page, url):
-        """How often the page loaded the address."""
+        """Returns how often the page loaded the address."""
         return [event["frame"]["url"] for event in page.reported("Page.frameNavigated")].count(url)
 
     def picture_shown(self, program):
-        """The picture of what one would see has come and is drawn."""
+        """Waits until the picture of what one would see has come and is drawn."""
         image = 'document.getElementById("picture")'
         program.page.wait(
             f"{image}.complete && {image}.naturalWidth >= 1000 && {image}.offsetHeight > 0", 20, "the picture"

@@ -9,12 +9,12 @@ import cdp
 from case import WebTest
 from cdp import CdpError, until
 
-LETTERS = 2.89  # nats a letter of one who knows letter frequencies only (docs/claims.md): a stuck run's loss
-LEARNED = 0.2  # nats below it: no stuck run gets there, batches differ by 0.05
+LETTERS = 2.89  # nats a letter of a stuck run, which knows letter frequencies only (docs/claims.md)
+LEARNED = 0.2  # nats below LETTERS that no stuck run reaches, because batches differ by 0.05
 
 
 def rate(program, seconds):
-    """Tokens/s as the program measures them, the middle of several readings."""
+    """Returns the tokens/s that the program measures, the median of several readings."""
     readings = []
     for _ in range(seconds * 2):
         time.sleep(0.5)
@@ -90,7 +90,7 @@ class ProgramTest(WebTest):
         program.click("lesson/slider", (0.15, 0.5))
         program.click("lesson/next")
         self.reach(program, "run")
-        program.place("lesson/next", seconds=900)  # greyed out while it measures
+        program.place("lesson/next", seconds=900)  # the button is disabled while the lesson measures
         program.click("lesson/next")
         self.reach(program, "compare")
         score = program.place("lesson/score")["value"]
@@ -100,7 +100,7 @@ class ProgramTest(WebTest):
         program.click("lesson/next")
         self.reach(program, "explain")
         program.click("lesson/next")
-        self.reach(program, "say")  # sentences to complete before the lesson is done
+        self.reach(program, "say")  # sentences must be completed before the lesson is done
         self.assertFalse(program.places("lesson/next")["lesson/next"]["enabled"])
         sentence = 1
         while program.shows(f"lesson/say/{sentence}/1"):
@@ -110,7 +110,7 @@ class ProgramTest(WebTest):
         self.assertEqual(program.place("lesson/list/warm-up")["value"], "done")
 
     def reach(self, program, step):
-        """Waits until that step of the lesson is the one that is shown."""
+        """Waits until that step of the lesson is shown."""
         name = f"lesson/step/{step}"
         end = until(20)
         while program.places(name).get(name, {}).get("value") != "here":
@@ -183,7 +183,7 @@ class ProgramTest(WebTest):
             self.arrives(folder, ".csv")
 
     def arrives(self, folder, suffix):
-        """A file that ends so lies in the folder, and is not empty."""
+        """Waits until a file with that ending is in the folder and not empty."""
         end = until(10)
         while time.monotonic() < end:
             if any(path.stat().st_size > 0 for path in Path(folder).glob(f"*{suffix}")):
@@ -216,7 +216,7 @@ class ProgramTest(WebTest):
         self.picture(program, "out-of-memory")
 
     def drop(self, program, name, text):
-        """Drops a configuration of that text on the page: it replaces the runs unasked, as that can be undone."""
+        """Drops a configuration of that text on the page; it replaces the runs unasked, because that can be undone."""
         program.page.evaluate(f"""(() => {{
               const data = new DataTransfer();
               data.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));
@@ -232,7 +232,7 @@ class ProgramTest(WebTest):
         program.until(lambda now: now["step"] > 0, 60, "the first step")
         while program.status()["step"] < steps:
             if not program.status()["training"]:
-                program.click("transport/play")  # a further portion
+                program.click("transport/play")  # adds another portion of steps
             time.sleep(1)
         heap = program.status()["heap"]
         self.say(f"{heap / 1e6:.0f} MB after {program.status()['step']} steps")

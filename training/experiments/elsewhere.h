@@ -17,7 +17,7 @@ std::string backend_text(const BackendChoice& backend, std::string_view between)
 
 struct Elsewhere {
   std::string name;  ///< the study's, which its folders have too: "sweep"
-  /// Returns the command that trains the study, with `between` before each of its options.
+  /// `command` returns the command that trains the study, with `between` before each of its options.
   std::function<std::string(std::string_view between)> command;
   std::string shows;  ///< options of the command that shows it when all is merged: " --csv sweep.csv"
   int64_t runs = 1;

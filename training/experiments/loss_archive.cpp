@@ -25,7 +25,7 @@ class StoredLosses final : public LossArchive {
         losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
       return losses;
     } catch (...) {
-      return {};  // the run is trained then
+      return {};  // the run is then trained
     }
   }
 
@@ -34,7 +34,7 @@ class StoredLosses final : public LossArchive {
     try {
       store_.put(key_of({spec, edits}, data_hash, backend), kMeasurement, losses);
     } catch (...) {
-      // A full disk costs the window only this.
+      // A full disk costs the window nothing but the archive.
     }
   }
 

@@ -19,10 +19,10 @@ struct OverSeeds {
   int32_t count(Verdict verdict) const;
   int32_t since() const;        ///< median first step off the plateau of the runs that learn; 0: none does
   std::string verdict() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
-  /// Over the runs with a finite loss, in nats: mean, range and standard deviation (of a sample). NaN without such a
-  /// run.
+  /// `mean`, range and standard deviation (of a sample) are over the runs with a finite loss, in nats; NaN without such
+  /// a run.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
-  /// Geometric means over the seeds; zero where one seed's number is zero.
+  /// `gradient` and `ratio` are geometric means over the seeds, and zero where one seed's number is zero.
   double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
   double beta2 = kUnknown;                              ///< mean over the seeds
   double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score

@@ -27,7 +27,7 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   config.architecture = Architecture::Encoder;
   config.heads = 1;
   config.feed_forward = feed_forward > 0 ? feed_forward : model.d_model;
-  // A thousand labels: with few labels the gradients of positions would add up where states are alike.
+  // With few labels instead of a thousand, the gradients of positions would add up where states are alike.
   config.vocabulary = 1000;
   config.sequence = 32;
   config.init = InitRule::Theory;

@@ -18,8 +18,8 @@ namespace normscope::experiments {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Diverges: the loss is finite, but at the end worse than guessing every symbol alike. Undecided: there were too few
-/// steps for a verdict (measure/plateau.h).
+/// `Verdict` is Diverges where the loss is finite, but at the end worse than guessing every symbol alike. It is
+/// Undecided where there were too few steps for a verdict (measure/plateau.h).
 enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
 inline constexpr std::string_view kVerdicts[] = {"learns",     "stuck",     "diverges",
                                                  "not finite", "undecided", "failed"};
@@ -34,13 +34,13 @@ struct Record {
   double level = kUnknown;   ///< unigram entropy: the loss of a model that knows letter frequencies only
   double beta2 = kUnknown;   ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
   std::string beta2_reason;  ///< why there is none
-  /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  /// `gradient_first` and `gradient_last` are norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
-  /// From the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per character of a
-  /// model with a memory. Unknown for other models.
+  /// `score` comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
+  /// character of a model with a memory. It is unknown for other models.
   double score = kUnknown;
-  /// The losses for a small plot, in nats to four digits: each is the mean of the next `stride` steps, and the last
-  /// one the mean of what is left. At most kCurve of them.
+  /// `curve` has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
+  /// the last one the mean of what is left. There are at most kCurve of them.
   std::vector<double> curve;
   int32_t stride = 1;
 
@@ -67,7 +67,7 @@ void io(Io& io, codec::Of<Io, Record>& r) {
 }
 
 inline nlohmann::json to_json(const Record& record) { return codec::write(record); }
-/// Throws Error unless `json` is a record.
+/// `record_from` throws Error unless `json` is a record.
 inline Record record_from(const InputValue& json) { return codec::read<Record>(json); }
 
 }  // namespace normscope::experiments

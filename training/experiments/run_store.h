@@ -42,7 +42,7 @@ struct RunProgress {
   std::shared_ptr<const History> history;  ///< grows on; any thread may read it
   double level = 0;
 };
-/// Returns false to stop; Cancelled is thrown then.
+/// `OnStep` returns false to stop; Cancelled is thrown then.
 using OnStep = std::function<bool(const RunProgress&)>;
 struct Cancelled : Error {
   Cancelled() : Error("stopped") {}
@@ -53,7 +53,7 @@ class RunStore {
   /// `threads`: 0 means one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
   /// `place`: the folder of the store on disk; without a folder there is no store.
   explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, StorePlace place = {});
-  /// Uses a store that is open already, and trains with `runner`, whose runs_at_a_time takes the place of `threads`.
+  /// This constructor uses a store that is open already; the runs_at_a_time of `runner` take the place of `threads`.
   RunStore(ResultStore kept, const RunnerOptions& runner);
   ~RunStore();
   /// `beside` returns a RunStore for another thread, with the same results.

@@ -82,7 +82,7 @@ class Session {
   std::map<size_t, size_t> start_of_;  // for a distinct experiment, the one that it starts from
   std::set<size_t> starts_;            // the experiments that others start from
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  // By distinct experiment; each element is written by one worker.
+  // `known_`, `trained_` and `results_` go by distinct experiment; one worker writes each element.
   std::vector<char> known_, trained_;  // has a result; was trained in this call
   std::vector<std::optional<InputValue>> results_;
   std::map<size_t, std::string> failed_;
@@ -92,7 +92,7 @@ class Session {
   std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
 
-// Tasks are made before the workers start; `task_of` then only finds them.
+// `task_of` only finds tasks, because all of them are made before the workers start.
 std::shared_ptr<const Task> Session::task_of(const DataSpec& data) {
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
@@ -156,7 +156,7 @@ template <typename Read>
 bool Session::usable(const std::string& damaged, const Read& read) {
   try {
     return read();
-  } catch (const DeviceError&) {  // of all runs, and no file's
+  } catch (const DeviceError&) {  // such an error concerns all runs, and no file
     throw;
   } catch (const Error&) {
     if (!damaged.empty()) store_.note_damaged(damaged);
@@ -173,7 +173,7 @@ bool Session::is_known(size_t index, const std::string& measurement, Backend& ba
   return usable(whole ? state : "", [&] {
     std::unique_ptr<Run> run;
     if (plan_.keep_state && whole) run = Run::load(state, task_of(index), backend);
-    // Without its state the run has to be measured again, and the measurement only sees what the result has.
+    // Without its state the run has to be measured again, because the measurement only sees what the result has.
     if (!plan_.measure(index)->known(*result, run.get()) || !whole) return false;
     if (plan_.keep_results) results_[index] = std::move(result);
     return true;
@@ -183,7 +183,7 @@ bool Session::is_known(size_t index, const std::string& measurement, Backend& ba
 /// `measure_kept` says whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
 bool Session::measure_kept(size_t index, const std::string& measurement, Backend& backend) {
   const Experiment& experiment = plan_.experiments[index];
-  // A run that begins where another ends has no fresh state to be measured beside it.
+  // A run that begins where another ends has no fresh state that could be measured beside it.
   if (measurement.empty() || experiment.from || !store_.find(keys_[index], measurement)) return false;
   const std::string state = store_.state_path(keys_[index], measurement);
   if (!is_there(state)) return false;
@@ -236,7 +236,7 @@ void Session::keep_for_later(size_t index, const Run& run, const Measurement& me
 void Session::finish(size_t index, Run& run, Measurement& measurement) {
   const nlohmann::json result = measurement.end(run);
   store_.attempt(keys_[index], [&] {
-    // The state first, because a result promises it.
+    // The state is kept first, because a result promises it.
     if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
       run.save(state_of(index), kHistoryBudget);
     store_.put(keys_[index], plan_.measurement, result);
@@ -259,7 +259,7 @@ void Session::train_one(size_t index, Backend& backend) {
   std::unique_ptr<Run> run;
   try {
     run = begin(index, backend, *measurement);
-  } catch (const DeviceError&) {  // of all runs
+  } catch (const DeviceError&) {  // such an error concerns all runs
     throw;
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);

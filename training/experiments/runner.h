@@ -53,10 +53,10 @@ struct Plan {
       experiments;  ///< the run that one starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< for the experiment at an index
   bool keep_state = false;  ///< of finished runs, with their whole history, for later measurements
-  /// Names that the measurement had in earlier versions.
+  /// `earlier` lists names that the measurement had in earlier versions.
   std::vector<std::string> earlier;
-  /// Another measurement under which states of finished runs are kept. A run whose state is kept there, or under this
-  /// plan's own measurement, is measured and not trained.
+  /// `states_of` is another measurement under which states of finished runs are kept. A run whose state is kept there,
+  /// or under this plan's own measurement, is measured and not trained.
   std::string states_of;
   bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
   int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
@@ -65,8 +65,8 @@ struct Plan {
 
 struct RunnerOptions {
   int32_t runs_at_a_time = 0;  ///< 0: see runs_at_a_time()
-  /// Threads of a run's backend. 0: one thread for each run as long as there are `runs_at_a_time` runs, because
-  /// threads within a small run wait for each other; where there are fewer runs, each gets its share of the threads.
+  /// `threads_each` is the threads of a run's backend. 0 gives each of `runs_at_a_time` runs one thread, because
+  /// threads within a small run wait for each other; fewer runs share the threads.
   int32_t threads_each = 1;
   bool stored_only = false;  ///< trains nothing; results that the store lacks stay empty
   Shard shard{};
@@ -88,12 +88,12 @@ struct Progress {
 };
 
 struct Outcome {
-  /// By experiment. None where the run is not trained (yet), belongs to another shard, or failed; empty where the
-  /// plan keeps no results.
+  /// `results` has nothing for an experiment that is not trained (yet), belongs to another shard, or failed. It is
+  /// empty where the plan keeps no results.
   std::vector<std::optional<InputValue>> results;
   std::vector<size_t> first;             ///< by experiment, the first that is equal to it
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
-  /// Distinct experiments that the store lacks and this shard trains, together with the missing runs they start from.
+  /// `missing` are the distinct experiments that the store lacks and this shard trains, and what they start from.
   std::vector<size_t> missing;
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped

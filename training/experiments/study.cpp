@@ -63,7 +63,7 @@ std::string size_of(const RunSpec& spec) {
 
 double seconds_a_step(const RunSpec& spec, Backend& backend) {
   Run run(spec, make_task(spec.data), backend);
-  run.step();  // what is done only once is done now
+  run.step();  // takes first what happens only once
   const auto start = std::chrono::steady_clock::now();
   for (int32_t i = 0; i < kTimedSteps; ++i) run.step();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
@@ -151,7 +151,7 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
       timed += steps;
     } catch (const DeviceError&) {
       throw;
-    } catch (const Error&) {  // it cannot be trained, and is told then
+    } catch (const Error&) {  // such a run cannot be trained, and train() reports it
     }
   }
   return timed > 0 ? seconds * all / timed / std::max(1, at_a_time) : 0;

@@ -26,17 +26,16 @@ using OnRun = std::function<void(size_t, Run&)>;
 
 struct Study {
   std::string name;  ///< for messages and for the mark of a shard: "sweep"
-  /// Ordered seed by seed where possible, so that a study that ends early has something of every row.
+  /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
   std::vector<Planned> runs{};
   Parts parts = kShares;  ///< what is measured of every run
-  /// Where this is set, runs measure themselves at every step and validate every kValidationEvery steps, and their
-  /// states are kept. It gets every finished run (of equal runs the first) from the threads that train or look,
-  /// several at once.
+  /// `on_run` gets every finished run (of equal runs the first) from the threads that train or look, several at once.
+  /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
   OnRun on_run{};
 };
 
 struct Studied {
-  /// By run; none where it is not trained (yet). A run that is refused or could not be made has the verdict Failed.
+  /// `runs` has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
   std::vector<std::optional<Taken>> runs;
   std::vector<size_t> missing;      ///< see Outcome
   std::vector<size_t> first;        ///< by run, the first run that is equal to it, or itself
@@ -60,7 +59,7 @@ std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied);
 /// `estimated_seconds` guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
-/// "20 s", "8 min", "1.5 h".
+/// `duration_words` writes "20 s", "8 min" or "1.5 h".
 std::string duration_words(double seconds);
 
 }  // namespace normscope::experiments

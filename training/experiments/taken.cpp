@@ -25,8 +25,8 @@ codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
   return {names.size(), names.size(), codec::AnyNumber{}};
 }
 
-// Sub-layers of either stack: "L01.attn", "dec.L12.cross". Norms of matrices and mean squares are kept at every step of
-// the ladder; the other numbers need tensors side by side and are measured before and after training.
+// `kNorms` and `kSquares` match numbers of sub-layers ("L01.attn", "dec.L12.cross") that are kept at every step of the
+// ladder. The others need tensors side by side and are measured before and after training.
 constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
 constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
 constexpr const char* kMoments =
@@ -121,7 +121,7 @@ bool is_number_of_a_step(const std::string& y, bool by_layer) {
       name.replace(star, 2, "L01");
       return kept_at_steps(name) || kept_at_moments(name);
     }
-    return kept_at_steps(name);  // the moments are no curve over steps
+    return kept_at_steps(name);  // numbers at start and end are no curve over steps
   };
   const auto [top, below] = two_names(y);
   return known(top) && (below.empty() || known(below));

@@ -73,7 +73,7 @@ Taken taken_from(const InputValue& json);
 
 /// `ladder` returns the steps at which a run's numbers by layer are kept, the last step apart.
 std::vector<int32_t> ladder();
-/// These say whether a number of a run's history is kept at those steps, and whether it is kept at start and end.
+/// `kept_at_steps` says whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
 bool kept_at_steps(const std::string& name);
 bool kept_at_moments(const std::string& name);
 /// `is_number_of_a_step` says whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /

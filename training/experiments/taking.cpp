@@ -61,7 +61,7 @@ void measure_shares(Run& run, Record& record) {
       record.beta2_reason = "not finite at initialisation";
     else
       record.beta2 = sum;
-  } catch (const DeviceError&) {  // nothing of the wiring's: such a record would be kept
+  } catch (const DeviceError&) {  // not a fault of the wiring, and a record of it would be kept
     throw;
   } catch (const Error& error) {
     record.beta2_reason = error.what();
@@ -139,7 +139,7 @@ void conclude(const Run& run, Record& record) {
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
   const ModelConfig& model = run.spec().model;
   const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
-  // As the page of the zoo says: a run that has not left by then counts, even if it falls.
+  // A run that has not left the plateau by then counts, even if its loss falls, as the page of the zoo says.
   const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
                    : record.since > 0                    ? Verdict::Learns
@@ -183,7 +183,7 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   for (size_t i = 0; i < layout.size(); ++i)
     if (kept_at_steps(layout[i].name)) row.push_back(short_number(static_cast<double>(all[i])));
   if (row.size() != frames.names.size())
-    return true;  // an edit rebuilt the network: later frames are another model's
+    return true;  // an edit rebuilt the network, so later frames belong to another model
   frames.steps.push_back(found);
   frames.rows.push_back(std::move(row));
   return true;

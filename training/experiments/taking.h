@@ -13,7 +13,7 @@ namespace normscope::experiments {
 /// `TakingHooks` are told about the run by the thread that trains or finds it; each may be empty.
 struct TakingHooks {
   std::function<bool(const Run&)> stepped{};  ///< after every step; false: stop
-  /// Gets the run at its end, with its history. Of a stored run this is the state that the plan keeps
+  /// `ended` gets the run at its end, with its history. For a stored run this is the state that the plan keeps
   /// (Plan::keep_state).
   std::function<void(Run&)> ended{};
   std::function<void(Taken)> taken{};  ///< after `ended`

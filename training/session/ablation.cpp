@@ -1,4 +1,3 @@
-// See ablation.h.
 #include "training/session/ablation.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostBatches = 4;  // limits a task with many: each of dozens of losses takes as many passes
+constexpr int32_t kMostBatches = 4;  // each of dozens of losses takes a pass over every batch
 
 struct Stack {
   const char* prefix;

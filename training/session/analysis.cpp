@@ -1,4 +1,3 @@
-// See analysis.h.
 #include "training/session/analysis.h"
 
 #include <algorithm>
@@ -50,7 +49,7 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
 
 template <typename F>
 void each_validation_batch(Run& run, F f) {
-  constexpr int32_t kMost = 4;  // limits a task with many
+  constexpr int32_t kMost = 4;  // a task may have many
   const RunSpec& spec = run.spec();
   const int32_t all = run.task().validation_batches(spec.train.batch, spec.model.sequence);
   each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), false, f);
@@ -133,8 +132,8 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
         }
 }
 
-/// `jacobians` has the spectral norm of every row's Jacobian, without gain: 1/sigma, as what it multiplies is a
-/// projection; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|. Row r belongs to position r / (rows a position).
+/// `jacobians` has the spectral norm of every row's Jacobian, without gain. It is 1/sigma, because what 1/sigma
+/// multiplies is a projection, and for DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|.
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
@@ -156,7 +155,7 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
 template <typename F>
 void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
   const Shape& shape = at.look.shape(node.out);
-  // A convolutional network or a parser normalises (B, features): a row of the batch is one position.
+  // A convolutional network or a parser normalises (B, features), so a row of the batch is one position.
   const int64_t positions = shape.rank < 3 ? 1 : shape[1];
   const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
   const std::span<const int32_t> lengths = at.lengths(node.name, reads_encoded(at, node.in[0]));
@@ -169,7 +168,7 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   const double n = static_cast<double>(squares.size());
   for (double z : squares) c.mean += z / n;
   for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
-  // At most delta n of them may exceed the bound.
+  // The bound is the smallest that at most delta n of the squares exceed.
   std::sort(squares.begin(), squares.end());
   const auto beyond = static_cast<size_t>(std::floor(delta * n));
   const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];

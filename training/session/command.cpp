@@ -1,4 +1,4 @@
-// LabTrainer: which of its functions carries a command out, and what takes it back.
+// This part of LabTrainer chooses the function that carries a command out, and finds the commands that take it back.
 #include "training/session/command.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::string refusal(const Answers& answers, Ticket ticket) {
 
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last) {
   for (auto at = from_ticket(answers, first); at != answers.end() && (*at)->ticket <= last; ++at) {
-    std::vector<Command> undo;  // the last change goes back first
+    std::vector<Command> undo;  // the last change is taken back first
     for (const Command& one : (*at)->change.undo)
       if (!has_setting_of(sum.undo, one)) undo.push_back(one);
     sum.undo.insert(sum.undo.begin(), undo.begin(), undo.end());
@@ -95,7 +95,7 @@ struct LabTrainer::Carrier {
   void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
   void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
   void operator()(const session::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
-  void operator()(const session::SwapSession&) const {}  // arrives as two commands, see Lab::post
+  void operator()(const session::SwapSession&) const {}  // Lab::post turns it into two commands
 };
 
 void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
@@ -139,7 +139,7 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
   session::Change change;
   for (size_t i = 0; i < now.specs.size(); ++i) {
     RunSpec then = *before.specs[i];
-    then.train.steps = now.specs[i]->train.steps;  // the budget is the Lab's
+    then.train.steps = now.specs[i]->train.steps;  // the budget belongs to the Lab
     if (!(then == *now.specs[i]))
       change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i]});
   }

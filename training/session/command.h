@@ -84,8 +84,8 @@ struct ForkRequest {
   bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
   std::string note;         ///< "12 norms moved"
   int32_t step = -1;        ///< the source's step that D forks at; -1: its newest
-  /// D trains at once, even if the Lab was at rest, and brings steps of its own: until the fork is removed, the
-  /// budget of all runs ends no sooner than LabView::portion steps after the fork.
+  /// `train` lets D train at once, even if the Lab was at rest, and brings steps of its own: until the fork is removed,
+  /// the budget of all runs ends no sooner than LabView::portion steps after the fork.
   bool train = false;
   static const char* doing() { return "forking"; }
 };
@@ -134,8 +134,8 @@ struct ReplaceRuns {
   std::vector<std::vector<Edit>> edits{};  ///< a list for each run, or none; each edit takes effect at its
                                            ///< step
   bool play = true;
-  /// A run that is among the finished ones is not trained again: it stands at the end of its budget at once, and the
-  /// others catch up with it. If none is among them, all play from step 0.
+  /// `known` trains no finished run again: such a run stands at the end of its budget at once, and the others catch up
+  /// with it. Without any such run, all play from step 0.
   bool known = false;
   std::string stash{};    ///< folder in which the session is saved first; empty: it is lost
   std::string letters{};  ///< one for each run, ascending from A, at most to D; empty: without a gap

@@ -1,4 +1,4 @@
-// The Lab's outside: command queue, trainer thread, published views. LabTrainer is what the thread does.
+// Lab has the command queue, the trainer thread and the published views; LabTrainer is what the thread does.
 #include "training/session/lab.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ using session::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
-// kKeptBy is when the app has seen an answer and kept what it makes of it. kLongestWait bounds the wait for that while
-// a hand never rests.
+// The autosave waits for kKeptBy after an answer, so that the app has kept what it makes of the answer. kLongestWait
+// bounds this wait while a hand never rests.
 constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
 /// `is_quiet` holds for a command that changes nothing of the session: it clears no message, nobody waits, nothing is
@@ -60,7 +60,7 @@ struct Lab::Impl {
 
   LabOptions options;
   std::mutex mutex;
-  std::condition_variable wake;     // wakes the trainer: a command, or the end
+  std::condition_variable wake;     // wakes the trainer for a command or the end
   std::condition_variable changed;  // wakes threads that wait for a view or for rest
   std::deque<Posted> commands;
   session::Ticket posted = 0;
@@ -73,8 +73,8 @@ struct Lab::Impl {
   Clock::time_point shown{};     // trainer thread only
   bool unsaved = false;          // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::optional<Clock::time_point> latest_save;  // trainer thread only: limit of a save that was put off
-  std::string step_refusal;                      // trainer thread only: the message, if it is a PlayStep's
+  std::optional<Clock::time_point> latest_save;  // trainer thread only: when a save that was put off is due
+  std::string step_refusal;                      // trainer thread only: the message of a PlayStep
   std::string sidecar;                           // under the mutex, as sidecar_changed
   bool sidecar_changed = false;
   int64_t generation = 0;  // trainer thread only, as `whole`: the autosave's
@@ -120,7 +120,7 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& tak
   if (!trainer.has_work()) {
     idle = commands.empty();
     if (idle) changed.notify_all();
-    if (autosaver && autosaver->busy())  // its result is collected when it is done
+    if (autosaver && autosaver->busy())  // the result is collected when it is there
       wake.wait_until(lock, Clock::now() + kAskAgain, called);
     else if (unsaved)
       wake.wait_until(lock, next_save, called);
@@ -149,14 +149,14 @@ void Lab::Impl::carry_out(LabTrainer& trainer, const Posted& posted) {
     trainer.own_sidecar = sidecar;
   }
   trainer.carry_out(posted.command, posted.ticket);
-  whole = whole || saves;  // see LabTrainer::save
+  whole = whole || saves;  // LabTrainer::save says why
 }
 
 void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
   try {
     try {
       carry_out(trainer, posted);
-    } catch (const DeviceError& error) {  // the command is carried out elsewhere
+    } catch (const DeviceError& error) {  // the command is carried out on the CPU
       if (!trainer.fall_back(error.what())) throw;
       carry_out(trainer, posted);
     }
@@ -174,7 +174,7 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
   if (!quiet || trainer.message == step_refusal) trainer.message.clear();
   step_refusal.clear();
   for (const Posted& posted : taken) {
-    // Building a network or reading a text may take a while: earlier results are shown meanwhile.
+    // The view shows earlier results meanwhile, because building a network or reading a text may take a while.
     if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
       publish(trainer, true);
     if (std::holds_alternative<session::SaveSession>(posted.command) || !leaving())
@@ -237,7 +237,7 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   if (trainer.empty()) return void(unsaved = false);
   if (last) autosaver.reset();  // waits for the image before
   if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
-  // An image that is not completed promises files that nobody writes.
+  // The next image is whole unless this one is completed, because this one promises files that may not exist.
   const bool all = std::exchange(whole, true);
   SessionImage image = trainer.image(++generation, all);
   whole = unsaved = false;
@@ -299,7 +299,7 @@ void Lab::Impl::run() {
     keep_last(*trainer);
   });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
-  autosaver.reset();  // ends when it is on the disk
+  autosaver.reset();  // ends when the image is on the disk
   const std::lock_guard lock(mutex);
   idle = true;
   changed.notify_all();
@@ -311,7 +311,7 @@ void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
   if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
-  const bool quiet = trainer.replays();  // nothing of the session changes
+  const bool quiet = trainer.replays();  // a replay changes nothing of the session
   trainer.work();
   if (!quiet) unsaved = !options.autosave.empty();
   if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
@@ -327,7 +327,7 @@ void Lab::Impl::wait(Done done) {
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
   impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
-  impl_->made.get_future().get();  // waits for the CPU's threads, or throws why there are none
+  impl_->made.get_future().get();  // waits for the threads of the CPU, or throws why there are none
 }
 
 Lab::~Lab() {

@@ -20,9 +20,8 @@
 
 namespace normscope {
 
-/// `RunSpread` is the loss of a card under other seeds: the variability behind a difference between two cards. In
-/// nats; index i = step i + 1. It is as long as the longest rerun, and each step counts the reruns that reached it
-/// finite.
+/// `RunSpread` has the losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
+/// rerun, and each step counts the reruns that reached it finite.
 struct RunSpread {
   /// `Seed` is one rerun, whose losses are shared with the store of finished runs.
   struct Seed {
@@ -62,7 +61,7 @@ struct RunView {
   int32_t writes_step = -1;                  ///< step at which it wrote `writes`, 0 without one; -1: the
                                              ///< present step
   std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
-  /// Mean of each sub-layer's scale (learned or constant), in the model's order: of its skip, of its branch.
+  /// `skip_scales` and `branch_scales` are the mean scales of each sub-layer (learned or constant) in order.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
   std::vector<Edit> edits, scheduled;  ///< made so far, and those whose step has not come yet
@@ -96,8 +95,8 @@ struct LabView {
   std::shared_ptr<const std::string> sidecar;  ///< of the session restored last, see keep()
   session::Ticket restored = 0;                ///< the command that restored it; 0: none
   std::shared_ptr<PlayedStep> played;          ///< the newest result of PlayStep, or nullptr; for one user
-  /// All commands up to this one were carried out or refused, and the view shows what they did. (A PlayStep has then
-  /// begun: its step comes as `played`, or its refusal as an answer.)
+  /// `answered` is the last command that was carried out or refused, and whose effect the view shows. A PlayStep has
+  /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
   session::Answers answers;          ///< the newest thousand: refusals, and what takes other commands back
   BackendChoice backend;             ///< where the runs are
@@ -111,34 +110,34 @@ class RunCache;
 
 struct LabOptions {
   int threads = 0;
-  /// Where runs train. Without CUDA they train on the CPU and LabView::backend_note says why.
+  /// `backend` is where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that the Lab fills and searches, shared with everything else that trains; null: its
-  /// own.
+  /// `finished` is the store of finished runs that the Lab shares with everything else that trains. Null means one of
+  /// its own.
   std::shared_ptr<RunCache> finished{};
   std::shared_ptr<LossArchive> losses{};  ///< losses of reruns with other seeds; null: this process's only
-  /// When the Lab rests (paused, budget spent), what each run writes is complete and of the present step.
+  /// `sample_text` completes what each run writes at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
-  /// Refreshes what runs write while training too: all runs at once, at most twice a second, for at most 4 % of the
-  /// training time. Off: only at rest, so that the text depends on specification and step alone (screenshots, tests).
+  /// `live_text` also refreshes what all runs write while training, at most twice a second and for at most 4 % of the
+  /// time. Without it the text depends on specification and step alone, as screenshots and tests need it.
   bool live_text = true;
-  /// Bytes that all runs together may need, including the runs kept for undo; 0: what this machine has.
+  /// `memory` is the bytes that all runs may need together, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;
   int32_t line_length = 40;                     ///< symbols of a line
   int32_t validation_every = kValidationEvery;  ///< steps between validation losses; 0 = never
-  /// A folder that always holds a recent state of the session, for RestoreSession; empty: none. The Lab saves it when
-  /// something changed, at most every `autosave_every` seconds, and at the end. After a command it waits a moment for
-  /// the sidecar of the app.
+  /// `autosave` names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change
+  /// at most every `autosave_every` seconds, and at the end. After a command it waits briefly for the sidecar of the
+  /// app.
   std::string autosave{};
   double autosave_every = 8;  ///< writing it takes a while too: at most ten seconds are lost
 };
 
 class Lab {
  public:
-  /// Throws Error where the threads cannot be started.
+  /// The constructor throws Error where the threads cannot be started.
   explicit Lab(LabOptions options = {});
-  /// Drops posted commands that have not begun, but for SaveSession.
+  /// The destructor drops posted commands that have not begun, except SaveSession.
   ~Lab();
 
   /// `post` is the one way in. It returns at once, on any thread; commands are carried out in the order of posting.

@@ -1,4 +1,4 @@
-// LabTrainer: where the runs are. All runs, stashed ones too, are on one backend.
+// This part of LabTrainer moves the runs. All runs, stashed ones too, are on one backend.
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
@@ -33,7 +33,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
       entry->run->move_to(device ? *device : *cpu_);
       moved.push_back(entry);
     }
-  } catch (...) {  // all stay; what was no DeviceError of the runs' own must not become one
+  } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
     const std::string why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
     fail("backend", "{}", why);
@@ -53,7 +53,7 @@ bool LabTrainer::fall_back(const std::string& why) {
     run.recover_on(*cpu_, why);
     while (run.catching_up()) run.step();                 // a snapshot is never old
     entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
-    entry->parsing.reset();                               // half of it on another backend would be neither's
+    entry->parsing.reset();                               // a half from another backend would not fit
   }
   leave_rerun();
   earlier_.reset();

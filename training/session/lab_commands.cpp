@@ -1,5 +1,5 @@
-// LabTrainer: the commands; lab_fork.cpp has those about D. Each builds what it needs first and changes the Lab last,
-// so that an Error leaves all as it was.
+// These commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything
+// as it was. lab_fork.cpp has the commands about D.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -36,7 +36,7 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
 
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   spec.train.steps = budget_;
-  validate(spec);  // before the data is read
+  validate(spec);  // refuses the specification before reading its data
   auto made = std::make_unique<LabEntry>();
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
@@ -183,7 +183,7 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
 void LabTrainer::play_to(int32_t step) {
   if (runs_.empty()) return;
   const bool released = release_holds();
-  if (released && (step_ >= budget_ || step <= step_)) return;  // D catches up; there is no more to do
+  if (released && (step_ >= budget_ || step <= step_)) return;  // D catches up, and no other run has to
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
   if (step <= step_) return;
   if (step_ >= budget_) change_budget(portion_after(step_));
@@ -280,7 +280,7 @@ void LabTrainer::set_steps_per_second(double limit) {
 
 void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
   if (runs_.empty()) fail("lab", "there is no run to edit");
-  if (run >= 0) entry(run);  // throws
+  if (run >= 0) entry(run);  // throws for an unknown run
   if (key == "train.steps") {
     RunSpec trial = entry(0).run->spec();
     set_field(trial, key, value);
@@ -292,7 +292,7 @@ void LabTrainer::edit(int32_t run, const std::string& key, const std::string& va
 
 void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
   std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
-  for (const LabEntry* one : edited) {  // all or none
+  for (const LabEntry* one : edited) {  // all runs are edited, or none
     RunSpec trial = one->run->spec();
     set_field(trial, key, value);
     validate(trial);
@@ -310,7 +310,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   }
   std::swap(old, *made);
   park(std::move(made));
-  // A run that is ahead waits for the others, which may also return before the next step.
+  // A run that is ahead waits for the others; the others may also return before it takes its next step.
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const LabEntry* one : entries())
     if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
@@ -377,7 +377,7 @@ void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
 void LabTrainer::load_text(const std::string& path) {
   std::vector<RunSpec> all = specs();
   if (all.empty()) fail("lab", "there is no run to read a text");
-  // A file may have changed since it was last read.
+  // The file may have changed since it was last read.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
   restart(std::move(all), letters(), Replaced::Stashed);

@@ -1,4 +1,4 @@
-// LabTrainer: the fork D, and how it is made from a run now or at an earlier step, undone and redone.
+// This part of LabTrainer makes the fork D from a run, now or at an earlier step, and undoes and redoes it.
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 
@@ -14,7 +14,7 @@ void LabTrainer::fork(session::ForkRequest request) {
   if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
     return fork_at(std::move(request));
   RunSpec spec = std::move(request.spec);
-  if (spec.name == source.run->spec().name) spec.name.clear();  // the name says what it is
+  if (spec.name == source.run->spec().name) spec.name.clear();  // a new name says what it is
   make_room({spec});
   std::unique_ptr<LabEntry> made;
   if (request.from_start) {
@@ -76,7 +76,7 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
   if (spec) {
     RunSpec wanted = *spec;
     wanted.train.steps = budget_;
-    if (wanted.name == made->run->spec().name) wanted.name.clear();  // the name says what it is
+    if (wanted.name == made->run->spec().name) wanted.name.clear();  // a new name says what it is
     made->run = made->run->fork(wanted);
   }
   made->fork_step = step;
@@ -93,7 +93,7 @@ void LabTrainer::remove_fork() {
     fork_ = std::move(undo_.back());
     undo_.pop_back();
   }
-  // Steps trained meanwhile stay, and within the budget.
+  // Steps that were trained meanwhile stay within the budget.
   if (before > 0 && step_ <= before) change_budget(before);
   share_bytes();
 }

@@ -1,4 +1,4 @@
-// LabTrainer: a step of a run on a copy, to be played elsewhere.
+// This part of LabTrainer copies a run before a step, so that the step can be played elsewhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace normscope {
 namespace {
 
-constexpr auto kReplayed = std::chrono::milliseconds(20);  // replay of a broken run, at a time
+constexpr auto kReplayed = std::chrono::milliseconds(20);  // how long a broken run is replayed at a time
 
 /// `key_of` names what a broken run was before its last step, by its origin and edits.
 std::string key_of(const Run& run) {
@@ -30,7 +30,7 @@ std::string key_of(const Run& run) {
 /// `play_step` trains a run that is not finite again up to the step before, since its present weights say nothing. It
 /// does so in portions between which commands are served, and keeps the run for the next time.
 void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
-  replayed_ = -1;  // the newer one counts
+  replayed_ = -1;  // a newer request replaces the older one
   step_ticket_ = ticket;
   LabEntry& played = entry(run);
   require_played(played);
@@ -51,7 +51,7 @@ void LabTrainer::require_played(const LabEntry& played) {
   int64_t held = 0;
   for (const LabEntry* entry : kept()) held += estimated_bytes(entry->run->spec());
   const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
-  if (memory == 0) return;  // unknown
+  if (memory == 0) return;  // the size is unknown
   const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
   require_bytes("copying a step", need, held, memory);
 }
@@ -59,7 +59,7 @@ void LabTrainer::require_played(const LabEntry& played) {
 /// `replay` trains a broken run again by a portion, up to its last step. True: the copy is handed out.
 bool LabTrainer::replay(Clock::time_point until) {
   LabEntry& played = entry(replayed_);
-  if (!played.broken() || !played.run->non_finite()) {  // exchanged meanwhile
+  if (!played.broken() || !played.run->non_finite()) {  // the run was exchanged meanwhile
     hand_out(played, *played.run);
     return true;
   }
@@ -79,7 +79,7 @@ bool LabTrainer::replay(Clock::time_point until) {
 void LabTrainer::replay_some() {
   try {
     if (!replay(Clock::now() + kReplayed)) return;
-  } catch (const DeviceError&) {  // begins again on the CPU
+  } catch (const DeviceError&) {  // the replay begins again on the CPU
     earlier_.reset();
     throw;
   } catch (...) {

@@ -1,5 +1,5 @@
-// LabTrainer: the score of a classifier, or of a parser's trees, at a validation. Trees take long: a command interrupts
-// the score, which goes on afterwards from where it was.
+// This part of LabTrainer scores a classifier, or a parser's trees, at a validation. Trees take long, so a command
+// interrupts the score, which then goes on from where it was.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ LabEntry* LabTrainer::unscored() const {
 // `score` does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
 void LabTrainer::score(LabEntry& entry) {
   Run& run = *entry.run;
-  entry.unscored = false;  // if this throws, it is not tried for ever
+  entry.unscored = false;  // a score that throws is not tried again
   if (!entry.parsing) entry.parsing.emplace();
   const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
                                    [this](size_t) { return !(called && called()); });

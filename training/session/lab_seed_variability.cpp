@@ -1,6 +1,6 @@
-// LabTrainer: seed variability ("Is it luck?"). The cards' reruns with other seeds train one step at a time when the
-// live runs rest, and beside them for a share of their time. They change no bit of a live run: each is a Run of its own
-// on the same pool.
+// This part of LabTrainer answers "Is it luck?": reruns of the cards with other seeds train one step at a time when the
+// live runs rest, and beside them for a share of their time. A rerun changes no bit of a live run, because it is a Run
+// of its own on the same pool.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr uint64_t kSeeds = 4;
 constexpr size_t kMostCards = 32;            // cards whose reruns are remembered; the oldest are dropped
-constexpr double kShare = 0.25;              // share of the training time while the live runs play
+constexpr double kShare = 0.25;              // of the training time, while the live runs play
 constexpr double kMostCredit = 0.05;         // seconds; a command never waits longer
-constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames: only its losses are read
+constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames; only its losses are read
 
 // `spread_of` takes each step over the reruns that reached it finite.
 RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
@@ -172,7 +172,7 @@ void LabTrainer::seed_check_step() {
     ++seed_check_done_;
     if (rerun_->non_finite() || rerun_->steps_done() >= reruns_.front().spec.train.steps) finish_rerun();
     if (reruns_.empty()) cancel_seeds();
-  } catch (const DeviceError&) {  // of all runs
+  } catch (const DeviceError&) {  // such an error concerns all runs
     throw;
   } catch (...) {  // the live runs go on
     message = describe_exception("reruns with other seeds");

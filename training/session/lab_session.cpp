@@ -1,4 +1,4 @@
-// The session in a folder: see lab_session.h. LabTrainer's side of it, image and restore, is here too.
+// The session of lab_session.h lives in a folder. LabTrainer's side of it, image and restore, is here too.
 #include "training/session/lab_session.h"
 
 #include <filesystem>
@@ -139,7 +139,7 @@ int64_t session_generation(const std::string& folder) {
   try {
     return read_session(folder).generation;
   } catch (const std::exception&) {
-    return 0;  // there is nothing to overwrite
+    return 0;  // the folder has nothing to overwrite
   }
 }
 
@@ -178,7 +178,7 @@ void SessionWriter::write(const SessionImage& image) {
   for (const std::string& name : written_)
     if (!used.contains(name)) fs::remove(folder / name, ignored);
   written_ = used;
-  // A keyframe that was left out now may be needed again: its file is gone.
+  // A keyframe that was left out has lost its file, so it has to be written again when it is needed.
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
 
@@ -217,7 +217,7 @@ void Autosaver::loop() {
   for (;;) {
     wake_.wait(lock, [this] { return image_ || ending_; });
     if (!image_) return;
-    const SessionImage& image = *image_;  // busy: nobody else touches it
+    const SessionImage& image = *image_;  // nobody else touches the image while the Autosaver is busy
     lock.unlock();
     std::string error = guarded("autosave", [&] { writer_.write(image); });
     lock.lock();
@@ -284,7 +284,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   static_cast<KeptEntry&>(*made) = entry;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
   for (const std::string& name : entry.keyframes) {
-    // Keyframes only make replays shorter: a missing one is skipped.
+    // A missing keyframe is skipped, because keyframes only make replays shorter.
     std::error_code error;
     if (fs::exists(inside(name), error)) keyframes.push_back(read_keyframe(inside(name)));
   }

@@ -37,7 +37,7 @@ struct KeptEntry {
   bool operator==(const KeptEntry&) const = default;
 };
 
-/// `KeptSession` is the same for the session itself.
+/// `KeptSession` is what a session keeps beside its runs.
 struct KeptSession {
   int32_t step = 0, budget = 0;
   int32_t portion = 0;  ///< as LabTrainer's; the budget in older files
@@ -71,14 +71,14 @@ SavedSession parse_session(std::string_view json, const std::string& name);
 class SessionWriter {
  public:
   explicit SessionWriter(std::string folder) : folder_(std::move(folder)) {}
-  /// Throws Error; the former state is then still whole.
+  /// `write` throws Error; the former state is then still whole.
   void write(const SessionImage& image);
 
  private:
   std::string folder_;
   bool looked_ = false;            ///< whether it has listed the files in the folder
   std::set<std::string> written_;  ///< files of the present session, and of attempts that failed
-  /// Keyframes that have a file here, which the session written last names.
+  /// `keyframes_` are those that have a file here and that the session written last names.
   std::map<std::weak_ptr<const Keyframe>, std::string, std::owner_less<>> keyframes_;
 };
 

@@ -1,5 +1,5 @@
-// LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp and
-// lab_fork.cpp.
+// This part of LabTrainer has the lockstep, the text that runs write, and the views. lab_commands.cpp and lab_fork.cpp
+// have the commands.
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ void keep_sample(LabEntry& entry, int32_t step) {
   constexpr size_t kMost = 400;
   if (!entry.samples)
     entry.samples = std::make_shared<std::vector<Sample>>();
-  else if (entry.samples.use_count() > 1)  // a view has it
+  else if (entry.samples.use_count() > 1)  // a view still has the samples
     entry.samples = std::make_shared<std::vector<Sample>>(*entry.samples);
   std::vector<Sample>& all = *entry.samples;
   std::erase_if(all, [step](const Sample& sample) { return sample.step >= step; });
@@ -159,7 +159,7 @@ void LabTrainer::do_work() {
   }
   if (wants_step()) {
     step_all();
-    if (!wants_step()) pause();  // at the end of a budget too: more steps wait for play
+    if (!wants_step()) pause();  // at the end of the budget too, so that more steps wait for play
     return;
   }
   if (LabEntry* entry = without_text()) {
@@ -209,7 +209,7 @@ void LabTrainer::make_room(const std::vector<RunSpec>& more) {
     return bytes;
   };
   const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
-  if (memory == 0) return;  // not known
+  if (memory == 0) return;  // the size is unknown
   while (!parked_.empty() && wanted + held() > memory) parked_.erase(parked_.begin());
   require_bytes("lab", wanted, held(), memory);
 }
@@ -259,7 +259,7 @@ void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0, seconds = 0;
   for (LabEntry* entry : entries()) {
-    // A run that is ahead made this step before the device failed in another.
+    // A run that is ahead took this step before the device failed in another run.
     if (entry->broken() || entry->run->steps_done() > step_) continue;
     seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());

@@ -32,7 +32,7 @@ struct LabEntry : KeptEntry {
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
   uint64_t born = 0;                             ///< larger for runs that were made later
   double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
-  // Copies for the views, renewed when the run's revision changed.
+  // `published` and the next members are copies for the views; they are renewed when the run's revision changes.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
@@ -87,7 +87,7 @@ class LabTrainer {
   std::function<bool()> called{};  ///< whether a command waits
 
  private:
-  // One function for each command, see command.h. Each throws Error and then leaves everything as it was.
+  // `Carrier` calls one of these functions per command. Each throws Error and then leaves everything as it was.
   struct Carrier;
   void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
              std::string letters = {});
@@ -130,8 +130,8 @@ class LabTrainer {
   session::Change change_by(const session::Command& command, const Found& before) const;
   void keep_answer(session::Answer answer);
 
-  // Note [D]: runs_ are A to C; fork_ is D or nothing. undo_ holds D's predecessors (the newest last), redo_ what an
-  // undo stashed; a null entry stands for "there was no D".
+  // `runs_` are A to C, and `fork_` is D or null. `undo_` holds the predecessors of D, the newest last, and `redo_`
+  // what an undo stashed. A null entry stands for "there was no D".
   std::vector<LabEntry*> entries() const;
   std::vector<LabEntry*> kept() const;  ///< entries, and the stashed ones
   LabEntry& entry(int32_t index) const;
@@ -184,7 +184,7 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // Seed variability (lab_seed_variability.cpp).
+  // `Rerun` is a run of a card with another seed (lab_seed_variability.cpp).
   struct Rerun {
     std::string key;
     uint64_t seed;

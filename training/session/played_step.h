@@ -19,7 +19,7 @@ struct PlayedStep {
   char letter = 'A';           ///< the run's
   int32_t step = 1;            ///< the step that is played: the copy stands before it
   std::shared_ptr<const RunSpec> spec;
-  /// Of a fork, the letter and specification of its source, as far as that is still there.
+  /// `source` and its specification describe the run that a fork came from, as far as that is still there.
   char source = '\0';
   std::shared_ptr<const RunSpec> source_spec;
   BatchShape shape;                    ///< of the step's batch

@@ -1,4 +1,4 @@
-// What is swept: sweeps that are ready to start, the axes, and what all runs have in common.
+// The axes panel shows sweeps that are ready to start, the axes, and what all runs have in common.
 #include <fmt/format.h>
 
 #include <algorithm>

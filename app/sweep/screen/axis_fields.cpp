@@ -1,4 +1,4 @@
-// One axis: its setting, list, lin or log, the rail with its handles, and the same as typed text.
+// The fields of one axis are its setting, its kind (list, lin or log), the rail with its handles, and the same as text.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -111,7 +111,7 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   double from = ends[0], to = ends[1], count = axis.count;
   FieldOptions value;
   value.track = false;
-  // What is typed may go beyond; what the setting cannot be, the axis refuses.
+  // The field lets a typed number exceed its range, because the axis itself refuses what the setting cannot be.
   const double low = std::min(from, to), high = std::max(from, to);
   value.log = axis.kind == Axis::Kind::Log;
   value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
@@ -141,7 +141,7 @@ void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
   const std::string name = control_name(which, "values");
   std::string& text = typed_[which];
   if (ui.edit().name != name) text = typed_text(axis);
-  // What is too long for the row is whole while it is typed.
+  // A text that is too long for the row is shown whole only while it is typed.
   std::string shown = text;
   if (ui.edit().name != name && ui.paint().text_width({Face::Sans, type::body}, text) > row.w - 20)
     shown = words::say("sweep.axis.count", {{"count", axis.values.size()}});
@@ -175,7 +175,7 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   const float width = segmented_width(ui, kinds);
   const Rect right = head.take_right(width, 8);
   draw_setting(ui, head, which);
-  if (which >= plan_.axes.size()) return;  // it may have gone just now
+  if (which >= plan_.axes.size()) return;  // the axis may just have been removed
   if (numbers) {
     int kind = static_cast<int>(plan_.axes[which].kind);
     if (segmented(ui, control_name(which, "kind"), right, kinds, kind, words::say("sweep.axis.help_kind"))) {
@@ -219,7 +219,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
       list ? words::say("sweep.axis.help_value") : words::say("sweep.axis.help_end"), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
-  // Taken by the press alone: what undo has put down is not in the hand again before the next press.
+  // Only a press takes the handle, so that a handle which undo has dropped is not held again before the next press.
   if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
   if (in_hand) {
     held_->frame = ImGui::GetFrameCount();

@@ -1,4 +1,4 @@
-// The bottom bar of the Sweep screen: its time, run by run.
+// The bottom bar of the Sweep screen shows time, run by run.
 #include <algorithm>
 
 #include "app/sweep/screen/sweep_screen.h"
@@ -12,8 +12,8 @@ using namespace ui;
 
 namespace {
 
-constexpr size_t kMostFields = 200;  ///< more runs are one bar
-constexpr float kLeastRuns = 240;    ///< room that the runs keep
+constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
+constexpr float kLeastRuns = 240;    ///< the width that the runs keep
 
 }  // namespace
 

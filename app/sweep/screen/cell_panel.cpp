@@ -1,4 +1,4 @@
-// The right column: the cell under the mouse with its curves and wiring, and the brushed region.
+// The right column shows the cell under the mouse with its curves and wiring, and the brushed region.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace ui;
 
 namespace {
 
-constexpr size_t kMostGrey = 100;  ///< curves of other cells
+constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
 
 }  // namespace
 
@@ -112,7 +112,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const TextStyle body{Face::Sans, type::body};
   const std::string sentence = cell_sentence(cell);
   ui.mark("sweep/cell/sentence", words, sentence, words::say("sweep.cell.help_sentence"));
-  if (cell.sign == Sign::Failed)  // the engine's own line takes the room of the curves
+  if (cell.sign == Sign::Failed)  // the reason from the engine takes the room of the curves
     ui.paint().text_wrapped(rest, body, ui.theme().ink2, sentence, 17);
   else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h)
     ui.paint().text_wrapped(words, body, ui.theme().ink2, sentence, 17);
@@ -131,7 +131,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   std::vector<const Cell*> cells;
   for (const Cell& cell : grid_->cells)
     if (brush_->holds(cell.column, cell.row)) cells.push_back(&cell);
-  // Where the seeds disagree comes first.
+  // Cells whose seeds disagree come first, because they call for more seeds.
   std::stable_sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) {
     return (a->sign == Sign::Disagree) > (b->sign == Sign::Disagree);
   });

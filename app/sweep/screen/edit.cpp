@@ -36,7 +36,7 @@ double to_two_digits(double value) {
   return number_of(fmt::format("{:.1e}", value));
 }
 
-/// The next of 1, 2, 5 and their tens that is no smaller.
+/// `round_up` returns the next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
 double round_up(double value) {
   const double decade = std::pow(10, std::floor(std::log10(value)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0})
@@ -48,7 +48,7 @@ Axis list_axis(const std::string& key, const std::vector<std::string>& values, c
   Axis list;
   list.key = key;
   list.values = values;
-  return axis_from(to_text(list), base);  // each once, and as the field writes it
+  return axis_from(to_text(list), base);  // keeps each value once, as the field writes it
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Axis with_typed(const Axis& axis, std::string_view text, const RunSpec& base) {
   std::string words(text);
   const bool range = words.find(':') != words.npos;
   if (is_numeric(axis) && !range) std::replace(words.begin(), words.end(), ' ', ',');
-  // What is written with commas and blanks between has empty places.
+  // A list with commas and blanks between its values would otherwise have empty values.
   std::string tidy;
   bool after = true;
   for (const char c : words) {
@@ -150,7 +150,7 @@ Rail rail_of(const Axis& axis) {
     rail.high = std::pow(10, std::ceil(std::log10(high) + 1e-9));
     return rail;
   }
-  // Room beyond the last handle, or nothing could be drawn out.
+  // The rail needs room beyond the last handle, or that handle could not be moved outwards.
   rail.low = low < 0 ? -round_up(-low) : 0;
   rail.high = high > 0 ? round_up(1.1 * high) : 1;
   return rail;
@@ -204,7 +204,7 @@ Axis with_value(const Axis& axis, double value, const RunSpec& base) {
   const double now = snapped(axis, value);
   const std::vector<double> handles = handles_of(axis);
   if (std::find(handles.begin(), handles.end(), now) != handles.end()) return axis;
-  // Where it belongs among values that rise or fall; a person's own order is kept beside it.
+  // A new value joins rising or falling values at its place; other values keep the user's own order.
   const bool falls = handles.size() > 1 && handles.front() > handles.back();
   const auto at = std::find_if(handles.begin(), handles.end(),
                                [&](double other) { return falls ? other < now : other > now; });

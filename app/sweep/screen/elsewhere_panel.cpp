@@ -1,4 +1,4 @@
-// The sweep as text, to be run elsewhere, and as files.
+// The elsewhere panel offers the sweep as text to run elsewhere, and as files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ void SweepScreen::save(const std::string& ending) {
 
 namespace {
 
-/// Lines of a script, each cut into pieces that the width holds; where there is no room left the rest is not drawn, for
-/// what is copied is whole.
+/// `draw_script` cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
+/// Copy takes the whole script anyway.
 void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
   const TextStyle mono{Face::Mono, type::tick};
   const float line = 15, letter = p.text_width(mono, "0");
@@ -32,7 +32,7 @@ void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view 
   float y = rect.y;
   while (!text.empty() && y + line <= rect.bottom()) {
     std::string_view piece = text.substr(0, text.find('\n'));
-    size_t gap = 1;  // the end of the line, or the blank at which it is cut
+    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
     if (piece.size() > most) {
       const size_t blank = piece.rfind(' ', most);
       gap = blank == piece.npos || blank == 0 ? 0 : 1;

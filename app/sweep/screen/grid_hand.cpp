@@ -1,4 +1,4 @@
-// The mouse on the grid: hover, click, brush and its corners; the ends of the colour key.
+// The hand on the grid hovers, clicks, brushes, and moves the corners of a brush and the ends of the colour key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,10 +75,10 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
                            words::say("sweep.cells", {{"count", before.cells()}}),
                            words::say("sweep.grid.help_corner"), options);
     ui.paint().accent_disc(t, corner.at, 6);
-    if (hit.pressed)  // the corner across from it stays
+    if (hit.pressed)  // the opposite corner stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
     if (hit.dragging && drag_from_) {
-      // A corner lies between cells: the one within it counts.
+      // A corner lies between cells, and the cell inside the region counts.
       const Vec within{at.pitch_x() / (corner.right ? -2 : 2), at.pitch_y() / (corner.top ? 2 : -2)};
       const Place now = at.nearest(ui.mouse() + within);
       brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
@@ -88,7 +88,7 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
       const Place here{corner.right ? columns.last : columns.first, corner.top ? rows.last : rows.first},
           across{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last},
           now = beside(here, std::clamp(hit.arrow_x, -1, 1), std::clamp(hit.arrow_y, -1, 1));
-      // A corner does not go past the one across from it: it would be another's then.
+      // A corner stops at the opposite one, because beyond it the two would exchange their roles.
       brush_ = Brush{across.column, across.row,
                      corner.right ? std::max(now.column, across.column) : std::min(now.column, across.column),
                      corner.top ? std::max(now.row, across.row) : std::min(now.row, across.row)};

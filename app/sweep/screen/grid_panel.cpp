@@ -1,4 +1,4 @@
-// The panel of the grid; its picture is in grid_picture.h.
+// The grid panel has the sentence, the grid or the line plot, and the key; grid_picture.h draws the grid.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// A sweep of one axis: the metric over it, one mark per seed, the verdict as a sign at each value; a drag chooses a
-// region of values.
+// The line plot shows a sweep of one axis: the metric over the axis, one mark per seed, the verdict as a sign at each
+// value. A drag chooses a region of values.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -20,7 +20,7 @@ using namespace ui;
 
 namespace {
 
-/// Points of the plot and the range that they need.
+/// `Points` are the points of a line and the range that they need.
 struct Points {
   std::vector<float> x, y;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -57,7 +57,7 @@ plot::Axis up(Metric metric, const Points& points) {
   return y;
 }
 
-/// The region from the first of its values to the last, over the whole height.
+/// `band_of` covers the columns of a region over the whole height of the plot.
 plot::Band band_of(const Span& columns, const plot::Axis& y) {
   plot::Band band;
   band.id = "region";
@@ -67,7 +67,7 @@ plot::Band band_of(const Span& columns, const plot::Axis& y) {
   band.lo = plot::Column::of({low, low});
   band.hi = plot::Column::of({high, high});
   band.ink = {plot::Ink::Role::Ink2, 0, 1};
-  band.theory = true;  // the paler of the two
+  band.theory = true;  // draws the paler of the two kinds of band
   return band;
 }
 
@@ -85,7 +85,7 @@ plot::Series series_of(std::string id, Points points) {
 plot::PlotSpec SweepScreen::line_plot() const {
   const bool log = info(metric_).log;
   const auto shown = [&](double value) { return std::isfinite(value) && (!log || value > 0); };
-  std::vector<Points> seeds;  // by seed, over the values
+  std::vector<Points> seeds;  // one for each seed, over the values of the axis
   Points means, all;
   plot::PlotSpec spec;
   for (const Cell& cell : grid_->cells) {
@@ -141,7 +141,7 @@ void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   const double column = std::round(hit.x);
   const Place nearest{static_cast<size_t>(std::clamp(column, 0.0, static_cast<double>(plan_.columns()) - 1)),
                       0};
-  // Where it is zoomed a drag moves the plot.
+  // A drag in a zoomed plot moves the plot instead.
   if (hit.pressed && !line_view_.zoomed()) drag_from_ = nearest;
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) drag_from_.reset();
   if (drag_from_ && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {

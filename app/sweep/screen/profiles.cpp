@@ -1,4 +1,4 @@
-// The metric along each row and each column beside the grid.
+// The profiles draw the metric along each row and each column beside the grid.
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-/// Lines between cells that have a value; a gap where one has none.
+/// `draw_profile` joins neighbouring cells that have a value, and leaves a gap where one has none.
 void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Colour colour, bool lit) {
   const std::optional<Vec>* before = nullptr;
   for (const auto& point : points) {
@@ -26,7 +26,7 @@ void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Col
 
 }  // namespace
 
-/// What the ends of the profiles are, and whose line is dark.
+/// `draw_scale_words` labels the ends of the profiles and says whose profiles are dark.
 void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

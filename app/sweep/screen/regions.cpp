@@ -1,4 +1,4 @@
-// Regions of cells and plans after what the hand did to them. Declared in edit.h.
+// The regions of cells, and the plans that result from edits of them; edit.h declares both.
 #include <algorithm>
 
 #include "app/sweep/screen/edit.h"
@@ -6,7 +6,7 @@
 namespace normscope::sweep {
 namespace {
 
-/// Where the values of a span stand on another axis: from the first that is still there to the last.
+/// `moved_span` returns where a span stands on another axis, from its first value that is still there to its last.
 std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
   std::optional<Span> moved;
   for (size_t place = 0; place < to.values.size(); ++place) {
@@ -84,7 +84,7 @@ Plan with_axis(Plan plan, size_t which, Axis axis) {
     replace_axis(plan, which, std::move(axis));
   else
     add_axis(plan, std::move(axis));
-  // What is an axis is set by no option too.
+  // A setting that becomes an axis stops being an option.
   std::erase_if(plan.set, [&](const std::string& assignment) {
     return current_key(std::string_view(assignment).substr(0, assignment.find('='))) == key;
   });

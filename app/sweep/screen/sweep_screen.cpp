@@ -61,7 +61,7 @@ bool SweepScreen::let_go() {
 
 /// `refuse` restores the plan without what the user holds, and says why.
 void SweepScreen::refuse(const std::string& why) {
-  const std::string said = why;  // may be the message itself
+  const std::string said = why;  // a copy, because `why` may be message_ itself
   let_go();
   message_ = said;
 }
@@ -165,7 +165,7 @@ void SweepScreen::find_open(const LabView& view) {
   const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
                                         [](const Axis& axis) { return axis.key == "train.steps"; });
   for (const Job& job : jobs_) {
-    if (job.seed != 1) break;  // the jobs go seed by seed
+    if (job.seed != 1) break;  // jobs are sorted by seed
     for (const OpenRun& run : open_) {
       RunSpec spec = *run.spec;
       spec.seed = job.spec.seed;
@@ -255,7 +255,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
                                            words::say("sweep.tab.elsewhere")}
                 : std::vector<std::string>{words::say("sweep.tab.axes"), words::say("sweep.tab.elsewhere")};
     Rect& column = rest;
-    // The grid comes first: what stands beside it is of one cell, and of none at the beginning.
+    // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
     Rect left = column.take_left(compact ? column.w - gap - cell : 344, gap);
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);

@@ -1,6 +1,6 @@
-// The Sweep screen: on the left what is swept and how to run it elsewhere, in the middle the grid with its profiles and
-// key, on the right the cell under the mouse and the brushed region, at the bottom the training controls. It is state
-// plus draw(), without a window; draw() returns what the screen asks of the rest of the app. Controls:
+// The Sweep screen has on the left what is swept and how to run it elsewhere, in the middle the grid with its profiles
+// and key, on the right the cell under the mouse and the brushed region, at the bottom the training controls. It is
+// state plus draw(), without a window; draw() returns what the screen asks of the rest of the app. Controls:
 // sweep/preset/NAME, sweep/across/..., sweep/up/..., sweep/rest, sweep/steps, sweep/seeds, sweep/metric, sweep/form,
 // sweep/copy, sweep/export/..., sweep/grid, sweep/corner/N, sweep/key/low, sweep/key/high, sweep/open,
 // sweep/region/..., sweep/play, sweep/stop, sweep/cores.

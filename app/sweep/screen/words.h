@@ -1,4 +1,4 @@
-// The sentences of the Sweep screen, each computed from the cells. Pure; the screen and the tests call them.
+// The words of the Sweep screen are sentences computed from the cells. The screen and the tests call them.
 #pragma once
 
 #include <cstdint>

@@ -60,8 +60,8 @@ constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gr
 constexpr bool holds_constant(NormKind k) {
   return traits_of(k).has_factor || (is_centred(k) && !(mean_has_gradient(k) && sigma_has_gradient(k)));
 }
-/// `is_plain` says whether y is x over its standard deviation, with or without the mean, and backward differentiates all
-/// of it: a row leaves with mean square one, up to gain and bias.
+/// `is_plain` says whether y is x over its standard deviation, with or without the mean, and backward differentiates
+/// all of it. A row then leaves with mean square one, up to gain and bias.
 constexpr bool is_plain(NormKind k) {
   return k != NormKind::None && traits_of(k).has_statistics && !holds_constant(k);
 }

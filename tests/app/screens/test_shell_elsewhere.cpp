@@ -82,10 +82,10 @@ struct LessonPage {
   int measurements = 0;  // that the lesson asked for
 };
 
-/// `trial_of` is what a control is tried as, once in the whole course: an entry of the list and a term of the glossary wherever they
-/// stand, a button of the frame at each step, and what a lesson brings itself (slider, cards, knobs, drawings, figures,
-/// sentences) at each step of that lesson. So no lesson's own numbers go untried. test_player goes through every lesson
-/// by the buttons that lead on; again, clear, stop, redo and undo are tried in the first lesson that shows them.
+/// `trial_of` is what a control is tried as, once in the course: an entry of the list and a term of the glossary
+/// wherever they stand, a button of the frame at each step, and what a lesson brings itself (slider, cards, knobs,
+/// drawings, figures, sentences) at each of its steps. So no lesson's own numbers go untried. test_player goes through
+/// each lesson by the buttons that lead on; again, clear, stop, redo and undo are tried in the first lesson with them.
 std::string trial_of(const course::Lesson& lesson, const std::string& step, const std::string& name) {
   static const std::set<std::string> buttons{"lesson/again", "lesson/clear", "lesson/course", "lesson/lab",
                                              "lesson/more",  "lesson/next",  "lesson/redo",   "lesson/review",

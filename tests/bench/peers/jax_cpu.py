@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The models of `normscope bench` in JAX on the CPU, jitted: a decoder, Pre-LN, ReLU, learned positions, untied output, Adam.
 
-Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
-keys of `normscope bench --json`:
+Every step reads back the loss and the gradient norm of each parameter, as the Lab does. Each row is one JSON line with
+the keys of `normscope bench --json`:
 
     jax_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--seconds 2] [--turns]
 """
@@ -16,7 +16,7 @@ from twin import SIZES, Peer, add_arguments, flop
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 add_arguments(parser, [*SIZES, "encdec"], "jitted")
 args = parser.parse_args()
-if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that it is given
+if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that the process may use
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])
 
 import jax  # noqa: E402  (after the threads are set)
@@ -87,7 +87,7 @@ def step_of(loss_of):
 
 
 def model_of(name):
-    """The loss, parameters, a batch, its target tokens, and the FLOP of a step."""
+    """Returns the loss, the parameters, a batch, its target tokens, and the FLOP of a step."""
     if name == "encdec":
         tokens = jax_encdec.B * jax_encdec.T
         return (jax_encdec.loss_of, jax_encdec.parameters(jax.random.key(1)), jax_encdec.batch(jax.random.key(2)),

@@ -1,6 +1,6 @@
-"""The model `encdec` of `normscope bench` in JAX: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
+"""Builds the model `encdec` of `normscope bench` in JAX: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
 
-Measured by jax_cpu.py encdec.
+jax_cpu.py encdec measures it.
 """
 
 import math

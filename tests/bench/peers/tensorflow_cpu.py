@@ -2,8 +2,8 @@
 """The models of `normscope bench` in TensorFlow on the CPU, as a graph and compiled by XLA: a decoder, Pre-LN, ReLU, learned
 positions, untied output, Adam.
 
-Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
-keys of `normscope bench --json`:
+Every step reads back the loss and the gradient norm of each parameter, as the Lab does. Each row is one JSON line with
+the keys of `normscope bench --json`:
 
     tensorflow_cpu.py [lesson] [deep] [wide] [base] [--threads 2] [--modes graph,XLA] [--seconds 2] [--turns]
 """
@@ -50,7 +50,7 @@ class Decoder:
         return variable(n, m, std=math.sqrt(2 / (n + m))), tf.Variable(tf.zeros(m))
 
     @staticmethod
-    def apply_linear(p, x):  # one product over all rows: TensorFlow's best
+    def apply_linear(p, x):  # one product over all rows is TensorFlow's fastest way
         return tf.nn.bias_add(tf.matmul(x, p[0]), p[1])
 
     @staticmethod

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 B, SIDE, CHANNELS, CLASSES = 32, 28, (1, 20, 50), 10
-SIDES = ((28, 24), (12, 8))  # of what a convolution reads and writes
+SIDES = ((28, 24), (12, 8))  # of what each convolution reads and writes
 
 
 class Convnet(nn.Module):
@@ -28,6 +28,6 @@ def batch():
 
 
 def flop():
-    """Nobody asks for the gradient of the image."""
+    """Counts no gradient of the image, because nobody asks for one."""
     products = [2 * (25 * CHANNELS[k]) * CHANNELS[k + 1] * SIDES[k][1] ** 2 for k in range(2)]
     return B * (2 * products[0] + 3 * products[1] + 6 * CHANNELS[2] * 4 * 4 * CLASSES)

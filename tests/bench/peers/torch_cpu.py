@@ -2,13 +2,13 @@
 """The models of `normscope bench` in PyTorch on the CPU: a decoder, Pre-LN, ReLU, learned positions, untied output, Adam;
 an encoder-decoder, and the other systems, each in a file of its own (torch_encdec.py, torch_memory.py, ...).
 
-Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
-keys of `normscope bench --json`:
+Every step reads back the loss and the gradient norm of each parameter, as the Lab does. Each row is one JSON line with
+the keys of `normscope bench --json`:
 
     torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled] [--seconds 2] [--turns]
 
-With --products FILE, a `normscope bench --gemm --json`, also the sgemm inside PyTorch at the products of that file. With
---ops also the rows of torch_ops.py.
+--products FILE, a `normscope bench --gemm --json`, adds the sgemm inside PyTorch at the products of that file. --ops
+adds the rows of torch_ops.py.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from torch_decoder import Decoder
 from twin import SIZES, Peer, add_arguments, flop, measure
 
 
-OTHERS = {  # the module, its model, the targets of a step
+OTHERS = {  # the module, its model, and the targets of a step
     "encdec": (torch_encdec, torch_encdec.EncoderDecoder, torch_encdec.B * torch_encdec.T),
     "memory": (torch_memory, torch_memory.Remembering, torch_memory.B * torch_memory.T),
     "convnet": (torch_convnet, torch_convnet.Convnet, torch_convnet.B),
@@ -35,7 +35,7 @@ OTHERS = {  # the module, its model, the targets of a step
 
 
 def model_of(name):
-    """The model, a batch, its target tokens, and the FLOP of a step."""
+    """Returns the model, a batch, its target tokens, and the FLOP of a step."""
     if name in OTHERS:
         module, model, targets = OTHERS[name]
         return model(), module.batch(), targets, module.flop()
@@ -63,11 +63,11 @@ def prepare(name, mode):
 
 
 def product(m, n, k, layout, seconds=0.25):
-    """Median GFLOP/s of torch.mm, whose operands are views as autograd makes them."""
+    """Returns the median GFLOP/s of torch.mm, whose operands are views as autograd makes them."""
     a = torch.randn(k, m).T if layout == "TN" else torch.randn(m, k)
     b = torch.randn(n, k).T if layout == "NT" else torch.randn(k, n)
     c = torch.empty(m, n)
-    batch = max(1, int(1e6 / (m * n * k / 1e2)))  # at least some 0.1 ms between two looks at the clock
+    batch = max(1, int(1e6 / (m * n * k / 1e2)))  # reads the clock at most about every 0.1 ms
 
     def step():
         for _ in range(batch):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The models of normscope_cuda_bench in PyTorch on a GPU: a decoder, Pre-LN, ReLU, learned positions, Adam.
 
-Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
-keys of normscope_cuda_bench:
+Every step reads back the loss and the gradient norm of each parameter, as the Lab does. Each row is one JSON line with
+the keys of normscope_cuda_bench:
 
     torch_cuda.py [lesson] [deep] [wide] [base] [--modes eager,reduce-overhead,max-autotune] [--seconds 2]
 
@@ -88,7 +88,7 @@ def main():
                     continue
                 try:
                     row = measure(name, mode, precision == "tf32", options.seconds)
-                except Exception as error:  # a mode that fails at one size must not hide the others
+                except Exception as error:  # so that a mode which fails at one size does not hide the others
                     row = {"framework": "PyTorch", "mode": mode, "precision": precision, "model": name,
                            "error": str(error).splitlines()[0]}
                 print(json.dumps(row), flush=True)

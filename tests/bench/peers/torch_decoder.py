@@ -1,5 +1,5 @@
-"""The decoder of `normscope bench` and of normscope_cuda_bench in PyTorch: Pre-LN, ReLU, learned positions, untied
-output. For torch_cpu.py and torch_cuda.py."""
+"""Builds the decoder of `normscope bench` and of normscope_cuda_bench in PyTorch for torch_cpu.py and torch_cuda.py:
+Pre-LN, ReLU, learned positions, untied output."""
 
 import math
 
@@ -13,7 +13,7 @@ class Layer(nn.Module):
         super().__init__()
         self.heads = heads
         self.n1, self.n2 = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.qkv, self.o = nn.Linear(d, 3 * d), nn.Linear(d, d)  # one product for q, k and v: PyTorch's best
+        self.qkv, self.o = nn.Linear(d, 3 * d), nn.Linear(d, d)  # one product for q, k and v is PyTorch's fastest way
         self.w1, self.w2 = nn.Linear(d, f), nn.Linear(f, d)
 
     def forward(self, x):

@@ -1,6 +1,6 @@
-"""The model `encdec` of `normscope bench` in PyTorch: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
+"""Builds the model `encdec` of `normscope bench` in PyTorch: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
 
-Measured by torch_cpu.py encdec.
+torch_cpu.py encdec measures it.
 """
 
 import math
@@ -13,7 +13,7 @@ L, D, H, FF, T, B, V = 6, 512, 4, 1024, 64, 64, 10000
 
 
 def heads(y, parts):
-    """(B,T,parts*D) as `parts` tensors (B,H,T,D/H)."""
+    """Splits (B,T,parts*D) into `parts` tensors (B,H,T,D/H)."""
     return y.view(B, T, parts, H, D // H).permute(2, 0, 3, 1, 4)
 
 
@@ -21,7 +21,7 @@ class Attention(nn.Module):
     def __init__(self, cross=False):
         super().__init__()
         self.cross = cross
-        # As few products as possible: PyTorch's best.
+        # As few products as possible are PyTorch's fastest way.
         self.q, self.kv, self.qkv = (nn.Linear(D, D), nn.Linear(D, 2 * D), None) if cross else (None, None, nn.Linear(D, 3 * D))
         self.o = nn.Linear(D, D)
 

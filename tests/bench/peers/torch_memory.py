@@ -15,13 +15,13 @@ M = 64
 
 
 def shifted(by_distance):
-    """(B,H,T,M+T), the largest distance first, to the keys: row t moves to the left by T - 1 - t."""
+    """Turns (B,H,T,M+T) by distance, the largest first, into keys: row t moves to the left by T - 1 - t."""
     b, h, t, keys = by_distance.shape
     return F.pad(by_distance, (1, 0)).view(b, h, keys + 1, t)[:, :, 1:].view(b, h, t, keys)
 
 
 def relative_attention(content, position, keys, values, distances, ahead):
-    """All but distances (M+T,D), the largest first, and the mask are (B,T,D) or (B,M+T,D); so is the result."""
+    """Takes (B,T,D) or (B,M+T,D), but for distances (M+T,D), the largest first, and the mask; returns (B,T,D)."""
     b, t, d = content.shape
     content, position, keys, values = (x.view(b, x.shape[1], H, d // H).transpose(1, 2) for x in (content, position, keys, values))
     r = distances.view(-1, H, d // H).permute(1, 2, 0)
@@ -31,7 +31,7 @@ def relative_attention(content, position, keys, values, distances, ahead):
 
 
 def ahead():
-    """Keys that a query must not see."""
+    """Masks the keys that a query must not see."""
     return torch.ones(T, M + T, dtype=torch.bool).triu(M + 1)
 
 
@@ -73,6 +73,6 @@ def batch():
 
 
 def flop():
-    """Scores are sums of two products; the memory's keys and values have gradients of their weights alone."""
+    """Counts scores as sums of two products; keys and values of the memory only have gradients of their weights."""
     attention = 18 * B * T * (T + M) * D + 8 * B * M * D * D
     return L * (6 * (4 * D * D + 2 * D * FF) * B * T + attention) + 6 * D * V * B * T

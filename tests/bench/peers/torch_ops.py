@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Ops of `normscope bench --ops` in PyTorch on the CPU, each alone: those of its rows "images" and "memory".
 
-Images: convolutions of 5 x 5, 1 to 20 and 20 to 50 channels, and the largest of 2 x 2, batch 32, images of 28 x 28: both of
-them forward, and both backward (the first convolution has no gradient of its image, as ours). Memory: relative attention
-and concatenation of two layers of torch_memory.py. One JSON line a row, with the keys of ours:
+Images: convolutions of 5 x 5, 1 to 20 and 20 to 50 channels, and the largest of 2 x 2, at batch 32 and images of 28 x
+28, both forward and both backward (the first convolution has no gradient of its image, like ours). Memory: relative
+attention and concatenation of two layers of torch_memory.py. Each row is one JSON line with our keys:
 
     torch_ops.py [--threads 2] [--seconds 2]
 
@@ -32,7 +32,7 @@ def median_ms(action, seconds):
 
 
 def timed(make, inputs, seconds):
-    """Milliseconds of one op forward and backward."""
+    """Returns the milliseconds of one op forward and backward."""
     parameters = [x for x in inputs if x.requires_grad]
     forward = median_ms(make, seconds)
     out = make()
@@ -67,13 +67,13 @@ def states(positions):
 
 def relative_attentions(_, seconds):
     T, M, mask = torch_memory.T, torch_memory.M, torch_memory.ahead()
-    for _ in range(2):  # layers
+    for _ in range(2):  # the two layers
         x = [states(T), states(T), states(M + T), states(M + T), torch.randn(M + T, torch_memory.D, requires_grad=True)]
         yield timed(lambda: torch_memory.relative_attention(*x, mask), x, seconds)
 
 
 def concatenations(_, seconds):
-    for _ in range(4):  # keys and values of two layers
+    for _ in range(4):  # the keys and values of two layers
         x = [states(torch_memory.M), states(torch_memory.T)]
         yield timed(lambda: torch.cat(x, 1), x, seconds)
 

@@ -1,5 +1,5 @@
-"""The model `parser` of `normscope bench` in PyTorch: an MLP over 48 features, a norm before each activation. Measured by
-torch_cpu.py parser."""
+"""Builds the model `parser` of `normscope bench` in PyTorch for torch_cpu.py parser: an MLP over 48 features, with a
+norm before each activation."""
 
 import math
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""normscope and its peers in turn: on a machine whose speed changes by the minute, only neighbours in time compare.
+"""Measures normscope and its peers in turn, because on a machine of changing speed only neighbours in time compare.
 
     turns.py [lesson] [deep] ... [--peers torch,tensorflow,jax] [--rounds 3] [--seconds 1] [--threads 2] [--program build/release/normscope]
 
 All programs stay open with their models compiled. A round goes through the models; at each, every mode of every peer is
-measured right after normscope. The first round only compiles and warms up. One JSON line a row, at the end: medians over
-the rounds, and for a peer `ours_ahead`, the median of its time over ours just before.
+measured right after normscope. The first round only compiles and warms up. At the end each row is one JSON line:
+medians over the rounds, and for a peer `ours_ahead`, the median of its time over ours just before.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TRANSFORMERS = ["lesson", "deep", "wide", "base"]
-PEERS = {  # the script, the models of each mode
+PEERS = {  # the script, and the models of each mode
     "torch": ("torch_cpu.py", dict.fromkeys(["eager", "compiled"], [*TRANSFORMERS, "encdec", "memory", "convnet", "parser"])),
     "tensorflow": ("tensorflow_cpu.py", dict.fromkeys(["graph", "XLA"], TRANSFORMERS)),
     "jax": ("jax_cpu.py", {"jitted": [*TRANSFORMERS, "encdec"]}),
@@ -25,7 +25,7 @@ MODELS = PEERS["torch"][1]["eager"]
 
 
 class Program:
-    """One that answers each line with a line of JSON."""
+    """Runs a program that answers each line with a line of JSON."""
 
     def __init__(self, *command):
         self.command = command
@@ -44,7 +44,7 @@ class Program:
 
 
 def merged(rows, **more):
-    """One row of several: medians, and the best of all."""
+    """Makes one row of several: medians, and for `best_` keys the best of all."""
     one = dict(rows[-1], rounds=len(rows), **more)
     for key, best in (("ms", statistics.median), ("tokens_per_s", statistics.median), ("gflops", statistics.median),
                       ("best_ms", min), ("best_gflops", max)):
@@ -54,7 +54,7 @@ def merged(rows, **more):
 
 
 def play(ours, peers, models, rounds):
-    """Rows of ours by model, and (ours before, theirs) by model, peer and mode; a mode that failed is not asked again."""
+    """Returns our rows by model, and (ours before, theirs) by model, peer and mode; it never repeats a failed mode."""
     own, pairs, failed = {}, {}, {}
     for turn in range(rounds + 1):
         print(f"turns.py: {f'round {turn} of {rounds}' if turn else 'compiling'}", file=sys.stderr, flush=True)

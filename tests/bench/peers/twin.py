@@ -1,4 +1,4 @@
-"""What the twins of `normscope bench`'s models share: their sizes, the FLOP of a step, the clock, and how they are asked."""
+"""Holds what the twins of `normscope bench`'s models share: sizes, the FLOP of a step, the clock, and how to ask."""
 
 import json
 import math
@@ -22,7 +22,7 @@ def flop(layers, d, heads, f, t, b, v):
 
 
 def measure(step, seconds, warm=3, least=5):
-    """Times of step(), which returns the loss and the gradients' norms as numbers, after `warm` to compile and warm up."""
+    """Times step(), which returns the loss and the gradients' norms as numbers, after `warm` untimed steps."""
     for _ in range(warm):
         step()
     times = []
@@ -44,23 +44,23 @@ def add_arguments(parser, names, modes):
 
 
 class Peer:
-    """A framework's models. `prepare(name, mode)` gives a step as measure() takes it, its target tokens and its FLOP."""
+    """Measures the models of a framework; `prepare(name, mode)` returns a step, its target tokens and its FLOP."""
 
     def __init__(self, framework, prepare, args):
         self.framework, self.prepare, self.args, self.ready = framework, prepare, args, {}
 
     def row(self, name, mode):
-        """A result; a model that was measured before is still compiled and warm."""
+        """Measures a model; one that was measured before is still compiled and warm."""
         key, result = (name, mode), {"framework": self.framework, "mode": mode, "threads": self.args.threads, "name": name}
         try:
             warm, least = 3, 5
-            if self.args.turns:  # the first one of which only compiles
+            if self.args.turns:  # the first turn only compiles
                 warm, least = (1, 3) if key in self.ready else (2, 1)
             step, tokens, work = prepared = self.ready.get(key) or self.prepare(name, mode)
             if self.args.turns:
                 self.ready[key] = prepared
             times, loss = measure(step, self.args.seconds, warm, least)
-        except Exception as error:  # a mode that fails at one size must not hide the others
+        except Exception as error:  # so that a mode which fails at one size does not hide the others
             return {**result, "error": str(error).splitlines()[0]}
         median, gflop = statistics.median(times), 1e-9 * work
         return {**result, "tokens_per_s": tokens / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times),

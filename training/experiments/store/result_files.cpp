@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the name is one of result_name(). The content says whose file it is.
+/// `is_named_so` says whether a name is one of result_name(); only the content says whose file it is.
 bool is_named_so(const std::string& name) {
   const std::string_view ending = std::string_view(name).substr(std::min(name.find('.'), name.size()));
   return name.size() > 17 && name[16] == '-' && name.find_first_not_of("0123456789abcdef") == 16 &&
          (ending == kDone || ending == kState || ending == kPartial || ending == kPartialState);
 }
 
-/// Whether a file is the state of an interrupted run, as this program saves it. Its process may have ended before it
-/// wrote the result that would tell.
+/// `is_interrupted_state` recognises a state of an interrupted run that this program saved. Its process may have ended
+/// before it wrote the result that would tell.
 bool is_interrupted_state(const fs::path& file) {
   if (!file.string().ends_with(kPartialState)) return false;
   try {
@@ -82,7 +82,7 @@ bool is_own(const std::string& name, const ResultFiles& group) {
     if (!file.string().ends_with(kDone)) continue;
     try {
       const auto text = read_input_file_if_there(file.string(), input::kResult);
-      if (!text) continue;  // dropped meanwhile
+      if (!text) continue;  // the result was dropped meanwhile
       const InputValue json = parse_result(*text, file.string());
       own = result_name(json.at("key").text(kLongestKey), json.at("measurement").text(kLongestMeasurement),
                         "") == name;

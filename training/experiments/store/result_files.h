@@ -14,7 +14,7 @@
 namespace normscope::experiments {
 
 inline constexpr const char* kResultFormat = "normscope result 1";
-/// The endings of a finished result, of the state that it promises, and of both for an interrupted run.
+/// `kDone` ends a finished result, `kState` the state that it promises; the other two end those of an interrupted run.
 inline constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = ".partial.json",
                                   kPartialState = ".partial.safetensors";
 inline constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;

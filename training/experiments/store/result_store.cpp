@@ -31,7 +31,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int32_t kPutsUntilTrim = 256;  // for writers outside the runner: a window's reruns
+constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window
 
 /// `touch` makes a result that was just used the last to be dropped.
 void touch(const std::string& name) {
@@ -183,7 +183,7 @@ void ResultStore::write(const std::string& name, const std::string& key, std::st
   if (folder().empty() || place_.reads_only) return;
   const Json whole{{"format", kResultFormat}, {"key", key}, {"measurement", measurement}, {"result", result}};
   const std::string text = whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (text.size() > input::kResult.limit) return;  // it could not be read again
+  if (text.size() > input::kResult.limit) return;  // the text could not be read again
   shared_->use(name);
   write_file(name, text, "results");
   if (++shared_->puts % kPutsUntilTrim == 0) trim();
@@ -282,7 +282,7 @@ void merge_group(const std::string& into, const std::string& name, const std::st
   const bool finished = group.has(kDone);
   const std::string_view ending = finished ? kDone : kPartial, state = finished ? kState : kPartialState;
   const std::string source = from + "/" + name, target = into + "/" + name;
-  if (!finished && !group.has(kPartial)) return;  // only a state, left by a killed process
+  if (!finished && !group.has(kPartial)) return;  // the group is a state alone, left by a killed process
   const auto key = key_in(source + std::string(ending));
   if (!key) {
     merged.damaged.push_back(source + std::string(ending));

@@ -31,7 +31,7 @@ namespace normscope::experiments {
 struct Experiment {
   RunSpec spec;
   std::vector<Edit> edits;
-  /// The run whose final weights it starts with, as by train.init_from. Null: it starts afresh.
+  /// `from` is the run whose final weights this run starts with, as by train.init_from; null: it starts afresh.
   std::shared_ptr<const Experiment> from{};
 };
 
@@ -56,7 +56,7 @@ struct StorePlace {
 
 class ResultStore {
  public:
-  /// Makes the folder, unless it is only read. Throws Error.
+  /// The constructor makes the folder, unless the folder is only read. Throws Error.
   explicit ResultStore(StorePlace place);
 
   std::optional<InputValue> find(const std::string& key, std::string_view measurement);
@@ -65,7 +65,7 @@ class ResultStore {
 
   /// `state_path` is where the state of a finished run is kept; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
-  /// These are for what was measured of an interrupted run so far, and for its state.
+  /// `find_partial` and `put_partial` keep the measurements of an interrupted run so far, and its state.
   std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
   std::string partial_state_path(const std::string& key, std::string_view measurement) const;
   void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
