@@ -42,13 +42,6 @@ void take_back_resumed(History& history) {
     if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
 }
 
-/// `history_bytes` is the most that the history of a whole run holds.
-int64_t history_bytes(const Run& run) {
-  const auto frames = static_cast<size_t>(run.spec().train.steps) + 1;
-  return static_cast<int64_t>(
-      std::min(kHistoryBudget, frames * run.history()->layout().size() * sizeof(float)));
-}
-
 }  // namespace
 
 CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed)
@@ -83,15 +76,21 @@ void CompareStudy::require_buildable() const {
     int64_t bytes = 0;
     for (const ConfigRun& run : runs_) bytes += estimated_bytes(run.spec);
     require_bytes("compare", bytes);
-    const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-    const auto seeds = static_cast<int64_t>(study_.runs.size() / runs_.size());
-    for (size_t i = 0; i < runs_.size(); ++i) {
-      Run run(runs_[i].spec, tasks_[i], *backend);
-      run.schedule_edits(runs_[i].edits);
-      bytes += seeds * history_bytes(run);
-    }
-    require_bytes("compare", bytes);  // the histories of all seeds are kept for the log
+    require_bytes("compare", bytes + history_bytes());
   });
+}
+
+int64_t CompareStudy::history_bytes() const {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const size_t seeds = study_.runs.size() / runs_.size();
+  size_t bytes = 0;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    Run run(runs_[i].spec, tasks_[i], *backend);
+    run.schedule_edits(runs_[i].edits);
+    const size_t frames = static_cast<size_t>(run.spec().train.steps) + 1;
+    bytes += seeds * std::min(kHistoryBudget, frames * run.history()->layout().size() * sizeof(float));
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 void CompareStudy::keep(size_t place, Run& run) {

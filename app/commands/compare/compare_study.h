@@ -26,6 +26,8 @@ class CompareStudy {
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
+  /// `history_bytes` is the most that the histories of all seeds hold, which are kept for the log.
+  int64_t history_bytes() const;
 
   /// `train` throws CommandError for runs that cannot be built, before anything is trained.
   cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
@@ -50,6 +52,7 @@ class CompareStudy {
     double validation;
     std::shared_ptr<const History> history;
   };
+  /// `require_buildable` refuses runs that the engine or this machine's memory refuses, before any is trained.
   void require_buildable() const;
   void keep(size_t place, Run& run);
   void collect(const experiments::Studied& studied);

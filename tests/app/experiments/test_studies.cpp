@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/compare/compare_study.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
 #include "training/experiments/study.h"
+#include "training/measure/history.h"
 #include "training/run/run.h"
 
 namespace normscope::test {
@@ -170,6 +172,28 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
   CHECK(layered.runs[0]->has(kLayers));
 }
 
+TEST_CASE("compare --stored keeps the log and the pictures of before where runs are missing") {
+  const Folder folder;
+  const std::string line = kStudies[2].line + " --out " + folder.file("out");
+  REQUIRE(run_program(line).code == 0);
+  const std::string log = read_all(folder.file("out/runs.jsonl"));
+  CHECK(log.size() > 1000);
+  const Outcome missing = run_program(line + " --stored --store " + folder.file("none"));
+  INFO(missing.out << missing.err);
+  CHECK(holds(missing.out, "runs are missing"));
+  CHECK(read_all(folder.file("out/runs.jsonl")) == log);
+}
+
+TEST_CASE("compare counts the histories of all seeds, each as far as it is kept") {
+  const auto bytes = [](int32_t steps, int32_t seeds) {
+    ConfigRun run{'A', tiny_spec("post", steps), {}};
+    return commands::CompareStudy({run}, seeds, false).history_bytes();
+  };
+  CHECK(bytes(20, 1) > 20 * 100);
+  CHECK(bytes(20, 7) == 7 * bytes(20, 1));
+  CHECK(bytes(10'000'000, 2) == 2 * static_cast<int64_t>(kHistoryBudget));
+}
+
 TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared out, found again") {
   const Folder folder;
   std::filesystem::create_directories(folder.file("lessons/99-small"));
@@ -210,6 +234,9 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
   CHECK(read_all(folder.file("other/limits.json")) == json);
   CHECK(called(" --stored --store " + folder.file("none") + " --out " + folder.file("none")).code == 3);
 
+  // Lines that one machine has measured change nothing of the plan that all of them share.
+  CHECK(holds(called(fmt::format(" --shard 0/2 --store {0}/anew --out {0}/out", folder.file("."))).out,
+              told(3, 0)));
   for (const char* shard : {"0/2", "1/2"})
     CHECK(called(fmt::format(" --shard {0} --store {1}/part{2} --out {1}/shard{2}", shard, folder.file("."),
                              shard[0]))

@@ -110,6 +110,31 @@ TEST_CASE("the flag of an early step leaves the axis' numbers free") {
   }
 }
 
+TEST_CASE("a reference line is drawn where its value is on the axis, and only there") {
+  const auto drawn = [](bool horizontal, double value) {
+    PlotSpec s;
+    s.x = {.lo = 0, .hi = 10, .show_labels = false};
+    s.y = {.lo = 0, .hi = 4, .show_labels = false};
+    s.series.emplace_back();
+    s.series.back().x = Column::of({0, 10});
+    s.series.back().y = Column::of({0.2f, 0.3f});
+    const auto rules = [&] {
+      const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
+      return std::count_if(d.items.begin(), d.items.end(),
+                           [](const Item& item) { return std::holds_alternative<RuleItem>(item); });
+    };
+    const auto before = rules();
+    s.lines = {{.value = value, .horizontal = horizontal}};
+    return rules() > before;
+  };
+  for (const bool horizontal : {true, false}) {
+    INFO(horizontal);
+    CHECK(drawn(horizontal, 2));
+    CHECK_FALSE(drawn(horizontal, -1));
+    CHECK_FALSE(drawn(horizontal, 12));
+  }
+}
+
 TEST_CASE("notes do not lie on a grid line") {
   for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
     PlotSpec s;

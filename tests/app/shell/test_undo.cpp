@@ -157,6 +157,18 @@ TEST_CASE("a drag of a field is one entry") {
   CHECK_FALSE(lab.state.session.undo.can_undo());
 }
 
+TEST_CASE("two edits of a field with the hand off it between them are two entries") {
+  LiveDriver lab;
+  give(lab, EditField{-1, "train.lr", "0.001"});
+  give(lab, EditField{-1, "train.lr", "0.002"});
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.001f);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
+}
+
 TEST_CASE("undone to the start the specifications are those of the start, whatever was edited") {
   for (unsigned seed : {1u, 2u, 3u}) {
     LiveDriver lab;
