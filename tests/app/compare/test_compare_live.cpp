@@ -192,6 +192,13 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK(file.now()->version == version + 1);
   CHECK(file.now()->file.runs[0].history->last_step() == 2);
 
+  // A line that cannot be read takes nothing from the others; a file of such lines alone is no log.
+  std::ofstream(path, std::ios::app) << "not a line\n";
+  CHECK(file.now()->file.broken == 1);
+  CHECK(file.now()->error.empty());
+  records::FollowedFile other(folder.write("other.jsonl", "not a line\n"), {});
+  CHECK(test::holds(other.now()->error, "other.jsonl"));
+
   records::FollowedFile absent(folder.file("absent.jsonl"), {});
   CHECK(test::holds(absent.now()->error, "absent.jsonl"));
   CHECK(absent.now()->error.find('\n') == std::string::npos);

@@ -150,6 +150,19 @@ TEST_CASE("what is written reads back equal") {
   }
 }
 
+TEST_CASE("a text of any character reads back equal, and stands in the file as TOML allows it") {
+  for (int c = 1; c < 0x80; ++c) {
+    INFO(c);
+    std::vector<ConfigRun> runs(1);
+    runs[0].letter = 'A';
+    runs[0].spec.name = std::string("a") + static_cast<char>(c) + "b";
+    check_equal(runs, round_trip(runs));
+    const std::string written = toml_string(runs[0].spec.name);
+    const bool control = c < 0x20 || c == 0x7f;  // TOML 1.0: these are escaped
+    CHECK((written.find(static_cast<char>(c)) == written.npos) == control);
+  }
+}
+
 TEST_CASE("a text is looked for beside its configuration") {
   const std::string text = "[data]\ntext = \"mine.txt\"\n";
   CHECK(parse_config(text, "lab.toml", "/books")[0].spec.data.text_path == "/books/mine.txt");
