@@ -58,6 +58,8 @@ TEST_CASE("tape: the default configuration's text names every op, parameter and 
   CHECK(lines_between(outcome.out, "program", "stats") == program.instructions.size());
 
   const json one = tape_json("")["runs"].at(0);
+  for (const json& node : one["nodes"])
+    if (node["name"] == "L03.attn.heads") CHECK(node["shape"] == json::parse("[16, 64, 64]"));
   CHECK(one["program"] == "training");
   CHECK(one["parameters"].size() == program.store->parameters().size());
   CHECK(one["values"].size() == program.values.size());

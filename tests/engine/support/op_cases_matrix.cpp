@@ -243,7 +243,8 @@ std::vector<OpCase> loss_cases() {
             s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
     c.in[2].differentiable = false;
     for (float& w : c.in[2].values) w = std::abs(w);
-    for (int64_t r = 4; r < s.R; r += 5) c.in[1].ints[at(r)] = -1;  // ignored positions
+    for (int64_t r = 4; r < s.R; r += 5)  // ignored positions: no symbol below or above
+      c.in[1].ints[at(r)] = r % 2 == 0 ? -1 : static_cast<int32_t>(s.V);
     c.in[0].terms = static_cast<double>(s.V);
     c.in[0].zero_gradient = s.V == 1;
     c.out = {1};
