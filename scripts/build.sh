@@ -24,8 +24,9 @@ fi
 if [[ -n "${NORMSCOPE_CMAKE:-}" ]]; then
   cmake "$NORMSCOPE_CMAKE" "$build" >/dev/null
 fi
-# A tree that links the release build's screens (NORMSCOPE_SCREENS_SANITIZED=PREBUILT) needs today's screens.
-if grep -q '^NORMSCOPE_SCREENS_SANITIZED:[A-Z]*=PREBUILT' "$build/CMakeCache.txt"; then
-  "$root/scripts/build.sh" release normscope_screens
+# A sanitized tree that links the release build's screens (NORMSCOPE_SCREENS_SANITIZED=PREBUILT) needs them as the sources
+# are now. What it is configured with is its own.
+if [[ "$preset" != release ]] && grep -q '^NORMSCOPE_SCREENS_SANITIZED:[A-Z]*=PREBUILT' "$build/CMakeCache.txt"; then
+  env -u NORMSCOPE_CMAKE "$root/scripts/build.sh" release normscope_screens
 fi
 cmake --build "$build" --parallel "${JOBS:-$(nproc)}" ${1:+--target "$@"}
