@@ -266,7 +266,7 @@ void draw_app(AppState& state, Ui& ui) {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
-  draw_part(ui, fmt::format("drawing {}", tab_of(screens.shown).word("title")).c_str(), area,
+  draw_part(ui, fmt::format("drawing {}", tab_of(screens.shown).word("subject")).c_str(), area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });

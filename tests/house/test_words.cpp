@@ -1,5 +1,7 @@
 // What the window says is data: every key that code asks for is in assets/words, every key there is asked for, and a
 // translation has the places of the English text.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -10,6 +12,7 @@
 
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
+#include "app/view/screen.h"
 #include "app/words/word_files.h"
 #include "app/words/words.h"
 #include "catch.hpp"
@@ -93,6 +96,15 @@ Asked asked_by_code() {
     }
   }
   return asked;
+}
+
+TEST_CASE("every screen has the words of its tab") {
+  for (const std::string_view screen : kScreenNames)
+    for (const char* what : {"title", "help", "subject"}) {
+      const std::string key = fmt::format("shell.tab.{}.{}", screen, what);
+      INFO(key);
+      CHECK(words::language("en").find(key) != nullptr);
+    }
 }
 
 TEST_CASE("every key that code asks for has words, and every key with words is asked for") {

@@ -26,7 +26,8 @@ Objection of_model(const ModelConfig& c) {
   if (c.init != InitRule::Xavier && c.init != InitRule::Theory)
     return "the weights do not start with Xavier's variances";
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
-  if (!is_plain(c.norm)) return "rows do not leave this norm with mean square one";
+  if (!is_plain(c.norm))
+    return "rows leave this norm with another mean square than one, or its backward pass holds something constant";
   // No derivation here has a term of position in the logits: attention is taken for nearly even over the positions that
   // a query sees, and no network with relative positions was compared with a line.
   if (c.positions == Positions::Relative) return "attention weighs keys by their distance";

@@ -132,8 +132,8 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
         }
 }
 
-/// `jacobians` has the spectral norm of every row's Jacobian, without gain. It is 1/sigma, because what 1/sigma
-/// multiplies is a projection, and for DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|.
+/// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
+/// it multiplies is a projection or the identity; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|.
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());

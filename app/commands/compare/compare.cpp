@@ -103,14 +103,14 @@ void show_compared(const CompareStudy& study, int32_t seeds) {
 Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
                     Closing& closing) {
   if (options.stored && !study.complete()) {
-    say("--stored: runs are missing, so no log and no picture was written\n");
-    return Exit::Ok;
+    say("--stored: runs are missing, so log and pictures stay as they were\n");
+  } else {
+    closing.attempt([&] {
+      study.log(log_path);
+      say("wrote {}\n", log_path);
+    });
+    study.draw(options, out_folder(options.out), closing);
   }
-  closing.attempt([&] {
-    study.log(log_path);
-    say("wrote {}\n", log_path);
-  });
-  study.draw(options, out_folder(options.out), closing);
   closing.attempt([&] { study.require_trained(); });
   return Exit::Ok;
 }

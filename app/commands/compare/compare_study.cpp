@@ -70,13 +70,14 @@ CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_
   study_.on_run = [this](size_t place, Run& run) { keep(place, run); };
 }
 
-void CompareStudy::require_buildable() const {
+void CompareStudy::require_buildable(int32_t shards) const {
   const EndsAtOnce at_once("interrupted: nothing was trained");  // networks of any size are built
   with_exit(Exit::Usage, [&] {
     int64_t bytes = 0;
     for (const ConfigRun& run : runs_) bytes += estimated_bytes(run.spec);
     require_bytes("compare", bytes);
-    require_bytes("compare", bytes + history_bytes());
+    const size_t seeds = study_.runs.size() / runs_.size();
+    require_bytes(fmt::format("compare with {} seeds", seeds), bytes + history_bytes() / shards);
   });
 }
 
@@ -109,7 +110,7 @@ void CompareStudy::keep(size_t place, Run& run) {
 
 StudyCount CompareStudy::train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                                const OnProgress& on_progress) {
-  require_buildable();
+  require_buildable(runner.shard.count);
   ended_.assign(study_.runs.size(), std::nullopt);
   first_seed_.assign(runs_.size(), std::nullopt);
   const experiments::Studied studied = experiments::train(study_, store, runner, on_progress);

@@ -26,7 +26,7 @@ class CompareStudy {
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
-  /// `history_bytes` is the most that the histories of all seeds hold, which are kept for the log.
+  /// `history_bytes` is the most that the frames of all seeds' histories hold, which are kept for the log.
   int64_t history_bytes() const;
 
   /// `train` throws CommandError for runs that cannot be built, before anything is trained.
@@ -52,8 +52,9 @@ class CompareStudy {
     double validation;
     std::shared_ptr<const History> history;
   };
-  /// `require_buildable` refuses runs that the engine or this machine's memory refuses, before any is trained.
-  void require_buildable() const;
+  /// `require_buildable` refuses runs that the engine or this machine's memory refuses, before any is trained. Each of
+  /// the shards keeps its own part of the histories.
+  void require_buildable(int32_t shards) const;
   void keep(size_t place, Run& run);
   void collect(const experiments::Studied& studied);
   size_t run_of(size_t place) const { return place % runs_.size(); }

@@ -113,15 +113,17 @@ std::string limits_command_of(const LimitsOptions& options, std::string_view bet
 /// `text_of` is another text; empty: there is none. Runs that are only printed need no file, and those that are only
 /// counted have theirs in a temporary folder, as neither leaves anything behind.
 std::string text_of(const LimitsOptions& options, std::optional<TemporaryFolder>& counting) {
-  if (!options.text.empty()) return options.text;
   const std::string results = limits_file(options);
+  const bool prints = !options.study.print_command.empty(), counts = options.study.dry_run;
+  if (!prints && !counts) make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
+  if (!options.text.empty()) return options.text;
   std::string text = licences_path(results);
-  if (!options.study.print_command.empty() || (options.study.dry_run && fs::exists(text))) return text;
-  if (options.study.dry_run)
-    text = licences_path(counting.emplace().path() + "/" + kLimitsFile);
-  else
-    make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
-  if (write_licences(text)) return text;
+  if (prints || (counts && fs::exists(text))) return text;
+  if (counts) {
+    const std::string folder = counting.emplace().path();
+    text = folder.empty() ? "" : licences_path(folder + "/" + kLimitsFile);
+  }
+  if (!text.empty() && write_licences(text)) return text;
   complain("no licence texts here: give another text with --text FILE");
   return {};
 }

@@ -58,7 +58,9 @@ constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
 /// `holds_constant` says whether the backward pass holds something constant that the forward pass computes from x.
 constexpr bool holds_constant(NormKind k) {
-  return traits_of(k).has_factor || (is_centred(k) && !(mean_has_gradient(k) && sigma_has_gradient(k)));
+  const NormTraits& traits = traits_of(k);
+  return traits.has_factor ||
+         (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
 /// `is_plain` says whether y is x over its standard deviation, with or without the mean, and backward differentiates
 /// all of it. A row then leaves with mean square one, up to gain and bias.

@@ -233,6 +233,9 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
   CHECK(holds(called(store + " --stored --out " + folder.file("other")).out, told(0, 6)));
   CHECK(read_all(folder.file("other/limits.json")) == json);
   CHECK(called(" --stored --store " + folder.file("none") + " --out " + folder.file("none")).code == 3);
+  const std::string elsewhere = folder.file("a/new/folder/r.jsonl");
+  CHECK(called(store + " --results " + elsewhere).code == 0);
+  CHECK(std::filesystem::exists(elsewhere));
 
   // Lines that one machine has measured change nothing of the plan that all of them share.
   CHECK(holds(called(fmt::format(" --shard 0/2 --store {0}/anew --out {0}/out", folder.file("."))).out,

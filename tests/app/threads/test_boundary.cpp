@@ -159,7 +159,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   window.driver.frames(3);
   const ui::Control* failure = window.ui.registry().find("app/failure");
   REQUIRE(failure);
-  CHECK(failure->value == "[drawing Lessons] there is not enough memory");
+  CHECK(failure->value == "[drawing the lesson] there is not enough memory");
   window.driver.click("app/tab/lab");
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));

@@ -189,7 +189,7 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
     }
 }
 
-/// `add_sum_cases` has size 0 for a constant, 1 for a learned scalar, D for a learned vector.
+/// `add_sum_cases` goes through the scales: a constant (size 0), a learned scalar (1), a learned vector (D).
 void add_sum_cases(std::vector<OpCase>& cases) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
@@ -212,7 +212,8 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
-/// `add_affine_cases` has numbers of gain and shift, 0: absent; one, one a part or column, parts of different size.
+/// `add_affine_cases` goes through the sizes of gain and shift: absent (0), one, one a part or column, parts of different
+/// size.
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {
     int64_t R, D, gain, shift;

@@ -13,9 +13,10 @@
 
 namespace normscope::reference {
 
-/// An op that computes nothing from inputs (probe, clip, those of an optimizer) has no output here.
+/// `forward` has no output for what ends a step or only looks on. Any other op without a `forward` does not compile.
 template <OpKind kind, class S>
-Outputs<S> forward(Op<kind>, const Call<S>&) {
+requires(kind == OpKind::Probe || kind == OpKind::GradNorm || kind == OpKind::Clip || kind == OpKind::Adam ||
+         kind == OpKind::Sgd) Outputs<S> forward(Op<kind>, const Call<S>&) {
   return {};
 }
 
