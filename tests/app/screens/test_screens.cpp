@@ -275,6 +275,15 @@ std::vector<std::string> panes_of(const LabDriver& lab) {
 
 }  // namespace
 
+TEST_CASE("screens: every screen has a stage; the lessons have theirs in test_shell_elsewhere") {
+  std::set<Screen> covered{Screen::Lessons};
+  for (const Stage& stage : stages()) covered.insert(stage.screen);
+  for (size_t i = 0; i < std::size(kScreenNames); ++i) {
+    INFO(kScreenNames[i]);
+    CHECK(covered.contains(static_cast<Screen>(i)));
+  }
+}
+
 TEST_CASE("screens: every text is whole and apart, every name is one, every control has help") {
   for (const Stage& stage : stages()) check_stage(stage);
 }
