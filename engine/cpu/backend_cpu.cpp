@@ -94,8 +94,7 @@ class CpuExecutable final : public Executable {
     for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
   }
 
-  /// `run` runs instructions one by one: without what replay() does while a region is in the cache, but to the same
-  /// bits.
+  /// `run` runs instructions one by one: without what replay() does on a region in the cache, but to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
     begin();
@@ -134,8 +133,7 @@ class CpuExecutable final : public Executable {
     bool one_thread;
   };
 
-  /// `Entry` is an instruction of the replay, with the instructions that are carried out on each region of its last
-  /// stage.
+  /// `Entry` is an instruction of the replay, with those that are carried out on each region of its last stage.
   struct Entry {
     size_t instruction;
     std::vector<Tail> tails;

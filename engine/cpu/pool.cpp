@@ -108,8 +108,7 @@ int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   }
 }
 
-/// `run_chunks` takes chunks of the worker's own share, then of the others', until none is left; it returns how many it
-/// ran.
+/// `run_chunks` takes chunks of the worker's own share, then of the others', until none is left; it returns how many.
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
   const Scratch scratch = scratch_of(worker);
   const size_t shares = threads_;

@@ -126,8 +126,7 @@ class CudaExecutable final : public Executable {
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
 
-  /// `seed_loss_gradient` sets the loss's gradient, which nothing ever writes, and the clip factor before a clip, to
-  /// one.
+  /// `seed_loss_gradient` sets the loss's gradient, which nothing ever writes, and the factor before a clip, to one.
   void seed_loss_gradient() {
     const float one = 1.0f;
     if (float* d = gradient(program_.loss)) driver_->upload(d, &one, sizeof one);

@@ -3,8 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// `part_of` is the part of a backward call that gives the gradients of parameters (or of the rest); false when there
-/// is none.
+/// `part_of` is the part of a backward call that gives the gradients of parameters (or the rest); false: there is none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;

@@ -5,8 +5,7 @@
 namespace normscope {
 namespace {
 
-/// `branches_of` counts the residual branches of the whole model: two a layer, three in the decoder of an
-/// encoder-decoder.
+/// `branches_of` counts the residual branches of the whole model: two a layer, three with cross-attention.
 double branches_of(const StackContext& c) {
   if (c.other_layers == 0) return 2.0 * c.layers;
   return c.decoder ? 3.0 * c.layers + 2.0 * c.other_layers : 2.0 * c.layers + 3.0 * c.other_layers;

@@ -72,8 +72,7 @@ std::vector<Stack> stacks_of(const ModelConfig& c) {
   return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
 }
 
-/// These are the floats of the parameters of one attention and of one feed-forward network, without norms: they are
-/// under one percent.
+/// These are the floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model;
   return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;

@@ -41,8 +41,7 @@ class ParserRecorder : ModelParts {
   }
 
  private:
-  /// `joined_features` are the rows of the features, of unit variance at the start like a transformer's tokens, side by
-  /// side.
+  /// `joined_features` are the features' rows, of unit variance at the start like a transformer's tokens, side by side.
   ValueId joined_features(ValueId tokens) {
     const double root = std::sqrt(static_cast<double>(config_.d_model));
     const ValueId table =

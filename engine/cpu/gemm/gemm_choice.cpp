@@ -136,8 +136,7 @@ class Trial {
   std::vector<double> seconds_;
 };
 
-/// `Contest` is the candidates at one product, one trial for all that do the same there. `by_candidate`: the trial of
-/// each.
+/// `Contest` is the candidates at one product, one trial for all that do the same. `by_candidate`: the trial of each.
 struct Contest {
   std::vector<Trial> trials;
   std::vector<size_t> by_candidate;

@@ -82,8 +82,7 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   forward_region(call, step, {begin, end - begin, 0, call.in[0].shape.cols()}, scratch);
 }
 
-// Gradients of learned scales take two stages: each chunk leaves one partial row (or, for a scalar, one double), and a
-// last stage adds them.
+// Gradients of learned scales take two stages: each chunk leaves a partial row (or double), a last stage adds them.
 bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
 int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
 float* partial_of(const Call& call, int side, int64_t chunk) {

@@ -1,5 +1,4 @@
-// attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads and a
-// user can look at.
+// attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
 #include "engine/ops/attention/attention.h"
 
 #include "engine/core/error.h"

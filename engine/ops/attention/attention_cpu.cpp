@@ -1,5 +1,4 @@
-// attention on the CPU: the passes of attention_inl.h over keys up to a row's length, and where it is causal up to the
-// query's own position.
+// attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"

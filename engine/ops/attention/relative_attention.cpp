@@ -1,5 +1,4 @@
-// relative_attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads
-// and a user can look at.
+// relative_attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
 #include "engine/ops/attention/relative_attention.h"
 
 #include "engine/core/error.h"

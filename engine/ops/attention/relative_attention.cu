@@ -12,8 +12,7 @@
 //   dk     =  ds^T c                            // a tile of keys gives dk and dv
 //   dv     =  (p * kept)^T dout
 //   dr     =  sum over b of dt^T e              // a tile of distances gives a part a head, added in the batch's order
-// Where the probabilities have no memory they are in the workspace while the instruction runs, and backward computes
-// them again.
+// Probabilities without memory of their own are in the workspace during the instruction; backward computes them again.
 #include "engine/ops/attention/attention_stored.cuh"
 #include "engine/ops/attention/relative_attention.h"
 
@@ -22,8 +21,7 @@ namespace relative_attention {
 
 enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 
-/// distance_gradient computes a head's part of dr of a tile of distances, into a.ddistances. Queries that look back
-/// less far do not count.
+/// distance_gradient computes a head's part of dr of a tile into a.ddistances. Queries that look less far do not count.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention a) {
   await_inputs();
@@ -50,8 +48,7 @@ __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention
   }
 }
 
-/// SumDistances adds up one number of dr, the parts of its head in the order of the batch. No key is as far back as
-/// rows from `keys` on.
+/// SumDistances adds up one number of dr, its head's parts in the order of the batch; rows from `keys` on are zero.
 struct SumDistances {
   const float* parts;
   float* to;

@@ -56,8 +56,7 @@ struct RelativeAttention {
     }
   }
 
-  /// position_gradients computes dT of the block, from it de and the block's part of dr, which it adds to the chunk's
-  /// part (tk,dh) by distance.
+  /// position_gradients computes dT of the block, from it de, and adds the block's part of dr to the chunk's (tk,dh).
   static void position_gradients(const Call& call, const Head& x, const Block& at, int64_t chunk) {
     float* partial = writes(call, kDistances) ? call.workspace + chunk * x.tk * x.dh : nullptr;
     if (partial && at.q0 == 0) zero(partial, x.tk * x.dh);

@@ -15,8 +15,7 @@
 //   dgain   =  sum over rows of dout * t
 //   dbias   =  sum over rows of dout
 //   dalpha  =  sum over all numbers of c * x
-// A row stays in the L1 cache for its three passes. Each chunk of rows leaves partial sums of dgain, dbias and dalpha;
-// a last stage adds them.
+// A row stays in the L1 cache for its three passes. Chunks leave partial sums of the gradients; a last stage adds them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/layer_norm/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"

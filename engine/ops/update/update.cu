@@ -58,8 +58,7 @@ __device__ double clip_factor_of(float bound, double total_norm) {
   return bound > 0.0f && !(ratio >= 1.0) ? ratio : 1.0;
 }
 
-/// GradNorm takes the 2-norm of every parameter's gradient and of all together; with the clip factor where a clip
-/// follows.
+/// GradNorm takes the 2-norm of each parameter's gradient and of all; with the clip factor where a clip follows.
 struct GradNorm {
   static constexpr bool kHasFinish = true;
   double *norms, *total_norm, *clip_factor;
