@@ -116,27 +116,23 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
   if (room.contains(ui.mouse())) ui.tooltip(notice);
 }
 
-// `Tab` leads to a screen: its control, its key and the words about it follow from the screen's name and place.
+// `Tab` leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.
 struct Tab {
   Screen screen;
-  std::string name, key;
-  const std::string& word(const char* what) const {
-    return words::say(fmt::format("shell.tab.{}.{}", name_of(screen), what));
-  }
+  std::string name, key, word, tip;
 };
 
 const std::vector<Tab>& all_tabs() {
   static const std::vector<Tab> tabs = [] {
     std::vector<Tab> all;
     for (size_t i = 0; i < std::size(kScreenNames); ++i)
-      all.push_back(
-          {static_cast<Screen>(i), fmt::format("app/tab/{}", kScreenNames[i]), std::to_string(i + 1)});
+      all.push_back({static_cast<Screen>(i), fmt::format("app/tab/{}", kScreenNames[i]),
+                     std::to_string(i + 1), fmt::format("shell.tab.{}.title", kScreenNames[i]),
+                     fmt::format("shell.tab.{}.help", kScreenNames[i])});
     return all;
   }();
   return tabs;
 }
-
-const Tab& tab_of(Screen screen) { return all_tabs()[static_cast<size_t>(screen)]; }
 
 // `narrow` windows lack room for the program's name and the search's key beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 960; }
@@ -146,10 +142,10 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Tab& each : all_tabs()) {
-    const std::string& title = each.word("title");
+    const std::string& title = words::say(each.word);
     const float width = ui.paint().text_width({Face::Sans, type::title}, title) + (hints ? 26.f : 12.f);
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
-            each.word("help")))
+            words::say(each.tip)))
       shown = each.screen;
     x += width + 16;
   }
@@ -164,7 +160,7 @@ void tab_keys(Ui& ui, Screen& shown) {
 
 // `keep_to_tabs` goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
-  if (shown == before || !ui.held(tab_of(shown).name)) return;
+  if (shown == before || !ui.held(all_tabs()[static_cast<size_t>(shown)].name)) return;
   shown = before;
   notice = kLockedHelp;
 }
@@ -266,7 +262,7 @@ void draw_app(AppState& state, Ui& ui) {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
-  draw_part(ui, fmt::format("drawing {}", tab_of(screens.shown).word("subject")).c_str(), area,
+  draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });

@@ -138,13 +138,11 @@ struct Gemm {
 
 constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
 constexpr int64_t kMostPanels = 16;                // of a chunk
-constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once, even if A has few
-                                                   // rows
+constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
 constexpr int64_t kSquareTiles = 9;                // from this many tiles on, a chunk has room for both
 constexpr int64_t kSquarePanels = 3;               // least panels that repay packing a tile
 constexpr int64_t kCopyPanels = 4;                 // least panels that repay copying a tile
-constexpr int64_t kSquareK = 64;                   // least k: fewer pages than the first TLB holds are near
-                                                   // enough
+constexpr int64_t kSquareK = 64;                   // least k: the first TLB holds the pages of fewer rows
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;

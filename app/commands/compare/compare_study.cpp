@@ -76,20 +76,18 @@ void CompareStudy::require_buildable(int32_t shards) const {
     int64_t bytes = 0;
     for (const ConfigRun& run : runs_) bytes += estimated_bytes(run.spec);
     require_bytes("compare", bytes);
-    const size_t seeds = study_.runs.size() / runs_.size();
-    require_bytes(fmt::format("compare with {} seeds", seeds), bytes + history_bytes() / shards);
+    require_bytes(fmt::format("compare with {} seeds", seeds()), bytes + history_bytes() / shards);
   });
 }
 
 int64_t CompareStudy::history_bytes() const {
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const size_t seeds = study_.runs.size() / runs_.size();
   size_t bytes = 0;
   for (size_t i = 0; i < runs_.size(); ++i) {
     Run run(runs_[i].spec, tasks_[i], *backend);
     run.schedule_edits(runs_[i].edits);
     const size_t frames = static_cast<size_t>(run.spec().train.steps) + 1;
-    bytes += seeds * std::min(kHistoryBudget, frames * run.history()->layout().size() * sizeof(float));
+    bytes += seeds() * std::min(kHistoryBudget, frames * run.history()->layout().size() * sizeof(float));
   }
   return static_cast<int64_t>(bytes);
 }

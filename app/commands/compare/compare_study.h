@@ -26,7 +26,8 @@ class CompareStudy {
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
-  /// `history_bytes` is the most that the frames of all seeds' histories hold, which are kept for the log.
+  /// `history_bytes` is the most that the frames of all seeds' histories hold, which are kept for the log. It
+  /// builds each run, and throws Error for one that the engine refuses.
   int64_t history_bytes() const;
 
   /// `train` throws CommandError for runs that cannot be built, before anything is trained.
@@ -58,6 +59,7 @@ class CompareStudy {
   void keep(size_t place, Run& run);
   void collect(const experiments::Studied& studied);
   size_t run_of(size_t place) const { return place % runs_.size(); }
+  size_t seeds() const { return study_.runs.size() / runs_.size(); }
 
   std::vector<ConfigRun> runs_;
   std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run

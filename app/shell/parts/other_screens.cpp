@@ -111,13 +111,18 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
   return {};
 }
 
+const std::string& subject_of(Screen screen) {
+  return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
+}
+
 void carry_out(Desk desk, AppState& state, Ui& ui) {
-  const std::string& subject = words::say(fmt::format("shell.tab.{}.subject", name_of(state.screens.shown)));
   for (session::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (view::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
-    save_file(file, words::say("shell.subject.saving", {{"what", subject}}), state.notice);
-  if (!desk.copied.empty()) copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
+    save_file(file, words::say("shell.subject.saving", {{"what", subject_of(state.screens.shown)}}),
+              state.notice);
+  if (!desk.copied.empty())
+    copy_text(desk.copied, subject_of(state.screens.shown).c_str(), state.shell, state.notice);
   if (!desk.notice.empty()) state.notice = std::move(desk.notice);
   if (desk.opens_file) run_act(state, ui, view::Act::OpenFile);
   replace_runs(std::move(desk.replacing), state, ui);

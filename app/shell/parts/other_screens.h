@@ -10,6 +10,8 @@ namespace normscope::shell {
 
 struct AppState;
 
+// `subject_of` says what a screen is about, "the comparison": what its files show, what failed to be drawn.
+const std::string& subject_of(Screen);
 // `draw_screen` draws the screen that is shown and returns what it asks for.
 Desk draw_screen(AppState&, ui::Ui&, const ui::Rect& area);
 // `carry_out` does what a frame of that screen asked for. Its commands join those of the frame, which draw_app posts.

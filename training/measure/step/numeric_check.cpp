@@ -118,8 +118,10 @@ class Check {
   }
 
   void add_exact(size_t input, int64_t element, double h, NumericCheck& check) {
-    if (doubles_.empty()) doubles_ = alone_.in_double();
-    if (held_.empty()) held_ = doubles_[0].numbers;
+    if (doubles_.empty()) {
+      doubles_ = alone_.in_double();
+      held_ = doubles_[0].numbers;
+    }
     double& x = doubles_[input].numbers[static_cast<size_t>(element)];
     const double before = x;
     const reference::Call<double> call{node_.attributes, doubles_, inputs_, &held_};
