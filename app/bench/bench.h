@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu/gemm/gemm_choice.h"
-
 namespace normscope::bench {
 
 struct Model;
@@ -22,8 +20,6 @@ struct Settings {
   bool quiet = false;
   std::string model;           ///< the only one measured; empty: as each part chooses
   std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
-  std::vector<cpu::GemmChoice>
-      cuts;  ///< of the products, measured beside each other; empty: the process's choice
 };
 
 /// `Machine` has the roofs: FMA peak and bandwidth, measured with all threads.

@@ -1,6 +1,5 @@
 // `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
-// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision. With settings.cuts
-// it cuts a product in several ways, one after the other, and their results must have the same bits.
+// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 #include "app/bench/timing.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/gemm/gemm_choice.h"
+#include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/linear/linear.h"
@@ -94,10 +93,10 @@ struct Problem {
 /// `LinearCall` is the problem as a call of the linear op: NN and NT are forward, TN is the weight gradient.
 class LinearCall {
  public:
-  LinearCall(Problem& p, const cpu::GemmChoice& choice) : choice_(choice) {
+  explicit LinearCall(Problem& p) {
     const auto kernels = cpu::linear_kernels();
     call_.op = OpKind::Linear;
-    call_.gemm = &choice_;
+    call_.l2_bytes = cpu::l2_bytes();
     if (p.layout == Layout::TN) {  // a = x (K,M), b = dout (K,N), c = dW (M,N)
       call_.in[0] = {p.a.data(), {p.k, p.m}};
       call_.in[1] = {p.c.data(), {p.m, p.n}};
@@ -124,7 +123,6 @@ class LinearCall {
   }
 
  private:
-  const cpu::GemmChoice choice_;
   Call call_{};
   cpu::Stages stages_;
   StepInputs inputs_;
@@ -150,7 +148,7 @@ Timing time_ours(const LinearCall& call, cpu::Pool& pool, double budget) {
 }
 
 nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, const Machine& machine) {
-  const LinearCall call(p, cpu::gemm_choice());
+  const LinearCall call(p);
   nlohmann::json row = row_of(p, pool, machine, time_ours(call, pool, settings.budget));
   const SgemmAnchor* anchors[] = {find_onednn(pool.threads()), find_openblas(pool.threads())};
   constexpr const char* kKeys[] = {"onednn", "openblas"};
@@ -166,38 +164,7 @@ nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, co
   return row;
 }
 
-/// `measure_cuts` has a row for each of settings.cuts. It times them in turn, so that a disturbance hits them all.
-std::vector<nlohmann::json> measure_cuts(Problem& p, cpu::Pool& pool, const Settings& settings,
-                                         const Machine& machine) {
-  constexpr int kTurns = 5;
-  std::deque<LinearCall> calls;
-  for (const cpu::GemmChoice& cut : settings.cuts) calls.emplace_back(p, cut);
-  std::vector<std::vector<double>> medians(calls.size());
-  std::vector<double> best(calls.size(), INFINITY);
-  for (int turn = 0; turn < kTurns; ++turn)
-    for (size_t i = 0; i < calls.size(); ++i) {
-      const Timing ours = time_ours(calls[i], pool, settings.budget / kTurns);
-      medians[i].push_back(ours.median);
-      best[i] = std::min(best[i], ours.minimum);
-    }
-  std::vector<nlohmann::json> rows;
-  std::vector<float> first;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    std::fill(p.c.begin(), p.c.end(), NAN);
-    time_ours(calls[i], pool, 0);
-    if (i == 0) first = p.c;
-    std::sort(medians[i].begin(), medians[i].end());
-    rows.push_back(row_of(p, pool, machine, {best[i], medians[i][kTurns / 2]}));
-    rows[i]["cut"] = cpu::to_string(settings.cuts[i]);
-    rows[i]["ratio"] = rows[i]["gflops"].get<double>() / rows[0]["gflops"].get<double>();
-    rows[i]["same_bits"] = std::memcmp(first.data(), p.c.data(), first.size() * sizeof(float)) == 0;
-  }
-  return rows;
-}
-
-bool right(const nlohmann::json& row) {
-  return row["error"].get<double>() < kLargestError && row.value("same_bits", true);
-}
+bool right(const nlohmann::json& row) { return row["error"].get<double>() < kLargestError; }
 
 void print(const nlohmann::json& row) {
   const auto anchor = [&](const std::string& key) {
@@ -207,25 +174,12 @@ void print(const nlohmann::json& row) {
                : std::string("–");
   };
   const double error = row["error"];
-  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}  {}\n",
+  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}\n",
              row["m"].get<int>(), row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(),
              row["threads"].get<int>(), row["gflops"].get<double>(), row["best_gflops"].get<double>(),
              100 * row["share_of_peak"].get<double>(), anchor("onednn"), anchor("openblas"),
              row.contains("ratio") ? fmt::format("{:.2f}", row["ratio"].get<double>()) : "–", error,
-             right(row) ? "" : "  WRONG", row.value("cut", ""));
-}
-
-/// `print_cuts` prints each cut's ratios to the first cut, over all products.
-void print_cuts(const nlohmann::json& rows, const std::vector<cpu::GemmChoice>& cuts) {
-  fmt::print("\nOver the first cut: least, median, largest\n");
-  for (const cpu::GemmChoice& cut : cuts) {
-    std::vector<double> ratios;
-    for (const nlohmann::json& row : rows)
-      if (row["cut"] == cpu::to_string(cut)) ratios.push_back(row["ratio"]);
-    std::sort(ratios.begin(), ratios.end());
-    fmt::print("{:5.2f} {:5.2f} {:5.2f}  {}\n", ratios.front(), ratios[ratios.size() / 2], ratios.back(),
-               cpu::to_string(cut));
-  }
+             right(row) ? "" : "  WRONG");
 }
 
 }  // namespace
@@ -255,9 +209,9 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
   if (!settings.quiet) {
     const SgemmAnchor* anchors[] = {find_onednn(settings.threads), find_openblas(settings.threads)};
     fmt::print(
-        "\nGEMM, GFLOP/s: median (best); the ratio is to the {}\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
+        "\nGEMM, GFLOP/s: median (best); the ratio is to the faster library\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
         "{:>14} {:>6} {:>8}\n",
-        settings.cuts.empty() ? "faster library" : "first cut", "M", "N", "K", "thr", "normscope", "peak",
+        "M", "N", "K", "thr", "normscope", "peak",
         anchors[0] ? "oneDNN " + anchors[0]->version() : "no oneDNN",
         anchors[1] ? "OpenBLAS " + anchors[1]->version() : "no OpenBLAS", "ratio", "error");
   }
@@ -265,14 +219,11 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
     for (Layout layout : kLayouts) {
       if (std::string_view(group) == "gradients" && layout != Layout::TN) continue;
       Problem p(s, layout);
-      for (nlohmann::json& row : settings.cuts.empty()
-                                     ? std::vector<nlohmann::json>{measure(p, pool, settings, machine)}
-                                     : measure_cuts(p, pool, settings, machine)) {
-        row["group"] = group;
-        part.right = part.right && right(row);
-        if (!settings.quiet) print(row);
-        part.rows.push_back(std::move(row));
-      }
+      nlohmann::json row = measure(p, pool, settings, machine);
+      row["group"] = group;
+      part.right = part.right && right(row);
+      if (!settings.quiet) print(row);
+      part.rows.push_back(std::move(row));
     }
   };
   cpu::Pool pool(settings.threads), single(1);
@@ -283,7 +234,6 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
     for (const Size& s : kGradients) run(s, pool, "gradients");
     for (const Size& s : kPerHead) run(s, single, "per-head");
   }
-  if (!settings.cuts.empty() && !settings.quiet) print_cuts(part.rows, settings.cuts);
   return part;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/cli/machine.h"
-#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "training/experiments/elsewhere.h"
 
@@ -84,7 +83,6 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
                  const experiments::RunnerOptions& runner) {
   experiments::ResultStore store = store_of(options);
   const InterruptGuard guard;
-  if (!options.stored) use_fastest_products();
   Bars bars;
   const StudyCount count = work.train(store, runner, std::ref(bars));
   bars.clear();

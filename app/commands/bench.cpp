@@ -17,12 +17,10 @@
 #include "app/cli/build_facts.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
 #include "training/experiments/first_steps.h"
 #include "training/spec/backend_choice.h"
@@ -36,7 +34,7 @@ struct BenchOptions {
   bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
   bool turns = false;        ///< nothing else then
-  std::string model, cut;
+  std::string model;
   std::vector<int64_t> shape;
   bool json = false;
   double budget = 0.25;  ///< seconds a timing
@@ -50,7 +48,6 @@ nlohmann::json machine_json(const bench::Machine& m) {
                          {"threads", m.threads},
                          {"peak_gflops", m.peak_gflops},
                          {"bandwidth_gb_per_s", m.bandwidth_gbs},
-                         {"products", to_string(cpu::gemm_choice())},
                          {"normscope", NORMSCOPE_VERSION},
                          {"compiler", compiler()}};
   for (const bench::SgemmAnchor* anchor : {bench::find_onednn(m.threads), bench::find_openblas(m.threads)})
@@ -96,22 +93,6 @@ void check_plain(const std::string& model) {
                                                 fmt::join(names, ", ")));
 }
 
-/// `cut_names` are what --cut offers: a candidate's number, or all.
-std::vector<std::string> cut_names() {
-  std::vector<std::string> names = {"all"};
-  for (size_t i = 1; i <= cpu::gemm_candidates(cpu::l2_bytes()).size(); ++i)
-    names.push_back(std::to_string(i));
-  return names;
-}
-
-/// `cuts_of` are the first cut, and the cuts compared with it.
-std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
-  if (cut.empty()) return {};
-  const std::vector<cpu::GemmChoice> all = cpu::gemm_candidates(cpu::l2_bytes());
-  if (cut == "all") return all;
-  return {all.front(), all[static_cast<size_t>(std::stoi(cut)) - 1]};
-}
-
 /// `bench_first_steps` prints what is compared between browsers and machines: the bits of the default comparison's
 /// first steps.
 Exit bench_first_steps(const BenchOptions& options) {
@@ -141,14 +122,12 @@ bench::Settings settings_of(const BenchOptions& options) {
   settings.quiet = options.json || options.turns;
   settings.model = options.model;
   settings.shape = options.shape;
-  settings.cuts = cuts_of(options.cut);
   return settings;
 }
 
 /// `bench_turns` reads names from standard input, and answers each at once with a JSON object on a line of standard
 /// output.
 Exit bench_turns(const BenchOptions& options) {
-  use_fastest_products();
   const bench::Settings settings = settings_of(options);
   const std::string unknown = bench::bench_turns(settings, std::cin, [&](nlohmann::json row) {
     row["framework"] = fmt::format("normscope {}", NORMSCOPE_VERSION);
@@ -168,7 +147,6 @@ Exit bench(const BenchOptions& options) {
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
   if (options.micro && !options.model.empty()) check_plain(options.model);
-  use_fastest_products();
   const bench::Settings settings = settings_of(options);
   const bool all = !options.gemm && !options.ops && !options.micro && !options.sweep && !options.scaling &&
                    !options.crowded && options.model.empty();
@@ -212,12 +190,6 @@ void add_bench(CLI::App& app, Command& command) {
       ->type_name("M N K")
       ->needs(gemm)
       ->default_str("those of training");
-  sub.add_option("--cut", options->cut,
-                 "with --gemm: this candidate of cutting products beside the first, or all of them")
-      ->check(CLI::IsMember(cut_names()))
-      ->type_name("N")
-      ->needs(gemm)
-      ->default_str("as chosen for this processor");
   sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
   sub.add_flag("--micro", options->micro, "whole steps beside a program of plain loops, both on one thread");
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/specs.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
@@ -92,7 +91,6 @@ Exit screenshot(const ScreenshotOptions& options) {
         fmt::format("--screen '{}' is not known: expected lab, compare, tape, lesson:NAME:STEP or sweep:NAME",
                     options.screen));
   const InterruptGuard guard;
-  use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
   if (!lesson && !picture.sweep && !train(lab, runs, steps)) {
     complain("interrupted: no picture was drawn");

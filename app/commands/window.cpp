@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/cli/machine.h"
-#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -51,7 +50,6 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
   window.lab.threads = options.threads;
   if (!options.safe_mode) {
-    use_fastest_products();
     window.lab.losses = experiments::open_loss_archive(results_folder(""));
   }
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);

@@ -11,7 +11,6 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
@@ -48,8 +47,8 @@ int64_t numbers_of(const Call& call) {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena, const GemmChoice& gemm)
-      : program_(program), pool_(pool), arena_(arena), gemm_(gemm) {
+  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena)
+      : program_(program), pool_(pool), arena_(arena) {
     const MemoryPlan& plan = program.plan;
     inputs_ = allocate_block(plan.inputs);
     shared_ = plan.shared && arena.fits(floats());
@@ -157,7 +156,7 @@ class CpuExecutable final : public Executable {
       const Kernels kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
       Call call = bind(program_, i, *this, stats_.data());
-      call.gemm = &gemm_;
+      call.l2_bytes = l2_bytes();
       if (i.phase == Phase::Update) {
         call.parameters = parameters_.data();
         call.parameter_count = static_cast<int64_t>(parameters_.size());
@@ -202,7 +201,6 @@ class CpuExecutable final : public Executable {
   ProgramData& program_;
   Pool& pool_;
   Arena& arena_;
-  const GemmChoice& gemm_;
   bool shared_ = false;  // activations and gradients are in the arena
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;
@@ -226,14 +224,13 @@ class CpuBackend final : public Backend {
     std::memcpy(to.data(), from.data() + offset, to.size_bytes());
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
-    return std::make_unique<CpuExecutable>(program, pool_, arena_, gemm_);
+    return std::make_unique<CpuExecutable>(program, pool_, arena_);
   }
   void wait() override {}
 
  private:
   Pool pool_;
   Arena arena_;
-  const GemmChoice gemm_ = gemm_choice();  // the process's choice when it was made
 };
 
 }  // namespace

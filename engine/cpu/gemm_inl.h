@@ -2,14 +2,12 @@
 //   C  =  [C +] A B [+ bias]
 // Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
-// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts: in place
-// along a row, and along k while its rows are near. Otherwise it is read from packed tiles [k][tile_rows], because in
-// place every k would be another page and, at strides that are powers of two, one of the same few cache lines. B is
-// read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. A
-// stage of its own packs what all chunks share. The shape alone fixes the k-order of every element's sum.
-#include <cmath>
-
-#include "engine/cpu/gemm/gemm_choice.h"
+// The loops are those of Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from those of the caches
+// as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
+// block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache, which
+// every tile of a chunk passes; only where its rows are short is it read in place. A is read by broadcasts, in place
+// along a row; rows of A^T a page or more apart are copied to tiles [k][tile_rows] first, several tiles at a time. The
+// shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a bit.
 #include "engine/cpu/gemm/pack_inl.h"
 #include "hwy/cache_control.h"
 
@@ -33,10 +31,16 @@ constexpr int kTileRows = 6;
 constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
-// kRowsAhead: rows of A^T are apart, often on pages of their own, which the processor does not foresee. So the line
-// of a row's last number is fetched this many rows before its use: some 400 to 800 cycles, as long as memory takes.
-// The line of its first number is the one in which the tile before it ended.
-constexpr int64_t kRowsAhead = 32;
+constexpr int64_t kLine = 16;          // floats of a cache line
+
+/// `rows_ahead` says how many rows before its use a line of A^T is fetched, as rows are apart, which the processor does
+/// not foresee: memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a few sets of
+/// the L1 cache and would drive each other out of it before their use. A tile narrower than a line is fetched from near
+/// then: the tile before it left its lines in the L2 cache. A wide one needs new lines all the same.
+HWY_INLINE int64_t rows_ahead(int64_t row) {
+  const int64_t lowest_bit = row & -row;
+  return kTileRows < 12 && lowest_bit > 128 ? 4 : 32;
+}
 
 /// `store_sums` ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
 /// writes the first: a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a
@@ -78,9 +82,10 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + i * ldc + j * kLanes);
   }
+  [[maybe_unused]] const int64_t ahead = rows_ahead(sa) * sa + kRows - 1;
   HWY_UNROLL(2)
   for (int64_t kk = 0; kk < k; ++kk) {
-    if constexpr (!kARows) hwy::Prefetch(base[0] + kRowsAhead * sa + kRows - 1);
+    if constexpr (!kARows) hwy::Prefetch(base[0] + ahead);
     VF row[kVectors];
     HWY_UNROLL(2)
     for (int j = 0; j < kVectors; ++j) row[j] = hn::LoadU(d, b + j * kLanes);
@@ -136,106 +141,64 @@ struct Gemm {
   bool add = false;
 };
 
-constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
-constexpr int64_t kMostPanels = 16;                // of a chunk
-constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
-constexpr int64_t kSquareTiles = 9;                // from this many tiles on, a chunk has room for both
-constexpr int64_t kSquarePanels = 3;               // least panels that repay packing a tile
-constexpr int64_t kCopyPanels = 4;                 // least panels that repay copying a tile
-constexpr int64_t kSquareK = 64;                   // least k: the first TLB holds the pages of fewer rows
+constexpr int64_t kBlockK = 256;  // usual depth of a block of k
+constexpr int64_t kMostK = kBlockK + kBlockK / 2;
+constexpr int64_t kMostRows = 528;   // of a chunk: its part of C stays in a cache from block to block
+constexpr int64_t kCopyPanels = 4;   // least panels of a chunk that repay copying a tile
+constexpr int64_t kGroupTiles = 8;   // copied together, to read whole lines of a row of A^T
+constexpr int64_t kPage = 1024 - 8;  // floats, give or take half a line
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
-constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
+constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
 
-// A worker's scratch holds a chunk's panels and, behind them, a tile of A.
-constexpr int64_t kMostK = kBlockK + kBlockK / 2, kTileAt = kMostPanels * kPanel * kMostK;
-static_assert(kTileAt + kTileRows * (kMostK + 32) <= static_cast<int64_t>(kScratchFloats));
+// A worker's scratch holds a chunk's panels, and behind them a group of copied tiles. These are a cache line more than
+// a tile apart, lest all begin in the same sets.
+constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMostK + kLine);
+constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLanes;
+static_assert(kGroupAt >= kPanel * kMostK);
 
-/// `tile_floats` is the distance of packed tiles: a cache line more than a tile has, lest all begin in the same sets.
-HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc + 16; }
-
-/// `collide` says whether rows this many floats apart share the same few sets of an L1 cache, in which the same line
-/// of all of a tile's rows has to be at once: rows 4 KiB or a multiple apart do, give or take half a line.
-constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
-
-/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `made`: null for
-/// the usual choice.
-inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
+/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `l2_bytes` are those
+/// of a core's L2 cache, 0 where it is not known.
+inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
+  using PackB = GemmPlan::PackB;
   GemmPlan plan{};
+  if (l2_bytes <= 0) l2_bytes = int64_t{1} << 20;
+  const auto floats = static_cast<int64_t>(sizeof(float));
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
-  const int64_t blocks = div_up(g.k, kBlockK + kBlockK / 2);
+  const int64_t blocks = div_up(g.k, kMostK);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
-  const GemmChoice choice = made ? *made : GemmChoice{};
-  const int64_t most_panels = larger(1, smaller(kMostPanels, choice.panel_floats / (kPanel * plan.kc)));
+  // Half of the L2 cache is for panels; A and C pass through the other half.
+  const int64_t most_panels = larger(1, smaller(kGroupAt, l2_bytes / 2 / floats) / (kPanel * plan.kc));
 
-  using PackB = GemmPlan::PackB;
-  const bool transposed = g.b.col != 1, copies = choice.copy_a && g.a.col == 1 && collide(g.a.row);
-  if (transposed) {
-    plan.pack_b = PackB::Shared;
-  } else if (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)) {
-    plan.pack_b = PackB::Direct;
-  } else {
-    plan.pack_b = g.k <= 4 * g.m && (g.m > g.k || copies) ? PackB::Shared : PackB::PerChunk;
-  }
+  const bool transposed = g.b.col != 1;
+  if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
+    plan.pack_b = PackB::InPlace;
+  else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep.
+    plan.pack_b = transposed || g.m > g.k ? PackB::ByStage : PackB::ByChunk;
 
-  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most most_panels wide, so that their block of B stays
-  // in the L2 cache. Where every chunk packs its own panels, it is as tall as possible, to use them often.
+  // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
+  // to use them often.
   const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
-  // Where the rows of A^T are far apart both are packed, B where that takes little memory, and chunks are about as wide
-  // as they are tall.
-  const bool square =
-      g.a.col >= choice.far_apart && g.k >= kSquareK && want >= kSquareTiles && panels >= kSquarePanels;
-  if (square && plan.pack_b == PackB::PerChunk && panels * kPanel * g.k <= kMostShared)
-    plan.pack_b = PackB::Shared;
-  if (square) {
-    const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(want)) + 0.5);
-    plan.cols = cut(panels, smaller(most_panels, larger(kSquarePanels, side)));
-    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
-  } else if (plan.pack_b == PackB::PerChunk) {
-    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
+  const int64_t most_tiles = kMostRows / kTileRows;
+  if (plan.pack_b == PackB::ByChunk) {
+    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, most_tiles)));
     plan.cols = cut(panels, smaller(most_panels, larger(1, want / plan.rows.per_chunk)));
   } else {
     const int64_t wide = smaller(panels, smaller(most_panels, want));
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
-    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
+    plan.rows = cut(tiles, smaller(most_tiles, larger(1, want / plan.cols.per_chunk)));
   }
-  plan.pack_a = square;
-  plan.panels_outer = square || choice.panels_outer;
-  plan.copy_a = copies && !plan.panels_outer && plan.cols.per_chunk >= kCopyPanels;
-  if (plan.pack_b == PackB::Shared) {
-    plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
-    plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
-  }
-  if (plan.pack_a) {
-    plan.a_chunks = div_up(g.k, kPackedRows);
-    plan.a_floats = static_cast<size_t>(div_up(g.k, plan.kc) * tiles * tile_floats(plan));
+  plan.copy_a = g.a.col >= kPage && plan.cols.per_chunk >= kCopyPanels;
+  plan.fetch_a = plan.copy_a && g.m * g.k > l2_bytes / floats;
+  if (plan.pack_b == PackB::ByStage) {
+    plan.pack_chunks = transposed ? panels : div_up(g.k, kPackedRows);
+    plan.packed_floats = static_cast<size_t>(panels * kPanel * g.k);
   }
   return plan;
-}
-
-/// `packed_tiles` is where the shared tiles of a block of k begin: tile after tile.
-HWY_INLINE float* packed_tiles(const Gemm& g, const GemmPlan& plan, int64_t k0, float* packed) {
-  return packed + plan.b_floats + k0 / plan.kc * div_up(g.m, plan.tile_rows) * tile_floats(plan);
-}
-
-/// `pack_row_of_a` packs row kk of A^T, tiles [first, end), into the tiles of its block.
-inline void pack_row_of_a(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
-                          float* packed) {
-  const DF d;
-  const int64_t height = plan.tile_rows;
-  const float* from = g.a.p + kk * g.a.col;
-  float* to = packed_tiles(g, plan, kk / plan.kc * plan.kc, packed) + kk % plan.kc * height;
-  for (int64_t t = first; t < end; ++t) {
-    const int64_t i = t * height, rows = smaller(height, g.m - i);
-    for (int64_t v = 0; v < rows; v += kLanes) {
-      const int64_t lanes = smaller(kLanes, rows - v);
-      store_n(load_n(d, from + i + v, lanes), d, to + t * tile_floats(plan) + v, lanes);
-    }
-  }
 }
 
 /// `pack_row_of_b` packs row kk of B, panels [first, end). Layout: k-block after k-block, in each panel after panel.
@@ -259,14 +222,11 @@ inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, 
 
 /// `gemm_pack_chunk` packs one chunk of the packing stage.
 inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed) {
-  const bool of_a = chunk >= plan.b_chunks;
-  if (!of_a && g.b.col != 1) return pack_panel_of_b(g, plan, chunk, packed);
-  const int64_t pieces = of_a ? div_up(g.m, plan.tile_rows) : div_up(g.n, kPanel);
-  const int64_t run = of_a ? kTilesOfRun : kPanelsOfRun;
-  const int64_t begin = (of_a ? chunk - plan.b_chunks : chunk) * kPackedRows;
-  for (int64_t first = 0; first < pieces; first += run)
+  if (g.b.col != 1) return pack_panel_of_b(g, plan, chunk, packed);
+  const int64_t panels = div_up(g.n, kPanel), begin = chunk * kPackedRows;
+  for (int64_t first = 0; first < panels; first += kPanelsOfRun)
     for (int64_t kk = begin; kk < smaller(g.k, begin + kPackedRows); ++kk)
-      (of_a ? pack_row_of_a : pack_row_of_b)(g, plan, kk, first, smaller(pieces, first + run), packed);
+      pack_row_of_b(g, plan, kk, first, smaller(panels, first + kPanelsOfRun), packed);
 }
 
 /// `gemm_region` is the part of C that a chunk covers.
@@ -277,64 +237,77 @@ inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
           smaller(g.n - j, plan.cols.per_chunk * kPanel)};
 }
 
-/// `copy_tile` copies a tile of A that is read along its rows, and returns the copy, whose rows are a line longer.
-inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
-  const int64_t stride = round_up(k, 16) + 16;
-  for (int64_t i = 0; i < rows; ++i)
-    each_vector(k, [&](int64_t kk, auto lanes)
-                       HWY_ATTR { lanes.store(lanes.load(a.p + i * a.row + kk), to + i * stride + kk); });
-  return {to, stride, 1};
+/// `Group` is rows of A over a block of k: a tile, or several that are copied together.
+struct Group {
+  Operand a;
+  int64_t rows, k;
+};
+
+/// `copy_group` copies a group of A^T to tiles [k][tile_rows], `apart` floats from one to the next. A vector's numbers
+/// beyond a tile are written over by the next row of k.
+inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, float* to) {
+  const DF d;
+  for (int64_t kk = 0; kk < group.k; ++kk) {
+    const float* from = group.a.p + kk * group.a.col;
+    float* tile = to + kk * tile_rows;
+    for (int64_t i = 0; i < group.rows; i += tile_rows, tile += apart)
+      for (int64_t v = 0; v < smaller(tile_rows, group.rows - i); v += kLanes) {
+        const int64_t left = group.rows - i - v;
+        hn::StoreU(left >= kLanes ? hn::LoadU(d, from + i + v) : load_n(d, from + i + v, left), d, tile + v);
+      }
+  }
 }
 
-/// `fetch_tile` fetches the part-th of `parts` shares of such a tile's lines, for its copy to come.
-HWY_INLINE void fetch_tile(Operand a, int64_t rows, int64_t k, int64_t part, int64_t parts) {
-  const int64_t lines = div_up(k, 16), share = div_up(rows * lines, parts);
-  for (int64_t at = part * share; at < smaller(rows * lines, (part + 1) * share); ++at)
-    hwy::Prefetch(a.p + at / lines * a.row + at % lines * 16);
+/// `fetch_group` fetches the part-th of `parts` shares of the lines of a group of A^T, for its copy to come.
+HWY_INLINE void fetch_group(const Group& group, int64_t part, int64_t parts) {
+  const int64_t lines = div_up(group.rows, kLine) + 1, share = div_up(group.k * lines, parts);
+  for (int64_t at = part * share; at < smaller(group.k * lines, (part + 1) * share); ++at)
+    hwy::Prefetch(group.a.p + at / lines * group.a.col + at % lines * kLine);
 }
 
 /// `gemm_chunk` computes one chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
   const Region of_c = gemm_region(g, plan, chunk);
-  const int64_t i0 = of_c.row, i1 = i0 + of_c.rows, j0 = of_c.col, j1 = j0 + of_c.cols;
-  const int64_t width = round_up(g.n, kPanel);
+  const int64_t i1 = of_c.row + of_c.rows, j0 = of_c.col, j1 = j0 + of_c.cols;
+  const int64_t width = round_up(g.n, kPanel), panels = div_up(of_c.cols, kPanel);
+  const int64_t height = plan.tile_rows * (plan.copy_a ? kGroupTiles : 1);
+  const int64_t apart = plan.tile_rows * plan.kc + kLine;
+  const auto group_at = [&](int64_t i, int64_t k0) HWY_ATTR {
+    const Operand a{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+    return Group{a, smaller(height, i1 - i), smaller(plan.kc, g.k - k0)};
+  };
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
     const int64_t kc = smaller(plan.kc, g.k - k0);
     const bool add = g.add || k0 > 0;
     const float* bias = k0 == 0 ? g.bias : nullptr;
     const Operand b{g.b.p + k0 * g.b.row, g.b.row, g.b.col};
-    // In place or per chunk: a panel whose last vector would read beyond the row has to be packed.
+    // In place, a panel whose last vector would read beyond the row has to be packed all the same.
     const int64_t ragged = g.n % kLanes == 0 ? g.n : g.n / kPanel * kPanel;
-    const int64_t pack_from = plan.pack_b == PackB::Direct ? larger(j0, ragged) : j0;
-    if (plan.pack_b != PackB::Shared)
+    const int64_t pack_from = plan.pack_b == PackB::InPlace ? larger(j0, ragged) : j0;
+    if (plan.pack_b != PackB::ByStage)
       for (int64_t j = pack_from; j < j1; j += kPanel)
         pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
-    const auto multiply = [&](int64_t i, int64_t j, Operand a) HWY_ATTR {
-      const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
-      const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
-                           : direct                     ? b.p + j
-                                                        : scratch + (j - j0) * kc;
-      run_tile(smaller(plan.tile_rows, i1 - i), smaller(kPanel, g.n - j), kc, a, panel,
-               direct ? b.row : kPanel, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
+    const auto multiply = [&](int64_t i, int64_t rows, int64_t j, Operand a) HWY_ATTR {
+      const bool direct = plan.pack_b == PackB::InPlace && j < pack_from;
+      const float* panel = plan.pack_b == PackB::ByStage ? packed + k0 * width + j * kc
+                           : direct                      ? b.p + j
+                                                         : scratch + (j - j0) * kc;
+      run_tile(rows, smaller(kPanel, g.n - j), kc, a, panel, direct ? b.row : kPanel, g.c + i * g.n + j, g.n,
+               bias ? bias + j : nullptr, add);
     };
-    const auto tile_of_a = [&](int64_t i) HWY_ATTR {
-      if (!plan.pack_a) return Operand{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
-      return Operand{packed_tiles(g, plan, k0, packed) + i / plan.tile_rows * tile_floats(plan), 1,
-                     plan.tile_rows};
-    };
-    // What the outer loop holds stays in the L1 cache: the panel, where both sides are packed.
-    if (plan.panels_outer) {
-      for (int64_t j = j0; j < j1; j += kPanel)
-        for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, tile_of_a(i));
-    } else {
-      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
-        Operand a = tile_of_a(i);
-        if (plan.copy_a) a = copy_tile(a, smaller(plan.tile_rows, i1 - i), kc, scratch + kTileAt);
-        const int64_t next = i + plan.tile_rows, rows = plan.copy_a ? smaller(plan.tile_rows, i1 - next) : 0;
+    for (int64_t i0 = of_c.row; i0 < i1; i0 += height) {
+      const Group group = group_at(i0, k0);
+      const Group next = i0 + height < i1 ? group_at(i0 + height, k0) : group_at(of_c.row, k0 + kc);
+      if (plan.copy_a) copy_group(group, plan.tile_rows, apart, scratch + kGroupAt);
+      const int64_t parts = div_up(group.rows, plan.tile_rows) * panels;
+      for (int64_t r = 0, part = 0; r < group.rows; r += plan.tile_rows) {
+        const float* copy = scratch + kGroupAt + r / plan.tile_rows * apart;
+        const Operand a = plan.copy_a ? Operand{copy, 1, plan.tile_rows}
+                                      : Operand{group.a.p + r * g.a.row, g.a.row, g.a.col};
         for (int64_t j = j0; j < j1; j += kPanel) {
-          if (rows > 0) fetch_tile(tile_of_a(next), rows, kc, (j - j0) / kPanel, div_up(j1 - j0, kPanel));
-          multiply(i, j, a);
+          if (plan.fetch_a && next.k > 0) fetch_group(next, part++, parts);
+          multiply(i0 + r, smaller(plan.tile_rows, group.rows - r), j, a);
         }
       }
     }

@@ -63,6 +63,17 @@ std::vector<std::string> names_of(int64_t targets) {
   return names;
 }
 
+/// `reported_l2_bytes` asks the system; 1 MiB where it does not say.
+int64_t reported_l2_bytes() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
+#endif
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index2/size");  // "2048K"
+  int64_t kib = 0;
+  char unit = 0;
+  return file >> kib >> unit && kib > 0 && unit == 'K' ? kib << 10 : int64_t{1} << 20;
+}
+
 }  // namespace
 
 std::vector<std::string> available_isas() { return names_of(usable_targets()); }
@@ -111,13 +122,8 @@ std::string processor_name() {
 }
 
 int64_t l2_bytes() {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
-#endif
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index2/size");  // "2048K"
-  int64_t kib = 0;
-  char unit = 0;
-  return file >> kib >> unit && kib > 0 && unit == 'K' ? kib << 10 : int64_t{1} << 20;
+  static const int64_t bytes = reported_l2_bytes();
+  return bytes;
 }
 
 }  // namespace normscope::cpu

@@ -11,7 +11,6 @@
 namespace normscope {
 
 namespace cpu {
-struct GemmChoice;
 struct GemmPlan;
 }  // namespace cpu
 
@@ -49,8 +48,8 @@ struct Call {
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  /// For the CPU backend, at lowering only: how products are to be cut; null: as usual.
-  const cpu::GemmChoice* gemm = nullptr;
+  /// On the CPU, at lowering only: the size of a core's L2 cache, by which products are cut; 0: unknown.
+  int64_t l2_bytes = 0;
   /// On the CPU: Stages::plans of this instruction, for all its stages and replays.
   const cpu::GemmPlan* plans = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block

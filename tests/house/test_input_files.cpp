@@ -371,7 +371,6 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"`lessons.json`", input::kProgress},
                                                     {"`zoo.json`", input::kOwnZoo},
                                                     {"`settings.toml`", input::kSettings},
-                                                    {"`products.toml`", input::kProducts},
                                                     {"settings of the desktop", input::kDesktop},
                                                     {"script", input::kScript},
                                                     {"stored result", input::kResult},

@@ -8,7 +8,6 @@ namespace normscope::input {
 
 inline constexpr InputKind kConfig{"", "a configuration in TOML", 1'000'000};
 inline constexpr InputKind kSettings{"", "settings in TOML", 1'000'000};
-inline constexpr InputKind kProducts{"", "the fastest products in TOML", 1'000'000};
 inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
 inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};
 inline constexpr InputKind kLesson{"", "a lesson in TOML", 1'000'000};

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/cpu/arena.h"
-#include "engine/cpu/gemm/gemm_choice.h"
+#include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
@@ -26,9 +26,9 @@ class Somewhere final : public Addresses {
   alignas(64) inline static float floats_[16];
 };
 
-cpu::Stages stages_of(const ProgramData& program, const Instruction& i, const cpu::GemmChoice& gemm) {
+cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   Call call = bind(program, i, Somewhere(), nullptr);
-  call.gemm = &gemm;
+  call.l2_bytes = cpu::l2_bytes();  // as the backend has it
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call) : cpu::Stages{};
@@ -41,9 +41,8 @@ size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradien
   std::vector<Instruction> instructions = passes::emit_forward(tape);
   for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
     instructions.push_back(std::move(i));
-  const cpu::GemmChoice gemm = cpu::gemm_choice();  // as backends that are made now have it
   std::vector<cpu::Stages> stages;
-  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i, gemm));
+  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i));
   return cpu::plan_workspace(instructions, stages).floats;
 }
 

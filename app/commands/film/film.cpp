@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
@@ -169,7 +168,6 @@ Exit film(const FilmOptions& options) {
   check_outputs({{"--out", first}}, inputs);
 
   const InterruptGuard guard;
-  use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
   const std::optional<Steps> steps =
       runs.empty() ? restore(lab, options) : train(lab, runs, options, form.frames);

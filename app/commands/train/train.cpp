@@ -8,7 +8,6 @@
 #include <cmath>
 #include <optional>
 
-#include "app/cli/products.h"
 #include "app/commands/commands.h"
 #include "training/data/identity/data_identity.h"
 #include "training/run/evaluate.h"
@@ -98,7 +97,6 @@ RunResult result_of(Job& job) {
 Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
   std::optional<EndsAtOnce> loading(std::in_place, "interrupted: nothing was trained");
-  if (!options.plan) use_fastest_products();
   Machine machine(options.backend, options.threads);
   if (!options.resume.empty() && options.seed >= 0)
     throw CommandError(Exit::Usage, "--seed: a resumed run keeps its seed");

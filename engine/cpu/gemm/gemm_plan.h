@@ -17,21 +17,17 @@ struct Cut {
   }
 };
 
-/// GemmPlan is a pure function of a product's shape, its layout and its choice. Only kc decides the order of sums, and
-/// kc does not look at the choice.
+/// `GemmPlan` is a pure function of a product's shape and layout, and of the size of the L2 cache. Only kc decides the
+/// order of sums, and kc looks at nothing but the shape.
 struct GemmPlan {
-  enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
+  enum class PackB : uint8_t { InPlace, ByChunk, ByStage } pack_b;
+  bool copy_a;            ///< tiles of A^T, before they are used
+  bool fetch_a;           ///< what is copied next is fetched meanwhile, as A is larger than the L2 cache
   int64_t tile_rows, kc;  ///< rows of a tile (the last may have fewer), k of a block
-  bool pack_a;            ///< A^T into tiles, for all chunks
-  bool copy_a;            ///< each tile of A, as its rows collide in the L1 cache
-  bool panels_outer;      ///< panel after panel, each past all tiles; else tile after tile
   Cut rows, cols;         ///< chunks, in tiles and in panels
-  // The packing stage: first B's chunks and floats, then A's.
-  int64_t b_chunks, a_chunks;
-  size_t b_floats, a_floats;
+  int64_t pack_chunks;    ///< of the packing stage, 0: none
+  size_t packed_floats;   ///< that it leaves
   int64_t chunks() const { return rows.chunks * cols.chunks; }
-  int64_t pack_chunks() const { return b_chunks + a_chunks; }
-  size_t packed_floats() const { return b_floats + a_floats; }
 };
 
 }  // namespace normscope::cpu

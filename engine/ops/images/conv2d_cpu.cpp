@@ -112,9 +112,9 @@ void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratc
 Stages conv2d_forward(const Call& call) {
   Stages stages;
   // Only W is packed: P is read along its rows.
-  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.gemm);
-  stages.workspace_floats = static_cast<size_t>(patch_floats(call)) + plan.packed_floats();
-  stages.add(forward_first, line_cut(call).chunks + plan.pack_chunks());
+  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.l2_bytes);
+  stages.workspace_floats = static_cast<size_t>(patch_floats(call)) + plan.packed_floats;
+  stages.add(forward_first, line_cut(call).chunks + plan.pack_chunks);
   stages.add(forward_multiply, plan.chunks());
   return stages;
 }
@@ -142,19 +142,19 @@ Backward backward_of(const Call& call, const GemmPlan* plans) {
   if (call.write[1] != Write::Skip) {
     const GemmPlan& plan = plans[kWeight];
     b.patches = line_cut(call).chunks;
-    b.pack_weight = plan.pack_chunks();
+    b.pack_weight = plan.pack_chunks;
     b.weight = plan.chunks();
     b.floats = b.packed_weight_at = patch_floats(call);
-    b.floats += round_up(static_cast<int64_t>(plan.packed_floats()), 16);
+    b.floats += round_up(static_cast<int64_t>(plan.packed_floats), 16);
   }
   if (call.write[0] != Write::Skip) {
     const GemmPlan& plan = plans[kInput];
-    b.pack_input = plan.pack_chunks();
+    b.pack_input = plan.pack_chunks;
     b.input = plan.chunks();
     b.gather = gather_cut(call).chunks;
     b.gradient_at = b.floats;
     b.packed_input_at = b.gradient_at + patch_floats(call);
-    b.floats = b.packed_input_at + static_cast<int64_t>(plan.packed_floats());
+    b.floats = b.packed_input_at + static_cast<int64_t>(plan.packed_floats);
   }
   if (call.write[2] != Write::Skip) b.bias = div_up(sizes_of(call).channels, kSumColumns);
   return b;
@@ -229,8 +229,8 @@ void backward_third(const Call& call, const StepInputs&, int64_t chunk, Scratch 
 
 Stages conv2d_backward(const Call& call) {
   Stages stages;
-  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.gemm);
-  stages.plans[kInput] = plan_gemm(patch_gradient(call, nullptr), call.gemm);
+  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.l2_bytes);
+  stages.plans[kInput] = plan_gemm(patch_gradient(call, nullptr), call.l2_bytes);
   const Backward b = backward_of(call, stages.plans);
   stages.workspace_floats = static_cast<size_t>(b.floats);
   const int64_t first = b.patches + b.pack_input + b.bias, second = b.pack_weight + b.input;

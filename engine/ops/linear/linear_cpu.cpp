@@ -53,9 +53,9 @@ Region forward_region(const Call& call, int64_t chunk) {
 
 Stages linear_forward(const Call& call) {
   Stages stages;
-  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.gemm);
-  stages.workspace_floats = plan.packed_floats();
-  if (plan.pack_chunks() > 0) stages.add(forward_pack, plan.pack_chunks());
+  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.l2_bytes);
+  stages.workspace_floats = plan.packed_floats;
+  if (plan.pack_chunks > 0) stages.add(forward_pack, plan.pack_chunks);
   stages.add(forward_multiply, plan.chunks());
   stages.stage[stages.count - 1].region = forward_region;
   return stages;
@@ -75,11 +75,11 @@ FirstStage first_stage(const Call& call, const GemmPlan* plans) {
   FirstStage first;
   if (call.write[1] != Write::Skip) {
     first.weight = plans[kWeight].chunks();
-    first.packed_dw = plans[kWeight].packed_floats();
+    first.packed_dw = plans[kWeight].packed_floats;
   }
   if (call.write[0] != Write::Skip) {
-    first.pack = plans[kInput].pack_chunks();
-    first.packed_dx = plans[kInput].packed_floats();
+    first.pack = plans[kInput].pack_chunks;
+    first.packed_dx = plans[kInput].packed_floats;
   }
   if (call.write[2] != Write::Skip) first.bias = div_up(call.dout.shape.cols(), kSumColumns);
   return first;
@@ -113,11 +113,11 @@ Region input_region(const Call& call, int64_t chunk) {
 
 Stages linear_backward(const Call& call) {
   Stages stages;
-  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.gemm);
-  stages.plans[kInput] = plan_gemm(input_gradient(call), call.gemm);
+  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.l2_bytes);
+  stages.plans[kInput] = plan_gemm(input_gradient(call), call.l2_bytes);
   const FirstStage first = first_stage(call, stages.plans);
   stages.workspace_floats = first.packed_dx + first.packed_dw;
-  if (first.packed_dw > 0) stages.add(backward_pack_weight, stages.plans[kWeight].pack_chunks());
+  if (first.packed_dw > 0) stages.add(backward_pack_weight, stages.plans[kWeight].pack_chunks);
   const int64_t chunks = first.weight + first.pack + first.bias;
   if (chunks > 0) stages.add(backward_first, chunks);
   if (call.write[0] == Write::Skip) return stages;

@@ -34,6 +34,8 @@ double worst(const std::vector<float>& got, const std::vector<float>& base, doub
   return worst / (std::ldexp(1.0, -24) * terms);
 }
 
+constexpr int64_t kMiB = int64_t{1} << 20;
+
 void check(const LinearCase& l, Write write, const LinearResults& got) {
   const bool add = write == Write::Add;
   const auto base = [&](const std::vector<float>& before) {
@@ -85,6 +87,71 @@ TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
           for (size_t other = 2; other < orders().size(); ++other)
             check_same(one, run_linear(l, write, orders()[other]));
         }
+  }
+  use_instruction_set("");
+}
+
+TEST_CASE("gemm: no size of the L2 cache changes a bit, and a chunk's panels fit the scratch", "[kernels]") {
+  // Rows of A^T within a page and beyond; sums of one block of k and of several; a panel that is not whole; few rows, of
+  // which each chunk packs its own panels; one row of tiles, whose chunks are as wide as the panels may be, and blocks
+  // as deep as they get.
+  constexpr std::array<int64_t, 3> kShapes[] = {{64, 2048, 160}, {90, 512, 260},   {50, 1030, 200},
+                                                {1027, 67, 61},  {300, 1026, 330}, {4, 384, 8192}};
+  const Order& three = orders()[std::min<size_t>(2, orders().size() - 1)];
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    for (const auto& [r, k, n] : kShapes)
+      for (const bool transposed : {false, true}) {
+        const Write write = transposed ? Write::Assign : Write::Add;
+        LinearCase l{r, k, n, transposed};
+        const LinearResults usual = run_linear(l, write, orders()[0]);
+        for (const int64_t kib : {0, 1, 256, 512, 2048, 65536}) {
+          INFO(fmt::format("{} r{} k{} n{} {} L2 {} KiB", isa, r, k, n, transposed ? "x W^T" : "x W, add",
+                           kib));
+          // In reverse: its scratch stands between canaries.
+          check_same(usual, run_linear(l, write, Order{}, kib << 10));
+          check_same(usual, run_linear(l, write, three, kib << 10));
+        }
+      }
+  }
+  use_instruction_set("");
+}
+
+TEST_CASE("gemm: what is packed, copied and read in place follows from shape, layout and cache",
+          "[kernels]") {
+  using PackB = cpu::GemmPlan::PackB;
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    INFO(isa);
+    // At planning time only shapes are read.
+    const auto backward = [](int64_t r, int64_t k, int64_t n, int64_t l2_bytes) {
+      Call call{};
+      call.op = OpKind::Linear;
+      call.l2_bytes = l2_bytes;
+      call.in[0].shape = {r, k};
+      call.in[1].shape = {k, n};
+      call.dout.shape = call.out.shape = {r, n};
+      call.write[0] = call.write[1] = Write::Assign;
+      return kernels_of(OpKind::Linear).backward(call);
+    };
+    const auto weight = [&](int64_t r, int64_t k, int64_t n, int64_t l2_bytes = kMiB) {
+      return backward(r, k, n, l2_bytes).plans[0];
+    };
+    // A^T, the weight gradient's x: rows of a page are copied where enough panels use them, nearer ones are not.
+    CHECK(weight(256, 2048, 512).copy_a);
+    CHECK_FALSE(weight(256, 896, 512).copy_a);
+    CHECK_FALSE(weight(256, 2048, 16).copy_a);
+    CHECK(weight(256, 2048, 512).fetch_a);
+    CHECK_FALSE(weight(256, 2048, 512, 4 * kMiB).fetch_a);
+    // B: short rows in place, once where more rows use it than it is deep, else by each chunk.
+    CHECK(weight(256, 2048, 64).pack_b == PackB::InPlace);
+    CHECK(weight(256, 2048, 512).pack_b == PackB::ByStage);
+    CHECK(weight(2048, 256, 512).pack_b == PackB::ByChunk);
+    CHECK(backward(64, 256, 512, kMiB).plans[1].pack_b == PackB::ByStage);  // transposed: always
+    // Half of the cache is for panels.
+    CHECK(weight(256, 4096, 4096, kMiB / 4).cols.per_chunk < weight(256, 4096, 4096).cols.per_chunk);
+    // The order of sums is the shape's.
+    CHECK(weight(1000, 256, 512, 1).kc == weight(1000, 256, 512, 64 * kMiB).kc);
   }
   use_instruction_set("");
 }

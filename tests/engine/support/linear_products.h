@@ -1,5 +1,5 @@
 // The linear products are the three of one layer through the op's own stages, with the same operands each time. Used by
-// the tests of the GEMM and of its choices.
+// the tests of the GEMM.
 #pragma once
 
 #include <vector>
@@ -33,15 +33,14 @@ struct LinearCase {
                        uniform_floats(n, 8)};
 };
 
-/// `run_linear` runs forward and all three gradients. `choice`: Call::gemm.
-inline LinearResults run_linear(LinearCase& l, Write write, const Order& order,
-                                const cpu::GemmChoice* choice = nullptr) {
+/// `run_linear` runs forward and all three gradients. `l2_bytes`: Call::l2_bytes.
+inline LinearResults run_linear(LinearCase& l, Write write, const Order& order, int64_t l2_bytes = 0) {
   LinearResults result = l.before;
   const Shape w = l.transposed ? Shape{l.n, l.k} : Shape{l.k, l.n};
   Call call{};
   call.op = OpKind::Linear;
   call.attributes = LinearSpec{l.transposed};
-  call.gemm = choice;
+  call.l2_bytes = l2_bytes;
   call.in[0] = {l.x.data(), {l.r, l.k}};
   call.in[1] = {l.w.data(), w};
   call.in[2] = {l.b.data(), {l.n}};
