@@ -55,7 +55,7 @@ Part bench_micro(const Settings& settings, const Machine& machine);
 /// `bench_scaling` shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
 /// there are.
 Part bench_scaling(const Settings& settings, const Machine& machine);
-/// `bench_crowded` compares the time of a step with a thread more than --threads, and beside a busy process, with its
+/// `bench_crowded` compares the time of a step with a thread more than --threads, and beside busy processes, with its
 /// time alone.
 Part bench_crowded(const Settings& settings);
 

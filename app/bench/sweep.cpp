@@ -1,12 +1,14 @@
 // `bench_sweep` times a step as sizes and threads grow; `bench_crowded` times it on a machine that is not its own, with
-// more pool threads than cores and beside another busy process.
+// more pool threads than cores and beside other busy processes.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,34 +16,75 @@
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
 
 namespace normscope::bench {
 namespace {
 
-/// `BusyProcess` is a process that keeps one core busy for as long as this object lives.
-class BusyProcess {
+/// `keep_busy` keeps a core busy until the parent is gone.
+[[noreturn]] void keep_busy(pid_t parent) {
+  volatile uint64_t spins = 0;
+  for (;;) {
+    spins = spins + 1;
+    if ((spins & 0xffff) == 0 && getppid() != parent) _exit(0);
+  }
+}
+
+/// `BusyProcesses` are processes that never wait, for as long as this object lives. In a session of their own they have
+/// one share of the processors together, where the system gives each session a share (Linux's autogroup).
+class BusyProcesses {
  public:
-  BusyProcess() : child_(fork()) {
-    if (child_ < 0) fail("bench", "no second process could be started: expected one for --crowded");
-    if (child_ == 0) {
-      const pid_t parent = getppid();
-      volatile uint64_t spins = 0;
-      for (;;) {  // ends by itself when the parent is gone
-        spins = spins + 1;
-        if ((spins & 0xffffff) == 0 && getppid() != parent) _exit(0);
-      }
-    }
+  BusyProcesses(int count, bool own_session) {
+    const pid_t self = getpid();
+    first_ = fork();
+    if (first_ < 0) fail("bench", "no second process could be started: expected one for --crowded");
+    if (first_ > 0) return;
+    if (own_session) setsid();
+    const pid_t first = getpid();
+    for (int i = 1; i < count; ++i)
+      if (fork() == 0) keep_busy(first);
+    keep_busy(self);
   }
-  ~BusyProcess() {
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
+  ~BusyProcesses() {
+    kill(first_, SIGKILL);
+    waitpid(first_, nullptr, 0);
   }
-  BusyProcess(const BusyProcess&) = delete;
-  BusyProcess& operator=(const BusyProcess&) = delete;
+  BusyProcesses(const BusyProcesses&) = delete;
+  BusyProcesses& operator=(const BusyProcesses&) = delete;
 
  private:
-  pid_t child_;
+  pid_t first_;
 };
+
+constexpr int kCrowdedRounds = 5;
+constexpr double kCrowdedGoal = 1.3;
+
+/// `Crowd` is what a step is measured beside.
+struct Crowd {
+  std::string what;
+  int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
+  bool own_session = false;
+  double fair = 1;  ///< a step's time over its time alone where all threads and processes have the same share
+};
+
+/// `sessions_have_shares` says whether the system divides its time between sessions first.
+bool sessions_have_shares() {
+  int enabled = 0;
+  std::ifstream("/proc/sys/kernel/sched_autogroup_enabled") >> enabled;
+  return enabled == 1;
+}
+
+std::vector<Crowd> crowds_of(int threads) {
+  std::vector<Crowd> crowds = {{"one thread more than cores"}};
+  for (bool own_session : {false, true})
+    for (int busy : {1, 2, 4, 8}) {
+      double fair = std::max(1.0, static_cast<double>(busy + threads) / usable_cores());
+      if (own_session && sessions_have_shares()) fair = std::max(2.0, fair);
+      crowds.push_back(
+          {fmt::format("beside {} busy process{}", busy, busy > 1 ? "es" : ""), busy, own_session, fair});
+    }
+  return crowds;
+}
 
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -95,34 +138,50 @@ Part bench_sweep(const Settings& settings) {
 }
 
 Part bench_crowded(const Settings& settings) {
-  constexpr int kRounds = 5;
   Part part;
+  const std::vector<Crowd> crowds = crowds_of(settings.threads);
   if (!settings.quiet)
     fmt::print(
-        "\nA crowded machine: medians of {} rounds, each measuring all three one after the other\n{:9} {:32} "
-        "{:>9} {:>6}\n",
-        kRounds, "model", "", "ms", "ratio");
-  constexpr std::array<const char*, 3> kWhat = {"alone", "one thread more than cores",
-                                                "beside another busy process"};
+        "\nA crowded machine: medians of {} rounds, each measuring all one after the other. fair: what the "
+        "processes' number alone makes of a step; goal: at most {} times that\n{:9} {:32} {:>5} {:>9} {:>9} {:>6} {:>6} {:>10}\n",
+        kCrowdedRounds, kCrowdedGoal, "model", "", "group", "alone ms", "ms", "ratio", "fair", "over fair");
   for (const Model& m : models()) {
     if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("deep")
                                : settings.model != m.name)
       continue;
     Stepper own(m, settings.threads), more(m, settings.threads + 1);
-    std::array<std::vector<double>, 3> ms;
-    for (int round = 0; round < kRounds; ++round) {
-      const auto take = [&](size_t what, Stepper& stepper) {
-        ms[what].push_back(1e3 * time_call([&] { stepper.step(); }, settings.budget).median);
-      };
-      take(0, own);
-      take(1, more);
-      const BusyProcess busy;
-      take(2, own);
+    std::vector<double> alone;
+    std::vector<std::vector<double>> ms(crowds.size());
+    // What is timed is the mean of steps after as long a time for everybody to settle.
+    const auto take = [&](Stepper& stepper) {
+      time_call([&] { stepper.step(); }, settings.budget);
+      return 1e3 * time_call([&] { stepper.step(); }, settings.budget).mean;
+    };
+    for (int round = 0; round < kCrowdedRounds; ++round) {
+      alone.push_back(take(own));
+      for (size_t i = 0; i < crowds.size(); ++i) {
+        std::optional<BusyProcesses> busy;
+        if (crowds[i].busy > 0) busy.emplace(crowds[i].busy, crowds[i].own_session);
+        ms[i].push_back(take(crowds[i].busy > 0 ? own : more));
+      }
     }
-    for (size_t what = 0; what < kWhat.size(); ++what) {
-      const double median = median_of(ms[what]), ratio = median / median_of(ms[0]);
-      part.rows.push_back({{"model", m.name}, {"what", kWhat[what]}, {"ms", median}, {"ratio", ratio}});
-      if (!settings.quiet) fmt::print("{:9} {:32} {:9.2f} {:6.2f}\n", m.name, kWhat[what], median, ratio);
+    for (size_t i = 0; i < crowds.size(); ++i) {
+      const Crowd& crowd = crowds[i];
+      const double median = median_of(ms[i]), quiet = median_of(alone), ratio = median / quiet;
+      const char* group = crowd.own_session ? "other" : "same";
+      part.rows.push_back({{"model", m.name},
+                           {"what", crowd.what},
+                           {"busy", crowd.busy},
+                           {"group", group},
+                           {"alone_ms", quiet},
+                           {"ms", median},
+                           {"ratio", ratio},
+                           {"fair", crowd.fair},
+                           {"over_fair", ratio / crowd.fair},
+                           {"goal", kCrowdedGoal}});
+      if (!settings.quiet)
+        fmt::print("{:9} {:32} {:>5} {:9.2f} {:9.2f} {:6.2f} {:6.2f} {:10.2f}\n", m.name, crowd.what, group,
+                   quiet, median, ratio, crowd.fair, ratio / crowd.fair);
     }
   }
   return part;

@@ -195,7 +195,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
   sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options->crowded,
-               "steps with a thread more than --threads, and beside a busy process, over steps alone");
+               "steps with a thread more than --threads, and beside busy processes, over steps alone");
   CLI::Option* first = sub.add_flag(
       "--first-steps", options->first_steps,
       "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "

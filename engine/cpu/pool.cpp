@@ -1,5 +1,9 @@
 #include "engine/cpu/pool.h"
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <chrono>
 #include <utility>
 
@@ -22,20 +26,13 @@ void pause_core() noexcept {
 #endif
 }
 
-/// `spin_until` spins until ready() or until kSpin has passed, and says which. It never yields: beside a busy process
-/// that would repeatedly give away the core for a whole time slice.
-template <typename Ready>
-bool spin_until(Ready ready) noexcept {
-  std::chrono::steady_clock::time_point start;
-  for (int check = 0;; ++check) {
-    for (int i = 0; i < kPausesPerCheck; ++i) {
-      if (ready()) return true;
-      pause_core();
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (check == 0) start = now;
-    if (now - start > kSpin) return false;
-  }
+/// `this_processor` is the number of the calling thread's processor; negative where the system does not say.
+int this_processor() noexcept {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
 }
 
 }  // namespace
@@ -44,6 +41,7 @@ Pool::Pool(int threads)
     : threads_(static_cast<size_t>(threads > 0 ? threads : usable_cores())),
       scratch_(allocate_block(threads_ * kScratchFloats)) {
   tickets_ = std::make_unique<Ticket[]>(threads_);
+  places_ = std::make_unique<Place[]>(threads_);
   try {
     for (size_t i = 1; i < threads_; ++i) workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
   } catch (...) {  // fewer than asked for are none: those that run end, and are joined with the member
@@ -84,6 +82,8 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
     tickets_[s].value.store(uint64_t{generation} << 32 | static_cast<uint32_t>(size),
                             std::memory_order_release);
   }
+  if (const int here = this_processor(); here != places_[0].processor.load(std::memory_order_relaxed))
+    places_[0].processor.store(here, std::memory_order_relaxed);  // seldom, so that nobody loses its line
   generation_.store(generation);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
@@ -121,10 +121,35 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
+/// `in_the_way` says whether another thread that runs chunks is on the core of this one. Beside busy processes the
+/// system often wakes a worker on the caller's own core. Spinning there only keeps the other from its work.
+bool Pool::in_the_way(size_t worker) const noexcept {
+  const int here = this_processor();
+  for (size_t i = 0; i < threads_ && here >= 0; ++i)
+    if (i != worker && places_[i].processor.load(std::memory_order_relaxed) == here) return true;
+  return false;
+}
+
+/// `spin_until` spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in the
+/// way. It never yields: beside a busy process that would repeatedly give away the core for a whole time slice.
+template <typename Ready>
+bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
+  std::chrono::steady_clock::time_point start;
+  for (int check = 0;; ++check) {
+    for (int i = 0; i < kPausesPerCheck; ++i) {
+      if (ready()) return true;
+      pause_core();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (check == 0) start = now;
+    if (now - start > kSpin || (check == 0 && in_the_way(worker))) return false;
+  }
+}
+
 /// `wait_until_done` is the caller's end of a stage: it waits for the chunks that others took, `theirs` of them.
 void Pool::wait_until_done(int64_t theirs) noexcept {
   const uint32_t target = static_cast<uint32_t>(theirs);
-  if (spin_until([&] { return done_.load(std::memory_order_acquire) == target; })) return;
+  if (spin_until(0, [&] { return done_.load(std::memory_order_acquire) == target; })) return;
   // A worker was descheduled in the middle of a chunk: leave it the core.
   caller_sleeps_.store(1);
   for (uint32_t done = done_.load(); done != target; done = done_.load()) wait_for_change(done_, done);
@@ -132,11 +157,11 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
 }
 
 /// `wait_for_job` waits for a generation other than `seen`; false when the pool is being destroyed.
-bool Pool::wait_for_job(uint32_t seen) noexcept {
+bool Pool::wait_for_job(size_t worker, uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
     return generation_.load(order) != seen || stop_.load(std::memory_order_relaxed);
   };
-  if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
+  if (!spin_until(worker, [&] { return changed(std::memory_order_acquire); })) {
     const uint32_t before = wake_.load();
     sleepers_.fetch_add(1);
     if (!changed(std::memory_order_seq_cst)) wait_for_change(wake_, before);
@@ -150,12 +175,14 @@ void Pool::work(size_t worker) {
   started_.fetch_add(1);
   wake_all(started_);
   uint32_t seen = 0;
-  while (wait_for_job(seen)) {
+  while (wait_for_job(worker, seen)) {
     seen = generation_.load(std::memory_order_acquire);
     const Job job{stage_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
                   inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
     // `job` may mix two generations when all chunks of `seen` are taken already: then take() finds none.
+    places_[worker].processor.store(this_processor(), std::memory_order_relaxed);
     const int64_t ran = run_chunks(seen, job, worker);
+    places_[worker].processor.store(kNowhere, std::memory_order_relaxed);
     if (ran > 0) {
       done_.fetch_add(static_cast<uint32_t>(ran));
       if (caller_sleeps_.load() != 0) wake_all(done_);

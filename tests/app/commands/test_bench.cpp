@@ -11,6 +11,7 @@
 #include "app/bench/stepper.h"
 #include "app/support/program.h"
 #include "catch.hpp"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
 #include "training/run/footprint.h"
@@ -157,9 +158,30 @@ TEST_CASE(
   REQUIRE(outcome.code == 0);
   CHECK(holds(outcome.out, "before anything is allocated"));
   CHECK(outcome.out.find("activations") < outcome.out.find("Training steps"));
-  for (const char* line : {"ratio: plain loops over ours, both on one thread", "alone",
-                           "one thread more than cores", "beside another busy process"})
+  for (const char* line : {"ratio: plain loops over ours, both on one thread", "one thread more than cores",
+                           "beside 1 busy process ", "beside 8 busy processes", "same", "other"})
     CHECK(holds(outcome.out, line));
+}
+
+TEST_CASE("bench says of every crowd what a fair share makes of a step, and how far off it is") {
+  const Outcome outcome = run_program("bench --model lesson --crowded --budget 0.001 --threads 1 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["crowded"];
+  REQUIRE(rows.size() == 9);
+  std::map<std::string, std::vector<int>> busy;
+  for (const auto& row : rows) {
+    INFO(row.dump());
+    const int n = row["busy"];
+    const double fair = row["fair"], ratio = row["ratio"];
+    busy[row["group"]].push_back(n);
+    CHECK(ratio == Approx(row["ms"].get<double>() / row["alone_ms"].get<double>()));
+    CHECK(row["over_fair"].get<double>() == Approx(ratio / fair));
+    const double shared = n == 0 ? 1 : std::max(1.0, (n + 1.0) / usable_cores());
+    CHECK((fair == Approx(shared) || (row["group"] == "other" && fair == Approx(std::max(2.0, shared)))));
+  }
+  CHECK(busy["same"] == std::vector<int>{0, 1, 2, 4, 8});
+  CHECK(busy["other"] == std::vector<int>{1, 2, 4, 8});
 }
 
 TEST_CASE("plain loops that know no tape take the engine's steps") {

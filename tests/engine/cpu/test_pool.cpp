@@ -57,36 +57,50 @@ struct EightChunks {
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+/// `check_short_stages` runs very many short stages: every chunk of every stage runs exactly once.
+void check_short_stages(int threads, int stages) {
+  INFO(threads << " threads");
+  cpu::Pool pool(threads);
+  for (auto& c : counters.ran) c = 0;
+  counters.foreign = 0;
+  // Two jobs in turn, so that a mixture of them shows.
+  double stats[64];
+  Call calls[64] = {};
+  StepInputs inputs[64];
+  for (int n = 0; n < 64; ++n) {
+    stats[n] = n;
+    calls[n].stats = &stats[n];
+    inputs[n].step = static_cast<uint32_t>(n);
+  }
+  std::vector<uint32_t> expected(64, 0);
+  uint32_t random = 1;
+  for (int s = 0; s < stages; ++s) {
+    random = random * 1664525u + 1013904223u;
+    const int chunks = static_cast<int>(random >> 16) % (s % 64 == 0 ? 40 : 6);
+    pool.run({count, chunks}, calls[chunks], inputs[chunks]);
+    for (int c = 0; c < chunks; ++c) ++expected[static_cast<size_t>(c)];
+  }
+  CHECK(counters.foreign == 0);
+  for (size_t c = 0; c < 64; ++c) CHECK(counters.ran[c] == expected[c]);
+}
+
 }  // namespace
 
 TEST_CASE("pool: every chunk of very many short stages runs exactly once", "[pool]") {
-  for (int threads : {1, 2, 3, 4, 7}) {
-    INFO(threads << " threads");
-    cpu::Pool pool(threads);
-    for (auto& c : counters.ran) c = 0;
-    counters.foreign = 0;
-    // Two jobs in turn, so that a mixture of them shows.
-    double stats[64];
-    Call calls[64] = {};
-    StepInputs inputs[64];
-    for (int n = 0; n < 64; ++n) {
-      stats[n] = n;
-      calls[n].stats = &stats[n];
-      inputs[n].step = static_cast<uint32_t>(n);
-    }
-    const int stages = threads > 2 ? 20000 : 100000;
-    std::vector<uint32_t> expected(64, 0);
-    uint32_t random = 1;
-    for (int s = 0; s < stages; ++s) {
-      random = random * 1664525u + 1013904223u;
-      const int chunks = static_cast<int>(random >> 16) % (s % 64 == 0 ? 40 : 6);
-      pool.run({count, chunks}, calls[chunks], inputs[chunks]);
-      for (int c = 0; c < chunks; ++c) ++expected[static_cast<size_t>(c)];
-    }
-    CHECK(counters.foreign == 0);
-    for (size_t c = 0; c < 64; ++c) CHECK(counters.ran[c] == expected[c]);
-  }
+  for (int threads : {1, 2, 3, 4, 7}) check_short_stages(threads, threads > 2 ? 20000 : 100000);
 }
+
+#ifdef __linux__
+TEST_CASE("pool: so it does where all threads are on one core, and each is in the others' way", "[pool]") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  for (int threads : {2, 4}) check_short_stages(threads, 5000);
+  CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+#endif
 
 TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
   cpu::Pool pool(3);
