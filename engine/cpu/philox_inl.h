@@ -1,5 +1,7 @@
-// Dropout factors come from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
-// integers are those of core/philox.h's random_word. Included by the CPU kernels that draw dropout.
+// Dropout is drawn by Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the integers are
+// those of core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels that draw it.
+#include <cstring>
+
 #include "engine/core/philox.h"
 #include "engine/cpu/simd_inl.h"
 
@@ -15,18 +17,14 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 using DU = hn::ScalableTag<uint32_t>;
+using DU64 = hn::Repartition<uint64_t, DU>;
 using VU = hn::Vec<DU>;
-constexpr int64_t kFactorGroup = 4 * kLanes;  // elements that one vector of counters yields
-
-/// `multiply_high` is the upper 32 bits of a * b in every lane.
-HWY_INLINE VU multiply_high(VU a, VU b) {
-  const DU d;
-  const hn::Repartition<uint64_t, DU> d64;
-  const auto even = hn::MulEven(a, b);
-  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(d64, a))), b);
-  const auto upper = hn::Set(d64, 0xffffffff00000000u);
-  return hn::BitCast(d, hn::Or(hn::ShiftRight<32>(even), hn::And(odd, upper)));
-}
+// A round waits for its products: four vectors of counters at once fill that time, even where 16 registers do not hold
+// them.
+constexpr int kStreams = 4;
+using Bits =
+    hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // of the 2 kLanes elements of one of them
+constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements that are drawn at once
 
 /// `DropoutSite` is what decides, with an element's index, whether it is kept.
 struct DropoutSite {
@@ -35,68 +33,103 @@ struct DropoutSite {
   DropoutInputs inputs;
 };
 
-/// dropout_factors draws the factors of n elements from `first` on, where first % 4 == 0:
-///   factors[i]  =  scale where element first + i is kept, else 0
-/// There is room for round_up(n, kFactorGroup) floats.
-inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, float* factors) {
-  const DF df;
+/// `Counters` are those of kLanes / 2 blocks, a word to each 64-bit lane: multiplication ignores the upper halves and
+/// leaves both halves of a product where the next round needs them.
+struct Counters {
+  VU c0, c1, c2, c3;
+
+  HWY_INLINE void round(VU k0, VU k1) {
+    const DU d;
+    const auto p0 = hn::MulEven(c0, hn::Set(d, 0xD2511F53u)), p1 = hn::MulEven(c2, hn::Set(d, 0xCD9E8D57u));
+    c0 = hn::Xor3(hn::BitCast(d, hn::ShiftRight<32>(p1)), c1, k0);
+    c2 = hn::Xor3(hn::BitCast(d, hn::ShiftRight<32>(p0)), c3, k1);
+    c1 = hn::BitCast(d, p1);
+    c3 = hn::BitCast(d, p0);
+  }
+};
+
+/// `kept_bits_of` has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks of
+/// even lanes come before those of odd ones.
+HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;
-  const VU m0 = hn::Set(d, 0xD2511F53u), m1 = hn::Set(d, 0xCD9E8D57u),
-           threshold = hn::Set(d, s.inputs.threshold);
-  const VF scale = hn::Set(df, s.inputs.scale);
-  for (int64_t i = 0; i < n; i += kFactorGroup) {
-    VU c0 =
-        hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<uint32_t>((first + static_cast<uint64_t>(i)) / 4)));
-    VU c1 = hn::Set(d, s.site), c2 = hn::Set(d, s.step),
-       c3 = hn::Set(d, static_cast<uint32_t>(Purpose::Dropout));
-    uint32_t k0 = static_cast<uint32_t>(s.seed), k1 = static_cast<uint32_t>(s.seed >> 32);
-    for (int round = 0; round < 10; ++round) {
-      const VU n0 = hn::Xor(hn::Xor(multiply_high(c2, m1), c1), hn::Set(d, k0));
-      const VU n2 = hn::Xor(hn::Xor(multiply_high(c0, m0), c3), hn::Set(d, k1));
-      c1 = hn::Mul(c2, m1);
-      c3 = hn::Mul(c0, m0);
-      c0 = n0;
-      c2 = n2;
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
+  const auto words = [](VU even, VU odd)
+                         HWY_ATTR { return hn::BitCast(DU64(), hn::OddEven(hn::DupEven(odd), even)); };
+  const auto w01 = words(c.c0, c.c1), w23 = words(c.c2, c.c3);
+  uint32_t low = 0, high = 0;
+  const auto dropped = [&](VU word, uint32_t* to) HWY_ATTR {
+    hn::StoreMaskBits(d, hn::Lt(word, threshold), reinterpret_cast<uint8_t*>(to));
+  };
+  dropped(hn::BitCast(d, hn::InterleaveLower(DU64(), w01, w23)), &low);
+  dropped(hn::BitCast(d, hn::InterleaveUpper(DU64(), w01, w23)), &high);
+  return static_cast<Bits>(~(low | high << kLanes));
+}
+
+/// draw_kept draws which of n elements from `first` on are kept, where first % 4 == 0, and leaves their bits in `kept`,
+/// whole bytes of them. It calls body(i, count) when those of `count` more elements are there.
+template <typename Body>
+HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8_t* kept, const Body& body) {
+  const DU d;
+  const VU lane = hn::ShiftRight<1>(hn::Iota(d, 0)), threshold = hn::Set(d, s.inputs.threshold),
+           site = hn::Set(d, s.site), step = hn::Set(d, s.step),
+           purpose = hn::Set(d, static_cast<uint32_t>(Purpose::Dropout));
+  const VU block = hn::Add(hn::ShiftRight<1>(lane), hn::Mul(hn::And(lane, hn::Set(d, 1)),
+                                                            hn::Set(d, static_cast<uint32_t>(kLanes / 4))));
+  uint32_t keys[20];
+  for (uint32_t round = 0; round < 10; ++round) {
+    keys[2 * round] = static_cast<uint32_t>(s.seed) + round * 0x9E3779B9u;
+    keys[2 * round + 1] = static_cast<uint32_t>(s.seed >> 32) + round * 0xBB67AE85u;
+  }
+  for (int64_t i = 0; i < n; i += kDrawn) {
+    Counters c[kStreams];
+    HWY_UNROLL(4)
+    for (int k = 0; k < kStreams; ++k) {
+      const uint64_t begin = (first + static_cast<uint64_t>(i + k * 2 * kLanes)) / 4;
+      c[k] = {hn::Add(block, hn::Set(d, static_cast<uint32_t>(begin))), site, step, purpose};
     }
-    const auto factor = [&](VU word) HWY_ATTR {
-      return hn::IfThenZeroElse(hn::RebindMask(df, hn::Lt(word, threshold)), scale);
-    };
-    hn::StoreInterleaved4(factor(c0), factor(c1), factor(c2), factor(c3), df, factors + i);
+    HWY_UNROLL(10)
+    for (int round = 0; round < 10; ++round) {
+      const VU k0 = hn::Set(d, keys[2 * round]), k1 = hn::Set(d, keys[2 * round + 1]);
+      HWY_UNROLL(4)
+      for (int k = 0; k < kStreams; ++k) c[k].round(k0, k1);
+    }
+    Bits bits[kStreams];
+    HWY_UNROLL(4)
+    for (int k = 0; k < kStreams; ++k) bits[k] = kept_bits_of(c[k], threshold);
+    if (i + kDrawn <= n) {
+      std::memcpy(kept + i / 8, bits, sizeof bits);
+      body(i, kDrawn);
+    } else {
+      std::memcpy(kept + i / 8, bits, static_cast<size_t>(div_up(n - i, 8)));
+      body(i, n - i);
+    }
   }
 }
 
-// The factors can be kept for the backward pass as a bit each: a vector's bits take kMaskBytes.
-constexpr int64_t kMaskBytes = kLanes < 8 ? 1 : kLanes / 8;
+/// `mask_floats` is the number of floats that hold the bits of n elements.
+HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(n, 32); }
 
-/// `mask_floats` is the number of floats that hold the bits of n factors.
-HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(div_up(n, kLanes) * kMaskBytes, 4); }
-
-/// `keep_factors` leaves in `kept` which of n factors are not 0, for the elements from `begin` on, a multiple of
-/// kLanes. A whole vector of factors can be read at the end.
-inline void keep_factors(const float* factors, int64_t begin, int64_t n, float* kept) {
-  const DF d;
-  uint8_t* bits = reinterpret_cast<uint8_t*>(kept) + begin / kLanes * kMaskBytes;
-  for (int64_t i = 0; i < n; i += kLanes, bits += kMaskBytes)
-    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, factors + i), hn::Zero(d)), bits);
+/// `kept_mask` is the mask of the vector that begins with element i. It reads no byte that has none of its bits, as
+/// another worker may be writing that.
+HWY_INLINE hn::Mask<DF> kept_mask(const uint8_t* kept, int64_t i) {
+  constexpr int64_t kBytes = larger(1, kLanes / 8);
+  const uint8_t* from = kept + (i >> 3);
+  const int64_t shift = i & 7;
+  uint32_t bits = 0;
+  std::memcpy(&bits, from, kBytes);
+  if (shift + kLanes > 8 * kBytes) bits |= static_cast<uint32_t>(from[kBytes]) << (8 * kBytes);
+  bits >>= shift;
+  return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(&bits));
 }
 
-/// `kept_mask` is the mask of the vector that begins with element i, a multiple of kLanes.
-HWY_INLINE hn::Mask<DF> kept_mask(const float* kept, int64_t i) {
-  return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(kept) + i / kLanes * kMaskBytes);
-}
-
-/// `factors_of` makes the first n factors again, with room for whole vectors.
-inline void factors_of(const float* kept, int64_t n, float scale, float* factors) {
-  const DF d;
-  for (int64_t i = 0; i < n; i += kLanes)
-    hn::StoreU(hn::IfThenElseZero(kept_mask(kept, i), hn::Set(d, scale)), d, factors + i);
-}
-
-/// `apply_factor` is v * factor, but 0 for a factor of 0 even if v is not finite: a dropped element has no effect.
-HWY_INLINE VF apply_factor(VF v, VF factor) {
-  return hn::IfThenZeroElse(hn::Eq(factor, hn::Zero(DF())), hn::Mul(v, factor));
+/// keep_scaled computes n numbers from element `begin` of `kept` on:
+///   to[i]  =  scale * p[i] where element begin + i is kept, else 0     // even where p[i] is not finite
+inline void keep_scaled(const float* p, const uint8_t* kept, int64_t begin, int64_t n, float scale, float* to,
+                        bool add) {
+  const VF factor = hn::Set(DF(), scale);
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = hn::Mul(lanes.load(p + i), factor);
+    put(lanes, hn::IfThenElseZero(kept_mask(kept, begin + i), v), to + i, add);
+  });
 }
 
 }  // namespace

@@ -174,9 +174,9 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
     const float* kept = p;
     if (x.site != 0) {
-      float* factors = draw_factors(step, x, q0, at.q1(), at.factors, kept_bits(call, x, q0, rows));
-      multiply_by_factors(p, factors, m * x.tk, factors);
-      kept = factors;
+      uint8_t* bits = call.kept ? kept_bits(call, x, q0, rows) : reinterpret_cast<uint8_t*>(at.panel);
+      draw_rows(step, x, q0, m, p, bits, at.factors);
+      kept = at.factors;
     }
     multiply(band_of(x, Band::InnerUpToRow), q0 + x.before, m, x.dh, x.keys, {kept + x.first, x.tk, 1},
              {v, x.d, 1}, call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
@@ -221,15 +221,15 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
            {call.in[2].p + x.k_at, 1, x.d}, g, x.tk, false, at.panel);
   const float* kept = p;
   if (x.site != 0) {
-    float* factors = at.factors;
-    factors_of(kept_bits(call, x, at.q0, rows), at.m * x.tk,
-               step.dropout[static_cast<int>(DropoutKind::Attention)].scale, factors);
+    const uint8_t* bits = kept_bits(call, x, at.q0, rows);
+    const float scale = dropout_of(step).scale;
     for (int64_t i = 0; i < at.m; ++i) {
       float* row = g + i * x.tk;
-      multiply_by_factors(row, factors + i * x.tk + x.first, x.visible(at.q0 + i), row);
+      keep_scaled(row, bits, first_bit(x, at.q0) + i * x.tk + x.first, x.visible(at.q0 + i), scale, row,
+                  false);
     }
-    multiply_by_factors(p, factors, at.m * x.tk, factors);
-    kept = factors;
+    keep_scaled(p, bits, first_bit(x, at.q0), at.m * x.tk, scale, at.factors, false);
+    kept = at.factors;
   }
   // A causal tile reads at most a tile's height beyond the diagonal.
   const auto read = [&](int64_t row) HWY_ATTR {
@@ -292,7 +292,7 @@ Stages plan_attention(const Call& call) {
   const int64_t tq = call.in[0].shape[1], tk = call.in[1].shape[1], rows = query_block(tq, tk);
   const int64_t heads = heads_of<Op>(call);
   if (call.attributes.as<typename Op::Spec>().dropout_site != 0)
-    stages.kept_floats = static_cast<size_t>(heads * div_up(tq, rows) * mask_floats(rows * tk));
+    stages.kept_floats = static_cast<size_t>(heads * div_up(tq, rows) * mask_floats(rows * tk + 3));
   stages.add(attend<Op>, heads);
   return stages;
 }

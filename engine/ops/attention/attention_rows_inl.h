@@ -123,28 +123,30 @@ HWY_INLINE void in_groups(int64_t m, const Body& body) {
   for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
 }
 
+/// `first_bit` counts the bits before those of the queries from q0 on: elements are drawn four at a time.
+inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
+
 /// `kept_bits` is where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
-inline float* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
-  const int64_t block = mask_floats(rows * x.tk), head = x.p_at / (x.tq * x.tk);
-  return call.kept ? call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block : nullptr;
+inline uint8_t* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
+  const int64_t block = mask_floats(rows * x.tk + 3), head = x.p_at / (x.tq * x.tk);
+  return reinterpret_cast<uint8_t*>(call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block);
 }
 
-/// `draw_factors` draws the factors of rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats
-/// more. `kept` takes their bits unless it is null. Returns the address of element (q0, 0).
-inline float* draw_factors(const StepInputs& step, const Head& x, int64_t q0, int64_t q1, float* to,
-                           float* kept) {
-  const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
-  const int64_t before = static_cast<int64_t>(first % 4);
-  const DropoutInputs inputs = step.dropout[static_cast<int>(DropoutKind::Attention)];
-  dropout_factors({x.site, step.step, step.seed, inputs}, first - first % 4, (q1 - q0) * x.tk + before, to);
-  if (kept) keep_factors(to + before, 0, (q1 - q0) * x.tk, kept);
-  return to + before;
+inline DropoutInputs dropout_of(const StepInputs& step) {
+  return step.dropout[static_cast<int>(DropoutKind::Attention)];
 }
 
-inline void multiply_by_factors(const float* p, const float* factors, int64_t n, float* to) {
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(apply_factor(lanes.load(p + i), lanes.load(factors + i)), to + i);
-  });
+/// draw_rows draws the bits of m queries of this head, and computes from their probabilities p
+///   to  =  p * keep
+inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t m, const float* p,
+                      uint8_t* kept, float* to) {
+  const DropoutInputs inputs = dropout_of(step);
+  const int64_t before = first_bit(x, q0);
+  draw_kept({x.site, step.step, step.seed, inputs}, static_cast<uint64_t>(x.p_at + q0 * x.tk - before),
+            m * x.tk + before, kept, [&](int64_t i, int64_t count) HWY_ATTR {
+              const int64_t at = larger(0, i - before);
+              keep_scaled(p + at, kept, at + before, i + count - before - at, inputs.scale, to + at, false);
+            });
 }
 
 /// `store_probabilities` writes a block past the cache if its lines allow: nobody reads the probabilities before the

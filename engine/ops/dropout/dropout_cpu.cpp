@@ -9,47 +9,35 @@
 #include "engine/cpu/export.h"
 #include "engine/cpu/philox_inl.h"
 #include "engine/ops/dropout/dropout.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kDropoutChunk = 4096;
-static_assert(kDropoutChunk % kFactorGroup == 0 && kDropoutChunk <= static_cast<int64_t>(kScratchFloats));
+static_assert(kDropoutChunk % kDrawn == 0);
+// Lines are fetched this many numbers before their use: while bits are drawn the processor sees none of them coming.
+constexpr int64_t kAhead = 512;
 
-const DropoutInputs& inputs_of(const Call& call, const StepInputs& step) {
-  return step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)];
-}
-
-/// `forward_run` takes n <= kDropoutChunk numbers from `begin` on, which is a multiple of kLanes and of 4.
-void forward_run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* factors) {
-  dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, inputs_of(call, step)},
-                  static_cast<uint64_t>(begin), n, factors);
-  if (call.kept) keep_factors(factors, begin, n, call.kept);
-  const float* from = call.in[0].p + begin;
-  float* to = call.out.p + begin;
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(apply_factor(lanes.load(from + i), lanes.load(factors + i)), to + i);
-  });
-}
-
-void backward_run(const Call& call, const StepInputs& step, int64_t begin, int64_t n) {
-  const VF scale = hn::Set(DF(), inputs_of(call, step).scale);
-  const bool add = call.write[0] == Write::Add;
-  const float* from = call.dout.p + begin;
-  float* to = call.din[0].p + begin;
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    const VF v = hn::Mul(lanes.load(from + i), scale);
-    put(lanes, hn::IfThenElseZero(kept_mask(call.kept, begin + i), v), to + i, add);
-  });
-}
-
+/// `run` takes n <= kDropoutChunk numbers from `begin` on, a multiple of kLanes and of 8.
 template <bool kBackward>
-void run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* factors) {
-  if (kBackward)
-    backward_run(call, step, begin, n);
-  else
-    forward_run(call, step, begin, n, factors);
+void run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* scratch) {
+  const DropoutSpec spec = call.attributes.as<DropoutSpec>();
+  const DropoutInputs inputs = step.dropout[static_cast<int>(spec.kind)];
+  // Where no backward pass will read the bits, they are the worker's own.
+  uint8_t* kept = reinterpret_cast<uint8_t*>(call.kept ? call.kept : scratch) + (call.kept ? begin / 8 : 0);
+  const float* from = (kBackward ? call.dout : call.in[0]).p + begin;
+  float* to = (kBackward ? call.din[0] : call.out).p + begin;
+  if (kBackward) return keep_scaled(from, kept, 0, n, inputs.scale, to, call.write[0] == Write::Add);
+  draw_kept({spec.site, step.step, step.seed, inputs}, static_cast<uint64_t>(begin), n, kept,
+            [&](int64_t i, int64_t count) HWY_ATTR {
+              for (int64_t j = i + kAhead; j < i + kAhead + count; j += 16) {
+                hwy::Prefetch(from + j);
+                hwy::Prefetch(to + j);
+              }
+              keep_scaled(from + i, kept, i, count, inputs.scale, to + i, false);
+            });
 }
 
 template <bool kBackward>
@@ -72,8 +60,8 @@ Stages dropout(const Call& call) {
   const int64_t size = call.in[0].shape.size();
   if (!kBackward) stages.kept_floats = static_cast<size_t>(mask_floats(size));
   stages.add(chunk_of<kBackward>, cut(size, kDropoutChunk).chunks);
-  if (call.in[0].shape.cols() % kLanes == 0)
-    stages.region = region_of<kBackward>;  // rows begin with a vector
+  if (call.in[0].shape.cols() % larger(kLanes, 8) == 0)
+    stages.region = region_of<kBackward>;  // rows begin with a vector, and with a byte of bits
   stages.whole_rows = true;
   return stages;
 }
