@@ -19,99 +19,109 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 int64_t parts_of(const Tensor& t) { return t ? t.shape.size() : 1; }
-
-/// `Blocks` are stretches of a row with one gain and one shift. Rows of one block each are joined to one long row.
-struct Blocks {
-  int64_t begin, count, width;  ///< in floats from the start of the tensor; `count` blocks
-  int64_t per_row;              ///< blocks of a row
-};
-int64_t greatest_common_divisor(int64_t a, int64_t b) {
-  return b == 0 ? a : greatest_common_divisor(b, a % b);
-}
+int64_t gains_of(const Call& call) { return parts_of(call.in[1]); }
 
 Cut row_cut(const Call& call) {
   const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
   return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
 }
 
-Blocks blocks_of(const Call& call, int64_t chunk) {
+/// `Rows` are those of a chunk: floats before them, how many, and their length. Where a row has one part they are one.
+struct Rows {
+  int64_t begin, count, width;
+};
+Rows rows_of(const Call& call, int64_t chunk, int64_t parts) {
   const Cut c = row_cut(call);
-  const int64_t d = call.in[0].shape.cols(), a = parts_of(call.in[1]), b = parts_of(call.in[2]);
-  const int64_t first = c.begin(chunk), rows = c.end(chunk, call.in[0].shape.rows()) - first;
-  const int64_t per_row = a / greatest_common_divisor(a, b) * b;
-  return per_row == 1 ? Blocks{first * d, 1, rows * d, 1}
-                      : Blocks{first * d, rows * per_row, d / per_row, per_row};
+  const int64_t d = call.in[0].shape.cols(), first = c.begin(chunk);
+  const int64_t count = c.end(chunk, call.in[0].shape.rows()) - first;
+  return parts == 1 ? Rows{first * d, 1, count * d} : Rows{first * d, count, d};
 }
 
-/// `index_of` is the place of the number of a gain or shift that serves block k.
-int64_t index_of(const Tensor& t, const Blocks& b, int64_t k) {
-  return k % b.per_row * parts_of(t) / b.per_row;
-}
-float factor_of(const Call& call, const Blocks& b, int64_t k) {
-  const float gain = call.in[1] ? call.in[1].p[index_of(call.in[1], b, k)] : 1.0f;
-  return call.attributes.as<AffineSpec>().constant * gain;
+/// `spread` writes the numbers of a gain or shift that serve columns [j0, j0 + n) of a row, times a constant.
+void spread(const Tensor& t, float constant, float absent, int64_t width, int64_t j0, int64_t n, float* to) {
+  const int64_t part = width / parts_of(t);
+  for (int64_t j = 0, i = j0 / part; j < n; ++i)
+    for (const float value = constant * (t ? t.p[i] : absent); j < smaller(n, (i + 1) * part - j0);)
+      to[j++] = value;
 }
 
-void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const DF d;
-  const Blocks b = blocks_of(call, chunk);
-  for (int64_t k = 0; k < b.count; ++k) {
-    const float* x = call.in[0].p + b.begin + k * b.width;
-    float* out = call.out.p + b.begin + k * b.width;
-    const VF factor = hn::Set(d, factor_of(call, b, k));
-    const VF shift = hn::Set(d, call.in[2] ? call.in[2].p[index_of(call.in[2], b, k)] : 0.0f);
-    each_vector(b.width, [&](int64_t j, auto lanes) HWY_ATTR {
-      lanes.store(hn::MulAdd(factor, lanes.load(x + j), shift), out + j);
-    });
+constexpr int64_t kColumns = 4096;  // whose factors and shifts are spread out at a time
+
+/// `each_column` calls body(at, j, lanes) for vectors of columns of all rows of a chunk; `factor` and `shift` have the
+/// numbers of these columns from j on.
+template <typename Body>
+void each_column(const Call& call, int64_t chunk, float* factor, float* shift, const Body& body) {
+  const Rows rows = rows_of(call, chunk, larger(gains_of(call), parts_of(call.in[2])));
+  for (int64_t j0 = 0; j0 < rows.width; j0 += kColumns) {
+    const int64_t n = smaller(kColumns, rows.width - j0);
+    spread(call.in[1], call.attributes.as<AffineSpec>().constant, 1.0f, rows.width, j0, n, factor);
+    spread(call.in[2], 1.0f, 0.0f, rows.width, j0, n, shift);
+    for (int64_t r = 0; r < rows.count; ++r)
+      each_vector(
+          n, [&](int64_t j, auto lanes) HWY_ATTR { body(rows.begin + r * rows.width + j0 + j, j, lanes); });
   }
+}
+
+void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
+  float *factor = scratch.p, *shift = factor + kColumns;
+  each_column(call, chunk, factor, shift, [&](int64_t at, int64_t j, auto lanes) HWY_ATTR {
+    const VF x = lanes.load(call.in[0].p + at);
+    lanes.store(hn::MulAdd(lanes.load(factor + j), x, lanes.load(shift + j)), call.out.p + at);
+  });
 }
 
 bool learns(const Call& call, int which) { return call.write[which] != Write::Skip; }
 /// `sums_of` counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
-int64_t sums_of(const Call& call) { return parts_of(call.in[1]) + parts_of(call.in[2]); }
-double* partial_of(const Call& call, int64_t chunk) {
-  return doubles(call.workspace) + chunk * sums_of(call);
-}
+int64_t sums_of(const Call& call) { return gains_of(call) + parts_of(call.in[2]); }
 
-void partial_sums(const Call& call, const Blocks& b, double* sums) {
-  const int64_t gains = parts_of(call.in[1]);
-  for (int64_t i = 0; i < sums_of(call); ++i) sums[i] = 0;
-  for (int64_t k = 0; k < b.count; ++k) {
-    const float *x = call.in[0].p + b.begin + k * b.width, *dout = call.dout.p + b.begin + k * b.width;
-    if (learns(call, 1))
-      sums[index_of(call.in[1], b, k)] += static_cast<double>(call.attributes.as<AffineSpec>().constant) *
-                                          sum_over(b.width, [&](int64_t j, auto lanes) HWY_ATTR {
-                                            return hn::Mul(lanes.load(dout + j), lanes.load(x + j));
-                                          });
-    if (learns(call, 2))
-      sums[gains + index_of(call.in[2], b, k)] +=
-          sum_over(b.width, [&](int64_t j, auto lanes) HWY_ATTR { return lanes.load(dout + j); });
+/// partial_sums sums the parts of a chunk's rows, of dout, or times x where there is one.
+void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* dout, double constant,
+                  double* sums) {
+  for (int64_t i = 0; i < parts; ++i) sums[i] = 0;
+  const int64_t width = rows.width / parts;
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const int64_t row = rows.begin + r * rows.width;
+    if (width == 1 && x) {
+      for (int64_t i = 0; i < parts; ++i)
+        sums[i] += constant * static_cast<double>(dout[row + i] * x[row + i]);
+    } else if (width == 1) {
+      for (int64_t i = 0; i < parts; ++i) sums[i] += static_cast<double>(dout[row + i]);
+    } else {
+      for (int64_t i = 0; i < parts; ++i)
+        sums[i] += constant * sum_over(width, [&](int64_t j, auto lanes) HWY_ATTR {
+                     const int64_t at = row + i * width + j;
+                     const VF v = lanes.load(dout + at);
+                     return x ? hn::Mul(v, lanes.load(x + at)) : v;
+                   });
+    }
   }
 }
 
-void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const DF d;
-  const Blocks b = blocks_of(call, chunk);
+void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
   const bool add = call.write[0] == Write::Add;
+  float* factor = scratch.p;
   if (learns(call, 0))
-    for (int64_t k = 0; k < b.count; ++k) {
-      const float* dout = call.dout.p + b.begin + k * b.width;
-      float* dx = call.din[0].p + b.begin + k * b.width;
-      const VF factor = hn::Set(d, factor_of(call, b, k));
-      each_vector(b.width, [&](int64_t j, auto lanes)
-                               HWY_ATTR { put(lanes, hn::Mul(factor, lanes.load(dout + j)), dx + j, add); });
-    }
-  if (learns(call, 1) || learns(call, 2)) partial_sums(call, b, partial_of(call, chunk));
+    each_column(call, chunk, factor, factor + kColumns, [&](int64_t at, int64_t j, auto lanes) HWY_ATTR {
+      put(lanes, hn::Mul(lanes.load(factor + j), lanes.load(call.dout.p + at)), call.din[0].p + at, add);
+    });
+  double* sums = doubles(call.workspace) + chunk * sums_of(call);
+  const auto sum = [&](int which, const float* x, double constant, double* to) HWY_ATTR {
+    const int64_t parts = parts_of(call.in[which]);
+    if (learns(call, which)) partial_sums(rows_of(call, chunk, parts), parts, x, call.dout.p, constant, to);
+  };
+  sum(1, call.in[0].p, static_cast<double>(call.attributes.as<AffineSpec>().constant), sums);
+  sum(2, nullptr, 1.0, sums + gains_of(call));
 }
 
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
-  const int64_t chunks = row_cut(call).chunks, gains = parts_of(call.in[1]);
-  for (int which = 1; which <= 2; ++which) {
+  const int64_t chunks = row_cut(call).chunks, stride = sums_of(call);
+  const double* partials = doubles(call.workspace);
+  for (int which = 1; which <= 2; partials += gains_of(call), ++which) {
     if (!learns(call, which)) continue;
     for (int64_t i = 0; i < parts_of(call.in[which]); ++i) {
       float& to = call.din[which].p[i];
       double sum = call.write[which] == Write::Add ? static_cast<double>(to) : 0.0;
-      for (int64_t c = 0; c < chunks; ++c) sum += partial_of(call, c)[(which == 2 ? gains : 0) + i];
+      for (int64_t c = 0; c < chunks; ++c) sum += partials[c * stride + i];
       to = static_cast<float>(sum);
     }
   }
