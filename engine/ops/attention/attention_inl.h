@@ -219,27 +219,20 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
   float* g = at.scores + x.first;
   multiply(band_of(x, Band::ColumnsUpToRow), at.q0 + x.before, at.m, x.keys, x.dh, {dout, x.d, 1},
            {call.in[2].p + x.k_at, 1, x.d}, g, x.tk, false, at.panel);
-  const float* kept = p;
-  if (x.site != 0) {
-    const uint8_t* bits = kept_bits(call, x, at.q0, rows);
-    const float scale = dropout_of(step).scale;
-    for (int64_t i = 0; i < at.m; ++i) {
-      float* row = g + i * x.tk;
-      keep_scaled(row, bits, first_bit(x, at.q0) + i * x.tk + x.first, x.visible(at.q0 + i), scale, row,
-                  false);
-    }
-    keep_scaled(p, bits, first_bit(x, at.q0), at.m * x.tk, scale, at.factors, false);
-    kept = at.factors;
-  }
+  const bool drops = x.site != 0;
+  Keep keep{drops ? kept_bits(call, x, at.q0, rows) : nullptr, 0, dropout_of(step).scale, nullptr};
   // A causal tile reads at most a tile's height beyond the diagonal.
   const auto read = [&](int64_t row) HWY_ATTR {
     return x.keys < x.columns ? x.columns : smaller(x.columns, x.visible(at.q0 + row) + kTileRows);
   };
   in_groups(at.m, [&](int64_t i, auto group) HWY_ATTR {
-    softmax_backward_rows<group()>(rows_from<group()>(x, g, at.q0, i), p + i * x.tk + x.first, x.tk,
-                                   read(i + group() - 1), x.scale);
+    const int64_t first = i * x.tk + x.first;
+    keep.begin = first_bit(x, at.q0) + first;
+    keep.product = at.factors + first;
+    softmax_backward_rows<group()>(rows_from<group()>(x, g, at.q0, i), p + first, x.tk, read(i + group() - 1),
+                                   x.scale, keep);
   });
-  return kept;
+  return drops ? at.factors : p;
 }
 
 /// attention_gradients computes dq, dk and dv of a head.
@@ -292,7 +285,7 @@ Stages plan_attention(const Call& call) {
   const int64_t tq = call.in[0].shape[1], tk = call.in[1].shape[1], rows = query_block(tq, tk);
   const int64_t heads = heads_of<Op>(call);
   if (call.attributes.as<typename Op::Spec>().dropout_site != 0)
-    stages.kept_floats = static_cast<size_t>(heads * div_up(tq, rows) * mask_floats(rows * tk + 3));
+    stages.kept_floats = static_cast<size_t>(heads * div_up(tq, rows) * block_mask_floats(rows, tk));
   stages.add(attend<Op>, heads);
   return stages;
 }

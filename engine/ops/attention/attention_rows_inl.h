@@ -126,9 +126,12 @@ HWY_INLINE void in_groups(int64_t m, const Body& body) {
 /// `first_bit` counts the bits before those of the queries from q0 on: elements are drawn four at a time.
 inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
 
+/// `block_mask_floats` has room for what the mask of a last vector reads beyond the bits of a block of queries.
+inline int64_t block_mask_floats(int64_t rows, int64_t tk) { return mask_floats(rows * tk + kLanes + 8); }
+
 /// `kept_bits` is where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
 inline uint8_t* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
-  const int64_t block = mask_floats(rows * x.tk + 3), head = x.p_at / (x.tq * x.tk);
+  const int64_t block = block_mask_floats(rows, x.tk), head = x.p_at / (x.tq * x.tk);
   return reinterpret_cast<uint8_t*>(call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block);
 }
 
@@ -159,20 +162,36 @@ inline void store_probabilities(const float* p, int64_t n, float* to) {
   }
 }
 
-/// softmax_backward_rows turns each row g of gradients of probabilities into gradients of scores, in place:
-///   g[0..visible)  =  scale * p * (g - sum over the visible of p * g)
+/// `Keep` says where the bits of a group of rows begin, and where p * keep goes. Without bits there is no dropout.
+struct Keep {
+  const uint8_t* bits;
+  int64_t begin;
+  float scale;
+  float* product;
+};
+
+/// softmax_backward_rows turns each row g of gradients of p * keep into gradients of scores, in place:
+///   g[0..visible)  =  scale * p * (g * keep - sum over the visible of p * g * keep)
 ///   g[visible..n)  =  0
-/// Row r of p begins at p + r * width.
+/// Row r of p, and of its bits and product, begins r * width after the first.
 template <int kRows>
-void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
+void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale,
+                           const Keep& keep) {
   const DF d;
-  const VF zero = hn::Zero(d), factor = hn::Set(d, scale);
+  const VF zero = hn::Zero(d), factor = hn::Set(d, scale), keep_scale = hn::Set(d, keep.scale);
   VF dot[kRows], mean[kRows];
   for (int r = 0; r < kRows; ++r) dot[r] = zero;
   each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
-    const VF g = lanes.load(rows.at[r] + j);
-    dot[r] =
-        hn::MulAdd(lanes.load(p + r * width + j), masked ? hide(g, j, rows.visible[r], zero) : g, dot[r]);
+    const int64_t at = r * width + j;
+    const VF probability = lanes.load(p + at);
+    VF g = lanes.load(rows.at[r] + j);
+    if (keep.bits) {
+      const auto kept = kept_mask(keep.bits, keep.begin + at);
+      g = hn::IfThenElseZero(kept, hn::Mul(g, keep_scale));
+      lanes.store(g, rows.at[r] + j);
+      lanes.store(hn::IfThenElseZero(kept, hn::Mul(probability, keep_scale)), keep.product + at);
+    }
+    dot[r] = hn::MulAdd(probability, masked ? hide(g, j, rows.visible[r], zero) : g, dot[r]);
   });
   for (int r = 0; r < kRows; ++r) mean[r] = hn::Set(d, sum_of(d, dot[r]));
   each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
@@ -181,6 +200,9 @@ void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, 
     lanes.store(masked ? hide(v, j, rows.visible[r], zero) : v, rows.at[r] + j);
   });
   zero_rest<kRows>(rows, n);
+  RowGroup products = rows;
+  for (int r = 0; r < kRows; ++r) products.at[r] = keep.product + r * width;
+  if (keep.bits) zero_rest<kRows>(products, n);
 }
 
 }  // namespace

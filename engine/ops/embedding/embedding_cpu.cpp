@@ -21,12 +21,30 @@ namespace {
 int64_t token_rows(const Call& call) { return call.in[0].shape.size(); }
 int64_t row_width(const Call& call) { return call.in[1].shape.cols(); }
 
+/// `narrow_rows` looks up n rows of one number each, as pixels are, a vector of tokens at a time.
+void narrow_rows(const Call& call, int64_t begin, int64_t n) {
+  const DF d;
+  const hn::RebindToSigned<DF> di;
+  const hn::RebindToUnsigned<DF> du;
+  const auto vocabulary = hn::Set(du, static_cast<uint32_t>(call.in[1].shape.rows()));
+  const VF scale = hn::Set(d, call.attributes.as<EmbeddingSpec>().scale);
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const auto token = hn::BitCast(du, lanes.load(call.in[0].p + begin + i));
+    const auto known = hn::Lt(token, vocabulary);
+    const VF row = hn::GatherIndex(d, call.in[1].p, hn::BitCast(di, hn::IfThenElseZero(known, token)));
+    const VF out = hn::IfThenElseZero(hn::RebindMask(d, known), hn::MulAdd(scale, row, hn::Zero(d)));
+    lanes.store(out, call.out.p + begin + i);
+  });
+}
+
 Cut row_cut(const Call& call) { return cut(token_rows(call), kFlatChunk / row_width(call)); }
 
 void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
   const int64_t width = row_width(call), t = call.in[0].shape[1], vocabulary = call.in[1].shape.rows();
   const Cut c = row_cut(call);
+  if (width == 1 && !call.in[2])
+    return narrow_rows(call, c.begin(chunk), c.end(chunk, token_rows(call)) - c.begin(chunk));
   const VF scale = hn::Set(d, call.attributes.as<EmbeddingSpec>().scale);
   for (int64_t r = c.begin(chunk); r < c.end(chunk, token_rows(call)); ++r) {
     const int32_t token = call.in[0].i32()[r];
