@@ -39,7 +39,6 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-
 // The scratch holds packed panels, then two blocks of score-like rows.
 constexpr int64_t kInnerBlock = 1024;  // k of a packed panel
 constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
