@@ -6,8 +6,8 @@
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
 // block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache, which
 // every tile of a chunk passes; only where its rows are short is it read in place. A is read by broadcasts, in place
-// along a row; rows of A^T a page or more apart are copied to tiles [k][tile_rows] first, several tiles at a time. The
-// shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a bit.
+// along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles at a
+// time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a bit.
 #include "engine/cpu/gemm/pack_inl.h"
 #include "hwy/cache_control.h"
 
@@ -32,14 +32,16 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
+// kNarrowTile: several tiles share the lines of A^T, so each of them meets what the others drove out of a cache.
+constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
 /// `rows_ahead` says how many rows before its use a line of A^T is fetched, as rows are apart, which the processor does
 /// not foresee: memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a few sets of
-/// the L1 cache and would drive each other out of it before their use. A tile narrower than a line is fetched from near
-/// then: the tile before it left its lines in the L2 cache. A wide one needs new lines all the same.
+/// the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near
+/// then: the tile before left their lines in the L2 cache. A wide one needs new lines all the same.
 HWY_INLINE int64_t rows_ahead(int64_t row) {
   const int64_t lowest_bit = row & -row;
-  return kTileRows < 12 && lowest_bit > 128 ? 4 : 32;
+  return kNarrowTile && lowest_bit > 128 ? 4 : 32;
 }
 
 /// `store_sums` ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
@@ -143,10 +145,9 @@ struct Gemm {
 
 constexpr int64_t kBlockK = 256;  // usual depth of a block of k
 constexpr int64_t kMostK = kBlockK + kBlockK / 2;
-constexpr int64_t kMostRows = 528;   // of a chunk: its part of C stays in a cache from block to block
-constexpr int64_t kCopyPanels = 4;   // least panels of a chunk that repay copying a tile
-constexpr int64_t kGroupTiles = 8;   // copied together, to read whole lines of a row of A^T
-constexpr int64_t kPage = 1024 - 8;  // floats, give or take half a line
+constexpr int64_t kMostRows = 528;  // of a chunk: its part of C stays in a cache from block to block
+constexpr int64_t kCopyPanels = 4;  // least panels of a chunk that repay copying a tile
+constexpr int64_t kGroupTiles = 8;  // copied together, to read whole lines of a row of A^T
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
@@ -156,6 +157,10 @@ constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
 constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMostK + kLine);
 constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLanes;
 static_assert(kGroupAt >= kPanel * kMostK);
+
+/// `collide` says whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
+/// those 4 KiB or a multiple apart do, give or take half a line.
+constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
 /// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `l2_bytes` are those
 /// of a core's L2 cache, 0 where it is not known.
@@ -171,11 +176,11 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
   // Half of the L2 cache is for panels; A and C pass through the other half.
   const int64_t most_panels = larger(1, smaller(kGroupAt, l2_bytes / 2 / floats) / (kPanel * plan.kc));
 
-  const bool transposed = g.b.col != 1;
+  const bool transposed = g.b.col != 1, copies = g.a.col != 1 && collide(g.a.col);
   if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
     plan.pack_b = PackB::InPlace;
   else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep.
-    plan.pack_b = transposed || g.m > g.k ? PackB::ByStage : PackB::ByChunk;
+    plan.pack_b = transposed || g.m > g.k || (copies && kNarrowTile) ? PackB::ByStage : PackB::ByChunk;
 
   // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
   // to use them often.
@@ -192,7 +197,7 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
     plan.rows = cut(tiles, smaller(most_tiles, larger(1, want / plan.cols.per_chunk)));
   }
-  plan.copy_a = g.a.col >= kPage && plan.cols.per_chunk >= kCopyPanels;
+  plan.copy_a = copies && plan.cols.per_chunk >= kCopyPanels;
   plan.fetch_a = plan.copy_a && g.m * g.k > l2_bytes / floats;
   if (plan.pack_b == PackB::ByStage) {
     plan.pack_chunks = transposed ? panels : div_up(g.k, kPackedRows);

@@ -137,9 +137,11 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
     const auto weight = [&](int64_t r, int64_t k, int64_t n, int64_t l2_bytes = kMiB) {
       return backward(r, k, n, l2_bytes).plans[0];
     };
-    // A^T, the weight gradient's x: rows of a page are copied where enough panels use them, nearer ones are not.
+    // A^T, the weight gradient's x: rows that collide are copied where enough panels use them, others are not.
     CHECK(weight(256, 2048, 512).copy_a);
+    CHECK(weight(256, 1026, 512).copy_a);
     CHECK_FALSE(weight(256, 896, 512).copy_a);
+    CHECK_FALSE(weight(256, 2400, 512).copy_a);
     CHECK_FALSE(weight(256, 2048, 16).copy_a);
     CHECK(weight(256, 2048, 512).fetch_a);
     CHECK_FALSE(weight(256, 2048, 512, 4 * kMiB).fetch_a);
