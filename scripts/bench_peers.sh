@@ -1,12 +1,12 @@
 #!/bin/sh
 # make bench-peers: the twins of the benchmark's models in PyTorch, TensorFlow and JAX, in a virtual environment under
 # build/peers. It prints one JSON line a row, with the keys of normscope bench --json, from which
-# scripts/performance_table.py makes tables. It installs the peers where a package index is reachable, and says so where
-# none is. Arguments go to turns.py, which measures whole steps of all of them and of normscope in turn. PyTorch also
-# multiplies the matrices of normscope bench --gemm, which prints their shapes, and does the ops of torch_ops.py. The
-# systems that are no plain transformers (memory, convnet, parser) have twins in PyTorch alone. The peer in plain loops
-# is part of the program: normscope bench --micro prints its steps on standard error at the end; tables take them from
-# --json.
+# scripts/performance_table.py makes the tables of docs/performance. It installs the peers where a package index is
+# reachable, and says so where none is. Arguments go to turns.py, which measures whole steps of all of them and of
+# normscope in turn. PyTorch also multiplies the matrices of normscope bench --gemm, which prints their shapes, and does
+# the ops of torch_ops.py. The systems that are no plain transformers (memory, convnet, parser) have twins in PyTorch
+# alone. The peer in plain loops is part of the program: normscope bench --micro prints its steps on standard error at
+# the end; tables take them from --json.
 set -eu
 cd "$(dirname "$0")/.."
 peers=tests/bench/peers

@@ -2,18 +2,23 @@
 """Makes a processor's performance table from the output of `normscope bench --json` and of `make bench-peers`.
 
     performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--before before.json]
-                         [--section AMD --write docs/performance.md] [--readme README.md]
+                         [--section AMD --write docs/performance/zen5.md] [--readme README.md]
+    performance_table.py
 
 Both files must be of one machine. It prints Markdown, or with --write puts it between the lines <!-- performance AMD
---> and <!-- /performance AMD --> of a file; --readme puts a short table between <!-- performance --> and <!--
-/performance -->. Lines of the second file that are no JSON objects are skipped, so a log of the whole command serves.
+--> and <!-- /performance AMD --> of a processor's page; --readme puts a short table between <!-- performance --> and
+<!-- /performance -->. Lines of the second file that are no JSON objects are skipped, so a log of the whole command
+serves. The table that opens docs/performance.md is made of the pages in docs/performance, and made anew with --write,
+or without any file.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
 
+OPENING = pathlib.Path(__file__).resolve().parent.parent / "docs/performance.md"  # its pages are in the folder of its name
 SIZES = {
     "micro16": "decoder L1 d16 f64 T16 B16 V27",
     "micro32": "decoder L1 d32 f128 T16 B16 V27",
@@ -100,13 +105,33 @@ def model_table(engine, peers):
     return lines
 
 
+def cells_of(lines):
+    """Returns the cells of the first table of models, row by row, its heads first."""
+    rows = itertools.dropwhile(lambda line: not line.startswith("| model |"), lines)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in itertools.takewhile(lambda line: line.startswith("|"), rows)]
+    return rows[:1] + rows[2:]
+
+
 def short_table(engine, peers):
     lines = ["| model | ms a step | tokens/s | over the fastest of PyTorch, TensorFlow and JAX |", "|--|--:|--:|--:|"]
-    for row in model_table(engine, peers)[2:]:
-        if not row.startswith("|"):
-            break
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        lines.append(f"| {cells[0]} | {cells[1]} | {cells[2]} | {cells[-1]} |")
+    lines += [f"| {cells[0]} | {cells[1]} | {cells[2]} | {cells[-1]} |" for cells in cells_of(model_table(engine, peers))[1:]]
+    return "\n".join(lines)
+
+
+def opening_table():
+    """Lists four models on each processor, by the numbers on its page, the newest processor of a maker first."""
+    lines = ["| processor | model | normscope, tokens/s | fastest peer, tokens/s | normscope over the nearest peer | of the best sgemm |", "|--|--|--:|--:|--:|--:|"]
+    for page in sorted(OPENING.with_suffix("").glob("*.md"), reverse=True):
+        text = page.read_text().splitlines()
+        heads, *rows = cells_of(text) or [[]]
+        name = text[0].removeprefix("# Speed: ")
+        for cells in rows:
+            model = cells[0].split(":")[0]
+            peers = [(int(rate.replace(",", "")), head) for head, rate in zip(heads[5:-1], cells[5:-1]) if rate != "–"]
+            if model in ("`lesson`", "`deep`", "`wide`", "`base`") and peers:
+                rate, peer = max(peers)
+                framework, _, mode = peer.removesuffix(", tokens/s").split()
+                lines.append(f"| [{name}]({page.parent.name}/{page.name}) | {model} | {cells[2]} | {framework} {mode} {rate:,} | {cells[-1]} | {cells[4]} |")
     return "\n".join(lines)
 
 
@@ -243,14 +268,18 @@ def table(engine, peers, ops):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("engine", type=pathlib.Path)
-    parser.add_argument("peers", type=pathlib.Path)
+    parser.add_argument("engine", type=pathlib.Path, nargs="?")
+    parser.add_argument("peers", type=pathlib.Path, nargs="?")
     parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --micro or --ops, measured again)")
     parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="output of an earlier program's normscope bench --ops --json on this machine, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="the processor's page, docs/performance/NAME.md")
     parser.add_argument("--readme", type=pathlib.Path, metavar="FILE", help="the page of the short table")
     args = parser.parse_args()
+    if not args.engine:
+        return put(OPENING, "", opening_table())
+    if not args.peers:
+        parser.error("expected the output of make bench-peers as the second file")
     engine = json.loads(args.engine.read_text())
     if (args.write or args.readme) and not engine.get("models"):
         sys.exit(f"{args.engine}: expected whole steps, which the page's table is of; make it with normscope bench --json")
@@ -265,6 +294,7 @@ def main():
     text = table(engine, peers, op_lines(now, before))
     if args.write:
         put(args.write, f" {args.section}" if args.section else "", text)
+        put(OPENING, "", opening_table())
     if args.readme:
         put(args.readme, "", short_table(engine, peers))
     if not args.write and not args.readme:
