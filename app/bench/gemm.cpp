@@ -1,6 +1,7 @@
 // `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
 // oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -207,13 +208,13 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
 Part bench_gemm(const Settings& settings, const Machine& machine) {
   Part part;
   if (!settings.quiet) {
-    const SgemmAnchor* anchors[] = {find_onednn(settings.threads), find_openblas(settings.threads)};
-    fmt::print(
-        "\nGEMM, GFLOP/s: median (best); the ratio is to the faster library\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
-        "{:>14} {:>6} {:>8}\n",
-        "M", "N", "K", "thr", "normscope", "peak",
-        anchors[0] ? "oneDNN " + anchors[0]->version() : "no oneDNN",
-        anchors[1] ? "OpenBLAS " + anchors[1]->version() : "no OpenBLAS", "ratio", "error");
+    std::vector<std::string> libraries;
+    for (const SgemmAnchor* anchor : {find_onednn(settings.threads), find_openblas(settings.threads)})
+      if (anchor) libraries.push_back(fmt::format("{} {}", anchor->name(), anchor->version()));
+    fmt::print("\nGEMM, GFLOP/s: median (best); the ratio is to the faster library{}{}\n",
+               libraries.empty() ? ", and none is installed" : ": ", fmt::join(libraries, ", "));
+    fmt::print("{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} {:>14} {:>6} {:>8}\n", "M", "N", "K", "thr",
+               "normscope", "peak", "oneDNN", "OpenBLAS", "ratio", "error");
   }
   const auto run = [&](const Size& s, cpu::Pool& pool, const char* group) {
     for (Layout layout : kLayouts) {

@@ -60,14 +60,19 @@ class OpenBlas final : public SgemmAnchor {
   OpenBlas() : handle_(open_first({"libopenblas.so.0", "libopenblas.so"})) {
     sgemm_ = symbol<Sgemm>(handle_, "cblas_sgemm");
     config_ = symbol<const char* (*)()>(handle_, "openblas_get_config");
+    core_ = symbol<const char* (*)()>(handle_, "openblas_get_corename");
     set_threads_ = symbol<void (*)(int)>(handle_, "openblas_set_num_threads");
   }
   explicit operator bool() const { return sgemm_ != nullptr; }
   std::string name() const override { return "OpenBLAS"; }
-  std::string version() const override {  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."
-    const std::string config = config_ ? config_() : "?";
+  /// `version` names the kernels too, "0.3.21 (Haswell)": OPENBLAS_CORETYPE in the environment asks for others
+  /// than the best of this processor.
+  std::string version() const override {
+    const std::string config = config_ ? config_() : "?";  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."
     const size_t first = config.find(' ');
-    return first == config.npos ? config : config.substr(first + 1, config.find(' ', first + 1) - first - 1);
+    const std::string number =
+        first == config.npos ? config : config.substr(first + 1, config.find(' ', first + 1) - first - 1);
+    return core_ ? fmt::format("{} ({})", number, core_()) : number;
   }
   void set_threads(int threads) override {
     if (set_threads_) set_threads_(threads);
@@ -86,6 +91,7 @@ class OpenBlas final : public SgemmAnchor {
   void* handle_;
   Sgemm sgemm_ = nullptr;
   const char* (*config_)() = nullptr;
+  const char* (*core_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
 };
 

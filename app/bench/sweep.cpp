@@ -143,7 +143,8 @@ Part bench_crowded(const Settings& settings) {
   if (!settings.quiet)
     fmt::print(
         "\nA crowded machine: medians of {} rounds, each measuring all one after the other. fair: what the "
-        "processes' number alone makes of a step; goal: at most {} times that\n{:9} {:32} {:>5} {:>9} {:>9} {:>6} {:>6} {:>10}\n",
+        "processes' number alone makes of a step; goal: at most {} times that\n{:9} {:32} {:>5} {:>9} {:>9} "
+        "{:>6} {:>6} {:>10}\n",
         kCrowdedRounds, kCrowdedGoal, "model", "", "group", "alone ms", "ms", "ratio", "fair", "over fair");
   for (const Model& m : models()) {
     if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("deep")

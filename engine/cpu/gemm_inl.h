@@ -4,10 +4,11 @@
 //
 // The loops are those of Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from those of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
-// block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache, which
-// every tile of a chunk passes; only where its rows are short is it read in place. A is read by broadcasts, in place
-// along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles at a
-// time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a bit.
+// block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache,
+// which every tile of a chunk passes; only where its rows are short is it read in place. A is read by broadcasts, in
+// place along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles
+// at a time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a
+// bit.
 #include "engine/cpu/gemm/pack_inl.h"
 #include "hwy/cache_control.h"
 
@@ -36,9 +37,9 @@ constexpr int64_t kLine = 16;          // floats of a cache line
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
 /// `rows_ahead` says how many rows before its use a line of A^T is fetched, as rows are apart, which the processor does
-/// not foresee: memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a few sets of
-/// the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near
-/// then: the tile before left their lines in the L2 cache. A wide one needs new lines all the same.
+/// not foresee: memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a few sets
+/// of the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near then: the tile
+/// before left their lines in the L2 cache. A wide one needs new lines all the same.
 HWY_INLINE int64_t rows_ahead(int64_t row) {
   const int64_t lowest_bit = row & -row;
   return kNarrowTile && lowest_bit > 128 ? 4 : 32;

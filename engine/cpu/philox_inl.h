@@ -48,8 +48,8 @@ struct Counters {
   }
 };
 
-/// `kept_bits_of` has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks of
-/// even lanes come before those of odd ones.
+/// `kept_bits_of` has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
+/// of even lanes come before those of odd ones.
 HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;
   const auto words = [](VU even, VU odd)

@@ -16,6 +16,7 @@ namespace normscope::cpu {
 namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr auto kLeaveAgain = std::chrono::milliseconds(100);
 constexpr int kPausesPerCheck = 16;  // about a microsecond between two looks at the clock
 
 void pause_core() noexcept {
@@ -37,11 +38,22 @@ int this_processor() noexcept {
 
 }  // namespace
 
+/// `Processors` are those that a thread may run on: none where the system does not say, or has more than a set holds.
+struct Pool::Processors {
+#ifdef __linux__
+  cpu_set_t set;
+  Processors() {
+    if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+  }
+#endif
+};
+
 Pool::Pool(int threads)
     : threads_(static_cast<size_t>(threads > 0 ? threads : usable_cores())),
       scratch_(allocate_block(threads_ * kScratchFloats)) {
   tickets_ = std::make_unique<Ticket[]>(threads_);
   places_ = std::make_unique<Place[]>(threads_);
+  allowed_ = std::make_unique<const Processors>();
   try {
     for (size_t i = 1; i < threads_; ++i) workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
   } catch (...) {  // fewer than asked for are none: those that run end, and are joined with the member
@@ -121,8 +133,9 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
-/// `in_the_way` says whether another thread that runs chunks is on the core of this one. Beside busy processes the
-/// system often wakes a worker on the caller's own core. Spinning there only keeps the other from its work.
+/// `in_the_way` says whether another thread that runs chunks is on the core of this one. The system often wakes a worker
+/// on the caller's own core, beside busy processes above all, and leaves it there even when they are gone. Spinning
+/// there only keeps the other from its work.
 bool Pool::in_the_way(size_t worker) const noexcept {
   const int here = this_processor();
   for (size_t i = 0; i < threads_ && here >= 0; ++i)
@@ -130,8 +143,23 @@ bool Pool::in_the_way(size_t worker) const noexcept {
   return false;
 }
 
-/// `spin_until` spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in the
-/// way. It never yields: beside a busy process that would repeatedly give away the core for a whole time slice.
+/// `leave_processor` moves the calling worker to another of the processors that the pool may use; where there are fewer
+/// of them than threads, two have to share one. Where the others are busy the system brings it back, so nobody asks
+/// for this often.
+void Pool::leave_processor() const noexcept {
+#ifdef __linux__
+  cpu_set_t others = allowed_->set;
+  if (static_cast<size_t>(CPU_COUNT(&others)) < threads_ || threads_ < 2) return;
+  const int here = this_processor();
+  if (here < 0 || here >= CPU_SETSIZE) return;
+  CPU_CLR(here, &others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0)  // a refusal does no harm
+    (void)sched_setaffinity(0, sizeof allowed_->set, &allowed_->set);
+#endif
+}
+
+/// `spin_until` spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in
+/// the way. It never yields: beside a busy process that would repeatedly give away the core for a whole time slice.
 template <typename Ready>
 bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
   std::chrono::steady_clock::time_point start;
@@ -142,7 +170,14 @@ bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
     }
     const auto now = std::chrono::steady_clock::now();
     if (check == 0) start = now;
-    if (now - start > kSpin || (check == 0 && in_the_way(worker))) return false;
+    if (check == 0 && in_the_way(worker)) {
+      if (worker > 0 && now - places_[worker].left > kLeaveAgain) {
+        places_[worker].left = now;
+        leave_processor();
+      }
+      return false;
+    }
+    if (now - start > kSpin) return false;
   }
 }
 

@@ -4,13 +4,14 @@
 // Promises: run() allocates nothing and takes no lock. A chunk goes to whichever worker is free, so no worker is
 // waited for that sleeps or was descheduled before it took a chunk. Each worker begins with its own contiguous share,
 // the same in every stage, so that rows tend to stay in one core's cache, and then helps the others. Between stages
-// workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. Where another process has
-// brought two of them onto one core, the one that has nothing to do leaves it to the other at once. A constructed Pool has
-// all its workers running: what a thread allocates at its start is allocated during construction. Which thread runs a
-// chunk never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
+// workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. Where the
+// system has put two of them onto one core, the one that has nothing to do leaves that core. A constructed Pool has all
+// its workers running: what a thread allocates at its start is allocated during construction. Which thread runs a chunk
+// never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -51,6 +52,7 @@ class Pool {
   static int64_t share_begin(size_t share, size_t shares, int64_t chunks);
   int64_t run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept;
   bool in_the_way(size_t worker) const noexcept;
+  void leave_processor() const noexcept;
   template <typename Ready>
   bool spin_until(size_t worker, Ready ready) const noexcept;
   bool wait_for_job(size_t worker, uint32_t seen) noexcept;
@@ -64,11 +66,15 @@ class Pool {
     std::atomic<uint64_t> value{0};
   };
   std::unique_ptr<Ticket[]> tickets_;
-  // `Place` is the processor of a thread that runs chunks, the caller's also between stages; kNowhere otherwise.
+  // `Place` is the processor of a thread that runs chunks, the caller's also between stages; kNowhere otherwise. `left`
+  // is when this worker last left a processor to another; nobody else looks at it.
   struct alignas(128) Place {
     std::atomic<int> processor{kNowhere};
+    std::chrono::steady_clock::time_point left{};
   };
   std::unique_ptr<Place[]> places_;
+  struct Processors;
+  std::unique_ptr<const Processors> allowed_;         // to the thread that made the pool
   alignas(128) std::atomic<uint32_t> generation_{0};  // workers wait for it to change
   std::atomic<bool> stop_{false};
   std::atomic<uint32_t> started_{0};            // workers that run

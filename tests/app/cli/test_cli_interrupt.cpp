@@ -49,8 +49,9 @@ TEST_CASE("interrupt: evaluate and parse say that they were interrupted") {
       "interrupted");
 
   const std::string trees = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
+  // So wide that no machine parses them all before it is interrupted.
   REQUIRE(run_program("train --treebank " + trees + " --valid " + trees +
-                      " --threads 1 --set model.layers=1 --set model.d_model=8 --set model.feed_forward=16 "
+                      " --threads 1 --set model.layers=1 --set model.d_model=64 --set model.feed_forward=512 "
                       "--set train.batch=32 --steps 1 --save " +
                       parser)
               .code == 0);
