@@ -228,7 +228,7 @@ def crowd_lines(engine):
     lines = [f"| a step's time over its time alone, beside busy processes | {' | '.join(str(n) for n in busy)} |", "|--|" + "--:|" * len(busy)]
     for model, group in dict.fromkeys((row["model"], row["group"]) for row in rows if row["busy"]):
         cells = {row["busy"]: f"{row['ratio']:.2f} ({row['over_fair']:.2f})" for row in rows if (row["model"], row["group"]) == (model, group)}
-        lines.append(f"| `{model}`, {'of its own session' if group == 'same' else 'of another session'} | {' | '.join(cells[n] for n in busy)} |")
+        lines.append(f"| `{model}`, {'of the same session' if group == 'same' else 'of another session'} | {' | '.join(cells[n] for n in busy)} |")
     more = ", ".join(f"`{row['model']}` {row['ratio']:.2f}" for row in rows if not row["busy"])
     return [*lines, "", f"In brackets: over what an equal share for every thread and process makes of it; the goal is at most {rows[0]['goal']}. "
             f"With one thread more than cores: {more}."]

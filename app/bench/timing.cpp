@@ -23,9 +23,8 @@ Timing time_call(const std::function<void()>& call, double budget) {
     for (int i = 0; i < batch; ++i) call();
     samples.push_back(seconds(Clock::now() - start) / batch);
   } while (seconds(Clock::now() - begin) < budget || samples.size() < 5);
-  const double mean = seconds(Clock::now() - begin) / (static_cast<double>(samples.size()) * batch);
   std::sort(samples.begin(), samples.end());
-  return {samples.front(), samples[samples.size() / 2], mean};
+  return {samples.front(), samples[samples.size() / 2]};
 }
 
 }  // namespace normscope::bench

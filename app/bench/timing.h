@@ -6,7 +6,7 @@
 namespace normscope::bench {
 
 struct Timing {
-  double minimum = 0, median = 0, mean = 0;  ///< seconds a call; the mean is over the whole budget
+  double minimum = 0, median = 0;  ///< seconds a call
 };
 
 /// `time_call` times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process

@@ -5,7 +5,7 @@
 // The loops are those of Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from those of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
 // block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache,
-// which every tile of a chunk passes; only where its rows are short is it read in place. A is read by broadcasts, in
+// and every tile of a chunk uses them; only where its rows are short is it read in place. A is read by broadcasts, in
 // place along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles
 // at a time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a
 // bit.
@@ -33,13 +33,13 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
-// kNarrowTile: several tiles share the lines of A^T, so each of them meets what the others drove out of a cache.
+// `kNarrowTile` says that several tiles share the lines of A^T, and each meets what the others drove out of a cache.
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
-/// `rows_ahead` says how many rows before its use a line of A^T is fetched, as rows are apart, which the processor does
-/// not foresee: memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a few sets
-/// of the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near then: the tile
-/// before left their lines in the L2 cache. A wide one needs new lines all the same.
+/// `rows_ahead` says how many rows before its use a line of A^T is fetched, as the processor does not foresee rows
+/// that are apart, and memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a
+/// few sets of the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near then:
+/// the tile before left their lines in the L2 cache. A wide one needs new lines all the same.
 HWY_INLINE int64_t rows_ahead(int64_t row) {
   const int64_t lowest_bit = row & -row;
   return kNarrowTile && lowest_bit > 128 ? 4 : 32;
@@ -146,6 +146,7 @@ struct Gemm {
 
 constexpr int64_t kBlockK = 256;  // usual depth of a block of k
 constexpr int64_t kMostK = kBlockK + kBlockK / 2;
+constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a deep B that narrow tiles have packed once
 constexpr int64_t kMostRows = 528;  // of a chunk: its part of C stays in a cache from block to block
 constexpr int64_t kCopyPanels = 4;  // least panels of a chunk that repay copying a tile
 constexpr int64_t kGroupTiles = 8;  // copied together, to read whole lines of a row of A^T
@@ -156,7 +157,7 @@ constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
 // A worker's scratch holds a chunk's panels, and behind them a group of copied tiles. These are a cache line more than
 // a tile apart, lest all begin in the same sets.
 constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMostK + kLine);
-constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLanes;
+constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLine;
 static_assert(kGroupAt >= kPanel * kMostK);
 
 /// `collide` says whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
@@ -178,10 +179,11 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
   const int64_t most_panels = larger(1, smaller(kGroupAt, l2_bytes / 2 / floats) / (kPanel * plan.kc));
 
   const bool transposed = g.b.col != 1, copies = g.a.col != 1 && collide(g.a.col);
+  const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMostShared;
   if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
     plan.pack_b = PackB::InPlace;
   else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep.
-    plan.pack_b = transposed || g.m > g.k || (copies && kNarrowTile) ? PackB::ByStage : PackB::ByChunk;
+    plan.pack_b = transposed || g.m > g.k || shared ? PackB::ByStage : PackB::ByChunk;
 
   // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
   // to use them often.

@@ -1,9 +1,9 @@
 // A CPU kernel receives what is declared here, and an op describes its work by it. Called from cpu/backend_cpu.cpp's
 // replay loop.
 //
-// An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread count, and
-// a barrier separates stages. Reductions across chunks write partials to the workspace, and a last stage adds them in
-// chunk order. So results are bitwise identical for any number of threads.
+// An instruction runs as one to four stages. Each stage is cut into chunks by shape (products also by the size of the
+// L2 cache), never by thread count, and a barrier separates stages. Reductions across chunks write partials to the
+// workspace, and a last stage adds them in chunk order. So results are bitwise identical for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,8 @@ inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& in
   for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, region, scratch);
 }
 
-/// `Stages` is what an op answers at lowering; it is a pure function of shapes, attributes and write modes.
+/// `Stages` is what an op answers at lowering; it is a pure function of shapes, attributes, write modes and, for
+/// products, the size of the L2 cache.
 struct Stages {
   int count = 0;
   Stage stage[kMaxStages];

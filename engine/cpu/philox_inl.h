@@ -1,5 +1,6 @@
-// Dropout is drawn by Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the integers are
-// those of core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels that draw it.
+// Dropout is drawn by Philox4x32-10, twice as many blocks of four elements at a time as a vector has lanes; the
+// integers are those of core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels
+// that draw it.
 #include <cstring>
 
 #include "engine/core/philox.h"

@@ -133,9 +133,9 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
-/// `in_the_way` says whether another thread that runs chunks is on the core of this one. The system often wakes a worker
-/// on the caller's own core, beside busy processes above all, and leaves it there even when they are gone. Spinning
-/// there only keeps the other from its work.
+/// `in_the_way` says whether another thread that runs chunks is on the core of this one. The system often wakes a
+/// worker on the caller's own core, beside busy processes above all, and leaves it there even when they are gone.
+/// Spinning there only keeps the other from its work.
 bool Pool::in_the_way(size_t worker) const noexcept {
   const int here = this_processor();
   for (size_t i = 0; i < threads_ && here >= 0; ++i)

@@ -5,9 +5,9 @@
 // waited for that sleeps or was descheduled before it took a chunk. Each worker begins with its own contiguous share,
 // the same in every stage, so that rows tend to stay in one core's cache, and then helps the others. Between stages
 // workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. Where the
-// system has put two of them onto one core, the one that has nothing to do leaves that core. A constructed Pool has all
-// its workers running: what a thread allocates at its start is allocated during construction. Which thread runs a chunk
-// never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
+// system has put two of them onto one core, the one that has nothing to do leaves that core after a microsecond. A
+// constructed Pool has all its workers running: what a thread allocates at its start is allocated during construction.
+// Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // These are the kernels' vector helpers, compiled once per instruction set: partial loads and stores that never touch
-// memory outside the tensor, exp/log/tanh that keep NaN, and sums over lanes. Included by kernel files between
+// memory outside the tensor, exp and tanh that keep NaN, and sums over lanes. Included by kernel files between
 // hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +92,8 @@ struct Exponential {
   }
 };
 
-// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay visible.
+// Highway's exp and tanh, whose steps these are, map NaN, and exp infinity too, to ordinary numbers; a non-finite value
+// must stay visible.
 // `exp_of` is e^x, 2 ulp; infinite from 88.723 on, zero far below.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken

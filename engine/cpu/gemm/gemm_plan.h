@@ -17,8 +17,8 @@ struct Cut {
   }
 };
 
-/// `GemmPlan` is a pure function of a product's shape and layout, and of the size of the L2 cache. Only kc decides the
-/// order of sums, and kc looks at nothing but the shape.
+/// `GemmPlan` is a pure function of a product's shape and layout, the instruction set and the size of the L2 cache.
+/// Only kc decides the order of sums, and kc looks at nothing but the shape.
 struct GemmPlan {
   enum class PackB : uint8_t { InPlace, ByChunk, ByStage } pack_b;
   bool copy_a;            ///< tiles of A^T, before they are used

@@ -77,7 +77,7 @@ Head head_of(const Call& call, int64_t chunk) {
 struct Block {
   int64_t q0, m;
   float* scores;   // or their gradients
-  float* factors;  // of dropout; between its uses it holds the products with the distances
+  float* factors;  // probabilities after dropout; between its uses it holds the products with the distances
   float* panel;
   int64_t q1() const { return q0 + m; }
 };

@@ -92,9 +92,9 @@ TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
 }
 
 TEST_CASE("gemm: no size of the L2 cache changes a bit, and a chunk's panels fit the scratch", "[kernels]") {
-  // Rows of A^T within a page and beyond; sums of one block of k and of several; a panel that is not whole; few rows, of
-  // which each chunk packs its own panels; one row of tiles, whose chunks are as wide as the panels may be, and blocks
-  // as deep as they get.
+  // Rows of A^T within a page and beyond; sums of one block of k and of several; a panel that is not whole; few rows,
+  // of which each chunk packs its own panels; one row of tiles, whose chunks are as wide as the panels may be, and
+  // blocks as deep as they get.
   constexpr std::array<int64_t, 3> kShapes[] = {{64, 2048, 160}, {90, 512, 260},   {50, 1030, 200},
                                                 {1027, 67, 61},  {300, 1026, 330}, {4, 384, 8192}};
   const Order& three = orders()[std::min<size_t>(2, orders().size() - 1)];
