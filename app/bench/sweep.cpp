@@ -58,6 +58,7 @@ class BusyProcesses {
 };
 
 constexpr int kCrowdedRounds = 5;
+constexpr double kTrial = 0.01;  // seconds a timing: less only asks whether it works, which one round says
 constexpr double kCrowdedGoal = 1.3;
 
 /// `Crowd` is what a step is measured beside.
@@ -154,12 +155,13 @@ Part bench_sweep(const Settings& settings) {
 Part bench_crowded(const Settings& settings) {
   Part part;
   const std::vector<Crowd> crowds = crowds_of(settings.threads);
+  const int rounds = settings.budget < kTrial ? 1 : kCrowdedRounds;
   if (!settings.quiet)
     fmt::print(
         "\nA crowded machine: medians of {} rounds, each measuring all one after the other. fair: what the "
         "processes' number alone makes of a step; goal: at most {} times that\n{:9} {:32} {:>5} {:>9} {:>9} "
         "{:>6} {:>6} {:>10}\n",
-        kCrowdedRounds, kCrowdedGoal, "model", "", "group", "alone ms", "ms", "ratio", "fair", "over fair");
+        rounds, kCrowdedGoal, "model", "", "group", "alone ms", "ms", "ratio", "fair", "over fair");
   for (const Model& m : models()) {
     if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("deep")
                                : settings.model != m.name)
@@ -172,7 +174,7 @@ Part bench_crowded(const Settings& settings) {
       mean_ms(stepper, settings.budget);
       return mean_ms(stepper, settings.budget);
     };
-    for (int round = 0; round < kCrowdedRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       alone.push_back(take(own));
       for (size_t i = 0; i < crowds.size(); ++i) {
         std::optional<BusyProcesses> busy;
