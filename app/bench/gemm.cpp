@@ -14,7 +14,6 @@
 #include "app/bench/timing.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/linear/linear.h"
@@ -95,7 +94,6 @@ class LinearCall {
   explicit LinearCall(Problem& p) {
     const auto kernels = cpu::linear_kernels();
     call_.op = OpKind::Linear;
-    call_.l2_bytes = cpu::l2_bytes();
     if (p.layout == Layout::TN) {  // a = x (K,M), b = dout (K,N), c = dW (M,N)
       call_.in[0] = {p.a.data(), {p.k, p.m}};
       call_.in[1] = {p.c.data(), {p.m, p.n}};

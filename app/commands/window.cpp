@@ -49,9 +49,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.link = std::move(asked.link);
   if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
   window.lab.threads = options.threads;
-  if (!options.safe_mode) {
-    window.lab.losses = experiments::open_loss_archive(results_folder(""));
-  }
+  if (!options.safe_mode) window.lab.losses = experiments::open_loss_archive(results_folder(""));
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";

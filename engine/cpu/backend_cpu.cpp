@@ -156,7 +156,6 @@ class CpuExecutable final : public Executable {
       const Kernels kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
       Call call = bind(program_, i, *this, stats_.data());
-      call.l2_bytes = l2_bytes();
       if (i.phase == Phase::Update) {
         call.parameters = parameters_.data();
         call.parameter_count = static_cast<int64_t>(parameters_.size());

@@ -10,6 +10,7 @@
 // at a time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a
 // bit.
 #include "engine/cpu/gemm/pack_inl.h"
+#include "engine/cpu/isa.h"
 #include "hwy/cache_control.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -164,19 +165,18 @@ static_assert(kGroupAt >= kPanel * kMostK);
 /// those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `l2_bytes` are those
-/// of a core's L2 cache, 0 where it is not known.
-inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
+/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `asked` is the
+/// size of an L2 cache in bytes, 0 for that of this machine.
+inline GemmPlan plan_gemm(const Gemm& g, int64_t asked) {
   using PackB = GemmPlan::PackB;
   GemmPlan plan{};
-  if (l2_bytes <= 0) l2_bytes = int64_t{1} << 20;
-  const auto floats = static_cast<int64_t>(sizeof(float));
+  const int64_t l2_floats = (asked > 0 ? asked : l2_bytes()) / static_cast<int64_t>(sizeof(float));
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
   const int64_t blocks = div_up(g.k, kMostK);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
   // Half of the L2 cache is for panels; A and C pass through the other half.
-  const int64_t most_panels = larger(1, smaller(kGroupAt, l2_bytes / 2 / floats) / (kPanel * plan.kc));
+  const int64_t most_panels = larger(1, smaller(kGroupAt, l2_floats / 2) / (kPanel * plan.kc));
 
   const bool transposed = g.b.col != 1, copies = g.a.col != 1 && collide(g.a.col);
   const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMostShared;
@@ -201,7 +201,7 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t l2_bytes) {
     plan.rows = cut(tiles, smaller(most_tiles, larger(1, want / plan.cols.per_chunk)));
   }
   plan.copy_a = copies && plan.cols.per_chunk >= kCopyPanels;
-  plan.fetch_a = plan.copy_a && g.m * g.k > l2_bytes / floats;
+  plan.fetch_a = plan.copy_a && g.m * g.k > l2_floats;
   if (plan.pack_b == PackB::ByStage) {
     plan.pack_chunks = transposed ? panels : div_up(g.k, kPackedRows);
     plan.packed_floats = static_cast<size_t>(panels * kPanel * g.k);

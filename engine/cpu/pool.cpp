@@ -149,10 +149,8 @@ bool Pool::in_the_way(size_t worker) const noexcept {
 void Pool::leave_processor() const noexcept {
 #ifdef __linux__
   cpu_set_t others = allowed_->set;
-  if (static_cast<size_t>(CPU_COUNT(&others)) < threads_ || threads_ < 2) return;
-  const int here = this_processor();
-  if (here < 0 || here >= CPU_SETSIZE) return;
-  CPU_CLR(here, &others);
+  if (static_cast<size_t>(CPU_COUNT(&others)) < threads_) return;
+  CPU_CLR(this_processor(), &others);                     // nothing where it is unknown, or beyond the set
   if (sched_setaffinity(0, sizeof others, &others) == 0)  // a refusal does no harm
     (void)sched_setaffinity(0, sizeof allowed_->set, &allowed_->set);
 #endif

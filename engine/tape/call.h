@@ -48,7 +48,7 @@ struct Call {
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  /// On the CPU, at lowering only: the size of a core's L2 cache, by which products are cut; 0: unknown.
+  /// On the CPU, at lowering only: the size of an L2 cache, by which products are cut; 0: that of this machine.
   int64_t l2_bytes = 0;
   /// On the CPU: Stages::plans of this instruction, for all its stages and replays.
   const cpu::GemmPlan* plans = nullptr;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "engine/cpu/arena.h"
-#include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
@@ -28,7 +27,6 @@ class Somewhere final : public Addresses {
 
 cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   Call call = bind(program, i, Somewhere(), nullptr);
-  call.l2_bytes = cpu::l2_bytes();  // as the backend has it
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call) : cpu::Stages{};
