@@ -28,14 +28,14 @@ struct Tensor {
 /// `ParameterCall` is one parameter of a multi-tensor update (grad_norm, clip, adam, sgd work on all parameters at
 /// once).
 struct ParameterCall {
-  float *value, *gradient, *m, *v;
-  int64_t size;
+  float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
+  int64_t size = 0;
 };
 
 /// `Call` is plain data, immutable during replay.
 struct Call {
-  OpKind op;
-  Phase phase;
+  OpKind op = {};
+  Phase phase = Phase::Forward;
   Attributes attributes;
   Tensor in[kMaxInputs];
   Tensor out;

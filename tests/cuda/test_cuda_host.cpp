@@ -1,6 +1,8 @@
 // These tests run the host side of the CUDA backend on a recording fake: memory plan, upload, order of capture, what a
 // replay does, and what happens when memory or the device gives out. Runs on every machine.
 #include <cmath>
+#include <cstring>
+#include <new>
 #include <set>
 
 #include "catch.hpp"
@@ -149,6 +151,15 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
           CHECK(f.driver->owns(block, static_cast<size_t>(u.parameters[k].size) * sizeof(float)));
     }
   }
+}
+
+TEST_CASE("cuda host: a call that nobody fills in has its defaults, whatever the memory held", "[cuda]") {
+  alignas(cuda::Call) unsigned char memory[sizeof(cuda::Call)];
+  std::memset(memory, 0xff, sizeof memory);
+  const cuda::Call* call = new (memory) cuda::Call;
+  CHECK(call->op == OpKind{});
+  CHECK(call->phase == Phase::Forward);  // a probe's launch fills in nothing else
+  CHECK(call->plans == nullptr);
 }
 
 TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive before the update", "[cuda]") {
