@@ -16,7 +16,7 @@
 #include "app/cli/terminal.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 namespace normscope::commands {
 using namespace cli;

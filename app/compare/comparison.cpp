@@ -14,7 +14,7 @@
 #include "engine/core/error.h"
 #include "training/io/in_words.h"
 #include "training/io/text_table.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 namespace normscope::compare {
 namespace {

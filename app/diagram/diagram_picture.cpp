@@ -83,7 +83,7 @@ struct Picture : SublayerPainter {
       const SublayerLayout& s = r.subs[i];
       const view::SlotId stream = at(layer, s.sub, Slot::Stream);
       if (stream_broken(stream)) break_stream(s.stream, ground());
-      branch(s, layer);
+      branch(s, layer, wiring(layer, s.sub).parallel ? r.subs.front().fork_y : s.fork_y);
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After})
         slot(s.slot(which), at(layer, s.sub, which), ground());
       function_box(s, layer);
@@ -282,7 +282,7 @@ struct Picture : SublayerPainter {
     const bool small = d.narrow || (compact && beside);
     const ModelConfig& model = run.spec->model;
     const bool lone_encoder = !beside && model.architecture == Architecture::Encoder;
-    const bool placed = model.positions != Positions::None && model.positions != Positions::Relative;
+    const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
     const auto of_unit = [](const char* key, const std::string& of) {
       return words::say(key, {{"unit", of}});
     };

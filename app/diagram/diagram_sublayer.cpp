@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <string_view>
 
 #include "app/diagram/diagram_scales.h"
@@ -38,11 +39,16 @@ float SublayerPainter::branch_width(view::Sub sub, int layer) const {
   return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
 }
 
-void SublayerPainter::branch(const SublayerLayout& s, int layer) {
+void SublayerPainter::branch(const SublayerLayout& s, int layer, float from_y) {
   const float x = d.stream_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
   const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
-  p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy},
-           {s.before.x - 4, cy}, t.wire, w);
+  const float aside = x + reach * 0.4f, up = s.fork_y;
+  if (from_y != up) {  // up beside the stream first
+    p.bezier({x + 3, from_y}, {aside, from_y - 2}, {aside, from_y - 10}, {aside, from_y - 14}, t.wire, w);
+    p.line({aside, from_y - 14}, {aside, up}, t.wire, w);
+  }
+  const Vec begin{from_y == up ? x + 3 : aside, up};
+  p.bezier(begin, {x + reach * 0.45f, up - 2}, {x + reach * 0.35f, cy}, {s.before.x - 4, cy}, t.wire, w);
   p.line({s.before.x - 5, cy}, {s.box.x, cy}, t.wire, w);
   const float back = s.plus.y, k = d.narrow ? 6 : kCorner;
   p.line({s.box.right(), cy}, {s.return_x - k, cy}, t.wire, w);
@@ -56,21 +62,23 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer) {
   p.polygon(head, t.wire);
 }
 
-// `add_memory` puts a memory into the box that reads it, where there is room for its words.
-void SublayerPainter::add_memory(std::vector<std::string>& inside, float width) const {
-  const int32_t memory = run.spec->model.memory;
-  if (memory == 0) return;
-  const std::string first = words::say("diagram.picture.reads", {{"states", memory}});
-  std::string line = first;
-  for (const std::string& word : inside) line += "  " + word;
-  if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width) inside.insert(inside.begin(), first);
+// `add_ingredients` puts into the box what its function has beside norms, each where there is room for its words.
+void SublayerPainter::add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer,
+                                      float width) const {
+  std::vector<std::string> all = ingredient_words(run.spec->model, sub, layer);
+  std::ranges::reverse(all);
+  for (const std::string& first : all) {
+    std::string line = first;
+    for (const std::string& word : inside) line += "  " + word;
+    if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width) inside.insert(inside.begin(), first);
+  }
 }
 
 void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.fill(s.box, solid(), 6);
   p.outline(s.box, t.wire, line::box, 6);
   std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
-  if (s.sub == view::Sub::Attention) add_memory(inside, s.box.w);
+  add_ingredients(inside, s.sub, layer, s.box.w);
   const bool small = compact || d.narrow;
   Rect words = s.box;
   if (!inside.empty()) {

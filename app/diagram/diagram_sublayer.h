@@ -26,7 +26,8 @@ struct SublayerPainter : TokenPainter {
   int layers() const { return stack.layers(); }
   const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
 
-  void branch(const SublayerLayout&, int layer);
+  // `branch` leaves the stream at from_y: that of a parallel sub-layer, where the layer begins.
+  void branch(const SublayerLayout&, int layer, float from_y);
   // `function_box` draws the function with the norms that stand inside it, which cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
@@ -48,7 +49,7 @@ struct SublayerPainter : TokenPainter {
 
  private:
   float branch_width(view::Sub sub, int layer) const;
-  void add_memory(std::vector<std::string>& inside, float width) const;
+  void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const;
   void pill(const ui::Rect&, const std::string& text);
 };
 

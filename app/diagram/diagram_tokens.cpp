@@ -1,5 +1,7 @@
 #include "app/diagram/diagram_tokens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -184,6 +186,24 @@ std::vector<std::string> inner_words(const Inner& inner) {
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
   return words;
+}
+
+std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
+  std::vector<std::string> all;
+  const auto add = [&](const char* key, words::Places places = {}) {
+    all.push_back(words::say(fmt::format("diagram.picture.{}", key), places));
+  };
+  if (sub == view::Sub::FeedForward) {
+    if (model.gated) add("gate", {{"activation", kActivations[static_cast<size_t>(model.activation)]}});
+    return all;
+  }
+  if (sub == view::Sub::Attention) {
+    if (model.memory > 0) add("reads", {{"states", model.memory}});
+    if (has_window(model, layer + 1)) add("window", {{"symbols", model.attention.window}});
+    if (model.positions == Positions::Rotary) add("rotary");
+  }
+  if (kv_heads(model) != model.heads) add("grouped", {{"heads", model.heads}, {"shared", kv_heads(model)}});
+  return all;
 }
 
 }  // namespace normscope::diagram

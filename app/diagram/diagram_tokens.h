@@ -46,6 +46,8 @@ struct TokenPainter {
 
 // `inner_words` puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
 std::vector<std::string> inner_words(const Inner& inner);
+// `ingredient_words` puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
+std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer);
 // `inner_brief` puts them into words for a collapsed row, the longest first: the first that fits is used. It is empty
 // where nothing stands inside.
 std::vector<std::string> inner_brief(const Inner& inner);

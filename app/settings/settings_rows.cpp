@@ -20,22 +20,10 @@ using namespace ui;
 
 namespace {
 
-// `kFirst` are the fields that are touched most, with range, step and scale of the slider; words are in assets/words.
-constexpr std::array<Shown, 11> kFirst{{
-    {"model.layers", "", "", 1, 24, 1, false},
-    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
-    {"model.d_model", "", "", 16, 512, 16, true},
-    {"train.batch", "", "", 1, 256, 1, true},
-    {"model.heads", "", "", 1, 16, 1, true},
-    {"train.optimizer", "", ""},
-    {"model.feed_forward", "", "", 16, 2048, 16, true},
-    {"model.init", "", ""},
-    {"model.sequence", "", nullptr, 8, 512, 8, true},
-    {"data.name", "", ""},
-    {"run.seed", "", "", 0, 100, 1, false},
-}};
-
-constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture";
+// These are places of fields that have a row only while a run reads them, below the field that decides on it.
+constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture",
+                           kOfPositions = "settings/model.positions",
+                           kOfWindow = "settings/model.attention_window";
 
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
@@ -43,13 +31,6 @@ std::string text_of(const Field& field, double value) {
 }
 
 }  // namespace
-
-std::vector<const Field*> first_fields() {
-  std::vector<const Field*> fields;
-  for (const Shown& shown : kFirst)
-    if (const Field* field = find_field(shown.key)) fields.push_back(field);
-  return fields;
-}
 
 std::string_view place_of(const Field& field) {
   if (field.key == "train.steps") return "transport/budget";
@@ -60,8 +41,10 @@ std::string_view place_of(const Field& field) {
   for (const char* of_others :
        {"data.images", "data.image_labels", "data.digits", "data.treebank", "data.punctuation"})
     if (field.key == of_others) return kOfData;
-  for (const char* of_others : {"model.channels", "model.channels_2", "model.window"})
+  for (const char* of_others : {"model.channels", "model.channels_2", "model.window", "model.masked_head"})
     if (field.key == of_others) return kOfArchitecture;
+  if (field.key.starts_with("model.rotary_")) return kOfPositions;
+  if (field.key == "model.attention_pattern") return kOfWindow;
   return "";
 }
 
@@ -71,7 +54,8 @@ bool has_row(const Field& field, const LabView& view) {
                        [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });
   };
   const std::string_view place = place_of(field);
-  if (place == kOfArchitecture || (place == kOfData && field.type != FieldType::Text))
+  if (place == kOfArchitecture || place == kOfPositions || place == kOfWindow ||
+      (place == kOfData && field.type != FieldType::Text))
     return any_run([](const std::string& reason) { return reason.empty(); });
   if (!place.empty() || view::any_stream(view)) return place.empty();
   return any_run([](const std::string& reason) {
@@ -85,30 +69,6 @@ bool differs(const Field& field, const LabView& view) {
   for (size_t i = 1; i < view.runs.size(); ++i)
     if (field.get(*view.runs[i].spec) != field.get(*view.runs[0].spec)) return true;
   return false;
-}
-
-Shown shown_as(const Field& field) {
-  const auto own = [&](std::string_view what, const char* otherwise) {
-    const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
-    return said ? said->c_str() : otherwise;
-  };
-  for (const Shown& first : kFirst)
-    if (field.key == first.key) {
-      Shown shown = first;
-      shown.label = own("label", shown.label);
-      shown.unit = own("unit", shown.unit);
-      return shown;
-    }
-  Shown shown{field.key.data(), own("label", field.label.data()), field.unit.data()};
-  if (field.key == "train.warmup") {
-    shown.hi = 1000;
-    shown.step = 10;
-    return shown;
-  }
-  shown.lo = field.low;
-  shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
-  if (field.type == FieldType::Real) shown.step = 0.01;
-  return shown;
 }
 
 // `unit_of` says "rows" where no run reads text: images and states of a parse are not texts.

@@ -10,7 +10,7 @@
 #include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text_table.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 namespace normscope::sweep {
 namespace {

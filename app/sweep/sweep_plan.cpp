@@ -9,7 +9,7 @@
 
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::sweep {

@@ -146,6 +146,9 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
     case OpKind::RelativeAttention:
       if (const ShownTensor* v = signed_as(shown.reads, "v")) return change_words("v", *v, y) + ".";
       return "";
+    case OpKind::Multiply:
+      if (const ShownTensor* a = signed_as(shown.reads, "a")) return change_words("a", *a, y) + ".";
+      return "";
     case OpKind::Add:
       if (x && f)
         return words::say("tape.said.add", {{"x", number(root_mean_square_of(*x))},

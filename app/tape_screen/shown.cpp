@@ -33,6 +33,7 @@ Signs signs_of_norm(const Node& node) {
               "y",
               {{{"mean x"}, {"1/σ"}}}};
   const NormKind kind = node.attributes.as<NormSpec>().kind;
+  if (node.attributes.as<NormSpec>().gain_offset != 0) signs.in[1].sign = "γ - 1";
   if (!is_centred(kind)) signs.saved[1].sign = "1/ρ";
   if (has_alpha(kind)) signs.saved[1].sign = "|t|/|x|";
   return signs;
@@ -51,7 +52,10 @@ Signs signs_of(const Node& node) {
       return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "tape.role.distances"}, {"lengths"}}},
               "y",
               {{{"P"}, {}}}};
+    case OpKind::Rotary:
+      return {{{{"x"}, {"c, s", "tape.role.angles"}, {}, {}}}, "y", {}};
     case OpKind::Concat:
+    case OpKind::Multiply:
       return {{{{"a"}, {"b"}}}, "y", {}};
     case OpKind::LayerNorm:
       return signs_of_norm(node);

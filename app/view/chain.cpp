@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "app/view/diagram_model.h"
 #include "app/words/words.h"
 #include "engine/model/convolutions.h"
@@ -14,11 +11,18 @@ namespace {
 
 bool convolves(const ModelConfig& model) { return model.architecture == Architecture::Convolutional; }
 
-std::string activation_name(const ModelConfig& model) {
-  std::string name(kActivations[static_cast<size_t>(model.activation)]);
-  if (name == "relu") return "ReLU";
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
-  return name;
+const char* activation_name(const ModelConfig& model) {
+  switch (model.activation) {
+    case Activation::Relu:
+      return "ReLU";
+    case Activation::Gelu:
+      return "GELU";
+    case Activation::GeluErf:
+      return "GELU (erf)";
+    case Activation::Silu:
+      return "SiLU";
+  }
+  return "";
 }
 
 ChainPart box(std::string title, std::string note, int layer = 0) {

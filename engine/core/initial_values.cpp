@@ -52,6 +52,16 @@ void fill_sinusoid(std::vector<float>& values, const Shape& shape) {
     }
 }
 
+void fill_turns(std::vector<float>& values, const Shape& shape, const Init& init) {
+  const size_t columns = static_cast<size_t>(shape.cols()), half = columns / 2;
+  for (size_t t = 0; t < static_cast<size_t>(shape.rows()); ++t)
+    for (size_t i = 0; i < half; ++i) {
+      const double angle = static_cast<double>(t) * init.rates[i];
+      values[t * columns + i] = static_cast<float>(init.value * std::cos(angle));
+      values[t * columns + half + i] = static_cast<float>(init.value * std::sin(angle));
+    }
+}
+
 }  // namespace
 
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init,
@@ -69,6 +79,9 @@ std::vector<float> initial_values(std::string_view name, const Shape& shape, con
       break;
     case Init::Kind::Sinusoid:
       fill_sinusoid(values, shape);
+      break;
+    case Init::Kind::Turns:
+      fill_turns(values, shape, init);
       break;
     case Init::Kind::Ramp:
       for (size_t i = 1; i < values.size(); ++i)

@@ -11,11 +11,13 @@
 namespace normscope {
 
 struct Init {
-  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp } kind = Kind::Zeros;
-  /// Ramp: even steps from 0 to 1 (grey levels).
-  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
+  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp, Turns } kind = Kind::Zeros;
+  /// Ramp: even steps from 0 to 1 (grey levels). Turns: a row for each position t, the cosines of t times each rate,
+  /// then their sines.
+  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation; Turns: a factor
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
+  std::vector<double> rates = {};  ///< Turns: radians a position, for each of half the columns
 };
 
 /// `initial_values` are row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a

@@ -3,6 +3,7 @@
 //   static VF value(VF x);                  // out
 //   static VF gradient(VF x, VF dout);      // dx
 //   static constexpr int64_t kChunk;        // numbers of a chunk
+// or, where the op has constants, a constructor that takes its Attributes and two functions that are not static;
 // and NORMSCOPE_ELEMENTWISE(name, struct) defines its plans name##_forward and name##_backward.
 // Included once per instruction set: no include guard, like Highway's *-inl.h files.
 #include "engine/cpu/export.h"
@@ -20,19 +21,29 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 template <class Op>
+HWY_INLINE Op op_of(const Call& call) {
+  if constexpr (requires { Op(call.attributes); })
+    return Op(call.attributes);
+  else
+    return {};
+}
+
+template <class Op>
 HWY_INLINE void forward_run(const Call& call, int64_t begin, int64_t n) {
+  const Op op = op_of<Op>(call);
   const float* x = call.in[0].p + begin;
   float* out = call.out.p + begin;
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(Op::value(lanes.load(x + i)), out + i); });
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(op.value(lanes.load(x + i)), out + i); });
 }
 
 template <class Op>
 HWY_INLINE void backward_run(const Call& call, int64_t begin, int64_t n) {
+  const Op op = op_of<Op>(call);
   const float *x = call.in[0].p + begin, *dout = call.dout.p + begin;
   float* dx = call.din[0].p + begin;
   const bool add = call.write[0] == Write::Add;
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    put(lanes, Op::gradient(lanes.load(x + i), lanes.load(dout + i)), dx + i, add);
+    put(lanes, op.gradient(lanes.load(x + i), lanes.load(dout + i)), dx + i, add);
   });
 }
 

@@ -20,6 +20,11 @@ void tanh_array(const float* x, float* y, int64_t n) {
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(tanh_of(DF(), lanes.load(x + i)), y + i); });
 }
 
+void erf_array(const float* x, float* y, int64_t n) {
+  each_vector(n,
+              [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(erf_of(DF(), lanes.load(x + i)), y + i); });
+}
+
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -28,7 +33,9 @@ HWY_AFTER_NAMESPACE();
 namespace normscope::cpu {
 HWY_EXPORT(exp_array);
 HWY_EXPORT(tanh_array);
+HWY_EXPORT(erf_array);
 void vector_exp(const float* x, float* y, int64_t n) { HWY_DYNAMIC_DISPATCH(exp_array)(x, y, n); }
 void vector_tanh(const float* x, float* y, int64_t n) { HWY_DYNAMIC_DISPATCH(tanh_array)(x, y, n); }
+void vector_erf(const float* x, float* y, int64_t n) { HWY_DYNAMIC_DISPATCH(erf_array)(x, y, n); }
 }  // namespace normscope::cpu
 #endif

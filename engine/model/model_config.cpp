@@ -45,6 +45,59 @@ void check_memory(const ModelConfig& c) {
          "places of another segment have no number of their own: expected positions relative");
 }
 
+void check_attention(const ModelConfig& c) {
+  const AttentionConfig& a = c.attention;
+  if (a.head_width == 0 && c.d_model % c.heads != 0)
+    fail(
+        "model",
+        "d_model {} is not a multiple of {} heads: expected d_model = heads x head width, or model.head_width",
+        c.d_model, c.heads);
+  if (a.kv_heads < 0 || c.heads % kv_heads(c) != 0)
+    fail("model.kv_heads",
+         "{} heads cannot share {} of keys and values evenly: expected a divisor of model.heads", c.heads,
+         a.kv_heads);
+  if (a.window > 0 && c.architecture == Architecture::Encoder)
+    fail("model.attention_window",
+         "an encoder sees both sides: expected architecture decoder or encoder-decoder");
+  if (a.pattern.find_first_not_of("wf") != a.pattern.npos)
+    fail("model.attention_pattern", "'{}' has other letters than w and f: expected for instance wf or wwwwwf",
+         a.pattern);
+  if (!c.output_projection && c.heads * head_width(c) != c.d_model)
+    fail("model.output_projection",
+         "{} heads of width {} do not give the {} features of the stream: expected an output projection",
+         c.heads, head_width(c), c.d_model);
+  if (c.positions != Positions::Relative) return;
+  const AttentionConfig plain;
+  if (!(a == plain))
+    fail(
+        "model.positions",
+        "relative has heads of d_model / heads, one of keys and values each, without window, scale or cap: expected "
+        "other positions, or those settings as they are by default");
+}
+
+void check_rotary(const ModelConfig& c) {
+  if (c.positions != Positions::Rotary) return;
+  const RotaryConfig& r = c.rotary;
+  if (rotary_numbers(r, head_width(c)) < 2)
+    fail("model.rotary_share", "{} of a head of width {} is not two numbers: expected a pair at least",
+         r.share, head_width(c));
+  if (r.scaling != RotaryScaling::None && !(r.low < r.high))
+    fail("model.rotary_low", "{} turns are not fewer than model.rotary_high = {}", r.low, r.high);
+}
+
+/// `check_head`: BERT's head belongs to an encoder that fills in symbols.
+void check_head(const ModelConfig& c) {
+  if (c.masked_head && (c.architecture != Architecture::Encoder || c.classes > 0))
+    fail("model.masked_head",
+         "only an encoder fills in symbols: expected architecture encoder, and no classes");
+  if (c.embedding_width < 0 || (c.embedding_width > 0 && c.architecture == Architecture::EncoderDecoder))
+    fail("model.embedding_width",
+         "two stacks share no such matrices: expected architecture decoder or encoder");
+  if (c.gated && c.init == InitRule::LookLinear)
+    fail("model.gated",
+         "init looklinear makes a network linear, which a product of two is not: expected false");
+}
+
 /// `check_parser`: a hidden layer of the parser is the matrix, the norm and the activation of a feed-forward network
 /// that begins with a norm. It has no place for anything else of a wiring.
 void check_parser(const ModelConfig& c) {
@@ -72,17 +125,44 @@ std::vector<Stack> stacks_of(const ModelConfig& c) {
   return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
 }
 
+/// `Widths` are those of all heads of queries together, of keys, and the matrices of a feed-forward network.
+struct Widths {
+  int64_t queries, keys, matrices;
+};
+Widths widths_of(const ModelConfig& c) {
+  return {int64_t{c.heads} * head_width(c), int64_t{kv_heads(c)} * head_width(c), c.gated ? 3 : 2};
+}
+
 /// These are the floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model;
-  return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;
+  const Widths w = widths_of(c);
+  return (d + 1) * (w.queries + 2 * w.keys) + (c.output_projection ? w.queries * d + d : 0) + 2 * d;
 }
 int64_t feed_forward_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model, f = c.feed_forward;
-  return 2 * d * f + d + f + 2 * d;
+  return widths_of(c).matrices * d * f + d + f + 2 * d;
 }
 
 }  // namespace
+
+int32_t head_width(const ModelConfig& config) {
+  return config.attention.head_width > 0 ? config.attention.head_width : config.d_model / config.heads;
+}
+
+int32_t kv_heads(const ModelConfig& config) {
+  return config.attention.kv_heads > 0 ? config.attention.kv_heads : config.heads;
+}
+
+bool has_plain_embedding(const ModelConfig& config) {
+  return config.embedding_scale == 0 && config.embedding_width == 0 && config.token_types == 0;
+}
+
+bool has_window(const ModelConfig& config, int32_t layer) {
+  const AttentionConfig& a = config.attention;
+  if (a.window == 0 || a.pattern.empty()) return a.window > 0;
+  return a.pattern[static_cast<size_t>(layer - 1) % a.pattern.size()] == 'w';
+}
 
 StackContext context_of(const ModelConfig& config, bool decoder) {
   const bool both = config.architecture == Architecture::EncoderDecoder;
@@ -106,9 +186,11 @@ void validate(const ModelConfig& c) {
   check_positive("sequence", c.sequence);
   check_positive("vocabulary", c.vocabulary);
   const bool parser = c.architecture == Architecture::Parser;
-  if (!parser && c.d_model % c.heads != 0)
-    fail("model", "d_model {} is not a multiple of {} heads: expected d_model = heads x head width",
-         c.d_model, c.heads);
+  if (!parser) {
+    check_attention(c);
+    check_rotary(c);
+    check_head(c);
+  }
   if (c.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
   check_probability("dropout_residual", c.dropout_residual);
@@ -137,12 +219,16 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
           activations = 2 * rows * (d + v);
-  // An attention has q k v heads out sum norm with its probabilities, a feed-forward network two of width F and three
-  // of width D, each with its gradient.
+  const Widths w = widths_of(c);
+  // An attention has q, k, v (turned and repeated ones too), heads, out, sum, norm with its probabilities, a
+  // feed-forward network two of width F, or four if it is gated, and three of width D, each with its gradient.
+  const int64_t turned = c.positions == Positions::Rotary ? w.queries + w.keys : 0,
+                repeated = w.keys < w.queries ? 2 * w.queries : 0,
+                attention = 2 * w.queries + 2 * w.keys + turned + repeated + 3 * d;
   for (const Stack& t : stacks_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
-    activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) +
-                               2 * rows * (5 * d + 2 * f));
+    activations += t.layers * (t.attentions * (2 * rows * attention + rows * c.heads * c.sequence) +
+                               2 * rows * (5 * d + (c.gated ? 4 : 2) * f));
   }
   if (c.positions == Positions::Relative) {
     const int64_t memory = int64_t{batch} * c.memory, keys = c.sequence + c.memory;
@@ -158,14 +244,17 @@ double step_flop(const ModelConfig& c, int32_t batch) {
   if (c.architecture == Architecture::Convolutional) return convolution_flop(c, batch);
   const double d = c.d_model, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
   if (c.architecture == Architecture::Parser) return 6.0 * batch * static_cast<double>(parser_products(c));
+  const Widths w = widths_of(c);
+  const auto q = static_cast<double>(w.queries), kv = static_cast<double>(w.keys),
+             m = static_cast<double>(w.matrices);
   double flop = 6 * d * v * rows;
   for (const Stack& stack_layout : stacks_of(c)) {
     const auto l = static_cast<double>(stack_layout.layers), a = static_cast<double>(stack_layout.attentions);
-    flop += l * (6 * (a * 4 * d * d + 2 * d * f) * rows + 12 * a * rows * t * d);
+    flop += l * (6 * (a * 2 * d * (q + kv) + m * d * f) * rows + 12 * a * rows * t * q);
   }
   if (c.positions == Positions::Relative) {
-    const double l = c.layers, m = c.memory;
-    flop += l * (rows * d * (18 * (t + m) - 12 * t) + 8 * batch * m * d * d);
+    const double l = c.layers, past = c.memory;
+    flop += l * (rows * d * (18 * (t + past) - 12 * t) + 8 * batch * past * d * d);
   }
   return flop;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/model/init_rule.h"
+#include "engine/model/rotary.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {
@@ -35,8 +36,24 @@ inline constexpr std::string_view kActivations[] = {
 #undef ACTIVATION
 };
 /// `Positions`. Relative: nothing is added to the symbols; attention compares queries with the distance of each key
-/// (Transformer-XL, Dai et al. 2019).
-enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative };
+/// (Transformer-XL, Dai et al. 2019). Rotary: nothing is added either; queries and keys of self-attention turn with
+/// their place (Su et al. 2021).
+enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative, Rotary };
+/// `Biases` says which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J).
+enum class Biases : uint8_t { All, Qkv, FeedForward, None };
+inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none"};
+/// `AttentionConfig` is what self-attention has beside its heads.
+struct AttentionConfig {
+  int32_t head_width = 0;  ///< 0: d_model / heads
+  /// Heads of keys and values, each read by as many heads of queries as come on it (Ainslie et al. 2023); 0: heads.
+  int32_t kv_heads = 0;
+  int32_t window = 0;  ///< a causal query sees that many positions, its own among them; 0: all before it
+  /// "wf": the first layer has the window, the second sees all, and so on from the start again; empty: all have it.
+  std::string pattern = {};
+  float scale = 0;  ///< of the scores; 0: 1 / sqrt(head width)
+  float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: they stay as they are
+  bool operator==(const AttentionConfig&) const = default;
+};
 /// `Pooling` is what the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over
 /// all unpadded positions.
 enum class Pooling : uint8_t { First, Mean };
@@ -53,11 +70,24 @@ struct ModelConfig {
   /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Convolutional network:
   /// classes of the images. Parser: transitions.
   int32_t classes = 0;
-  ImageConfig images;                ///< convolutional network
+  ImageConfig images;  ///< convolutional network
+  AttentionConfig attention;
+  RotaryConfig rotary;               ///< with rotary positions only
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
+  bool gated = false;  ///< feed-forward: W_2 (act(W_g x) * (W_1 x)), a third matrix (Shazeer 2020)
+  Biases biases = Biases::All;
   Positions positions = Positions::Learned;
+  float embedding_scale = 0;  ///< of the token rows; 0: sqrt(d_model)
+  /// E: width of the token table, whose rows are multiplied by a matrix (E,D), and states by one (D,E) before the output
+  /// (OPT-350m); 0: d_model, and no matrices.
+  int32_t embedding_width = 0;
+  /// Rows of a table that says which part of its row a symbol belongs to, by an input "types" (B,T) (BERT); 0: none.
+  int32_t token_types = 0;
+  float logit_cap = 0;      ///< c: logits become c tanh(logit / c) (Gemma 2); 0: they stay as they are
   bool tied_output = true;  ///< logits = h E^T; otherwise out.w (D,V), no bias
+  /// Encoder: before the output layer a matrix, the activation and a norm, and a bias for each symbol (BERT's head).
+  bool masked_head = false;
   /// Encoder-decoder: both stacks read one token table and one table of positions; otherwise enc.emb.* and dec.emb.*,
   /// and a tied output is the decoder's.
   bool shared_embedding = true;
@@ -66,6 +96,7 @@ struct ModelConfig {
   InitRule init = InitRule::Xavier;
   NormKind norm = NormKind::LayerNorm;  ///< the kind that presets fill in
   float eps = 1e-5f;
+  bool gain_offset = false;  ///< a norm's gain is stored as what it has beyond 1 (Gemma)
   float adanorm_scale = 1.0f, adanorm_slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019)
   float dyt_alpha = 0.5f;                            ///< where DyT's learned alpha starts (Zhu et al. 2025)
   float dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
@@ -78,6 +109,13 @@ struct ModelConfig {
 
 inline constexpr int32_t kMostMemory = 4096;
 
+/// These are what attention's zeros stand for.
+int32_t head_width(const ModelConfig& config);
+int32_t kv_heads(const ModelConfig& config);
+/// `has_plain_embedding` says whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
+bool has_plain_embedding(const ModelConfig& config);
+/// `has_window` says whether the attention of a layer, from 1, has the window.
+bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);
 /// `set_placement` fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
@@ -92,6 +130,7 @@ int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// relative positions over a memory M, attention takes 18 L B T (T+M) d in place of 12 L B T^2 d, and keys and values
 /// of the memory take 8 L B M d^2 (their inputs have no gradient). A parser takes
 ///   6 B (T d f + (L-1) f^2 + f classes)
+/// Heads of another width or number take their own widths in place of d; a gated network takes 3 d f in place of 2 d f.
 double step_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

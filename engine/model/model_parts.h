@@ -51,8 +51,25 @@ class ModelParts {
     Init init = matrix_init(in, out, gain);
     init.mirror = mirror;
     const ValueId w = parameter(n + ".w" + suffix, {in, out}, init);
-    const ValueId b = inner.shifts ? kNone : parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0});
+    const bool biased = !inner.shifts && has_bias_of(suffix);
+    const ValueId b = biased ? parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0}) : kNone;
     return linear(tape_, n + "." + suffix + twin_, x, w, b);
+  }
+
+  /// `has_bias_of` says whether the matrix n.w<suffix> has a bias.
+  bool has_bias_of(const std::string& suffix) const {
+    const bool reads_stream = suffix == "q" || suffix == "k" || suffix == "v";
+    switch (config_.biases) {
+      case Biases::All:
+        return true;
+      case Biases::Qkv:
+        return reads_stream;
+      case Biases::FeedForward:
+        return !reads_stream && suffix != "o";
+      case Biases::None:
+        return false;
+    }
+    return true;
   }
 
   Init matrix_init(int64_t in, int64_t out, double gain) const {
@@ -65,13 +82,16 @@ class ModelParts {
   ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
     if (kind == NormKind::None) return x;
     const int64_t D = tape_.shape(x).cols() / heads;
-    const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
+    const double beyond = config_.gain_offset && has_gain(kind) ? 1 : 0;
+    const ValueId gain =
+        has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1 - beyond}) : kNone;
     const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
     const NormExtras extras{
         .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha})
                                  : kNone,
         .scale = config_.adanorm_scale,
-        .slope = config_.adanorm_slope};
+        .slope = config_.adanorm_slope,
+        .gain_offset = static_cast<float>(beyond)};
     return layer_norm(tape_, name + twin_, kind, x, gain, bias, config_.eps, heads, extras);
   }
 

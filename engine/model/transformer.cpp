@@ -6,17 +6,15 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/model/model_parts.h"
+#include "engine/model/attention_parts.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/concat/concat.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/mean_pool/mean_pool.h"
+#include "engine/ops/multiply/multiply.h"
 #include "engine/ops/probe/probe.h"
 #include "engine/ops/softmax_xent/softmax_xent.h"
 
@@ -24,9 +22,9 @@ namespace normscope {
 namespace {
 
 /// `Recorder` records one model. Each function is one box of the architecture diagram.
-class Recorder : ModelParts {
+class Recorder : AttentionParts {
  public:
-  using ModelParts::ModelParts;
+  using AttentionParts::AttentionParts;
 
   ModelValues record() {
     const int64_t B = options_.batch, T = options_.sequence;
@@ -54,10 +52,14 @@ class Recorder : ModelParts {
     }
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
       values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
-    values_.logits = output(values_.hidden);
+    values_.logits = logits(values_.hidden);
     const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
     values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
     return values_;
+  }
+
+  ValueId logits(ValueId hidden) {
+    return config_.classes > 0 ? values_of_classes(hidden) : values_of_symbols(hidden);
   }
 
   ModelValues record_part(bool encoder) {
@@ -133,6 +135,15 @@ class Recorder : ModelParts {
     return (config_.shared_embedding ? "" : prefix) + "emb";
   }
 
+  /// `with_types` adds the vector of each symbol's type. Where nobody fills them in, all types are the first.
+  ValueId with_types(ValueId x) {
+    const int64_t D = config_.d_model;
+    const ValueId types = tape_.input("types", {options_.batch, options_.sequence}, DType::I32),
+                  table = parameter("emb.types", {config_.token_types, D},
+                                    {Init::Kind::Normal, 1 / std::sqrt(static_cast<double>(D))});
+    return add(tape_, "emb.typed", x, embedding(tape_, "emb.kinds", types, table, kNone, 1.0f));
+  }
+
   /// `embedding_block` is x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
     const int64_t B = options_.batch, D = config_.d_model;
@@ -140,17 +151,20 @@ class Recorder : ModelParts {
     const double root = std::sqrt(static_cast<double>(D));
     const std::string name = embedding_name(s.prefix);
     const double size = init_gains(config_.init, context_of(config_, is_decoder(s))).embedding;
-    const ValueId table =
-        parameter(name + ".tokens", {config_.vocabulary, D}, {Init::Kind::Normal, size / root});
+    const int64_t E = config_.embedding_width > 0 ? config_.embedding_width : D;
+    ValueId table = parameter(name + ".tokens", {config_.vocabulary, E}, {Init::Kind::Normal, size / root});
+    // The rows of the whole table are made as wide as the model, and then looked up: the same states, and one op less.
+    if (config_.embedding_width > 0)
+      table = linear(tape_, "emb.rows", table, parameter("emb.in", {E, D}, matrix_init(E, D, 1)), kNone);
     ValueId positions = kNone;
     if (config_.positions == Positions::Learned)
       positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Normal, size});
     if (config_.positions == Positions::Sinusoidal)
       positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
-    if (config_.positions == Positions::Relative)
-      distances_ =
-          parameter("distances", {config_.sequence + config_.memory, D}, {Init::Kind::Sinusoid, 0.0}, false);
-    ValueId x = embedding(tape_, s.prefix + "emb", tokens, table, positions, static_cast<float>(root));
+    declare_places();
+    const float scale = config_.embedding_scale > 0 ? config_.embedding_scale : static_cast<float>(root);
+    ValueId x = embedding(tape_, s.prefix + "emb", tokens, table, positions, scale);
+    if (config_.token_types > 0) x = with_types(x);
     x = norm(s.prefix + "emb.norm", s.wiring.embedding, x);
     return drop(s.prefix + "emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
   }
@@ -201,7 +215,7 @@ class Recorder : ModelParts {
     if (left_out(name)) return x;
     SublayerValues s{.name = name, .layer = layer_, .input = x};
     s.entered = norm(name + ".enter", wiring.enter, x);
-    ValueId h = f(name, before(name, wiring, s.entered));
+    ValueId h = f(name, before(name, wiring, wiring.parallel ? layer_input_ : s.entered));
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
@@ -227,12 +241,12 @@ class Recorder : ModelParts {
   /// `past`.
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
                           ValueId key_lengths, bool causal, ValueId past = kNone) {
-    const int64_t D = config_.d_model;
     const Inner& inner = wiring.inner;
-    const ValueId in = shift(n + ".shift_in", inner, x), from = source == x ? in : source;
-    const ValueId q =
-        norm(n + ".q_norm", inner.query, project(n, "q", in, D, gains_.query, inner), config_.heads);
-    ValueId k = keys_of(n, inner, from), v = values_of(n, wiring, from);
+    const bool self = source == x;
+    const ValueId in = shift(n + ".shift_in", inner, x), from = self ? in : source;
+    const ValueId q = turned(n + ".q_turned", queries_of(n, inner, in), config_.heads, self);
+    ValueId k = turned(n + ".k_turned", keys_of(n, inner, from), kv_heads(config_), self);
+    ValueId v = values_of(n, wiring, from);
     if (past != kNone) {
       twin_ = kOfMemory;
       const ValueId of = shift(n + ".shift_in", inner, past), past_k = keys_of(n, inner, of),
@@ -241,83 +255,78 @@ class Recorder : ModelParts {
       k = concat(tape_, n + ".keys", past_k, k);
       v = concat(tape_, n + ".values", past_v, v);
     }
-    const uint32_t site =
-        options_.training && config_.dropout_attention > 0 ? site_of(n + ".heads") : uint32_t{0};
-    ValueId heads = config_.positions == Positions::Relative
-                        ? relative_heads(n, q, k, v, site)
-                        : attention(tape_, n + ".heads", q, k, v, key_lengths,
-                                    {.heads = config_.heads, .causal = causal, .dropout_site = site});
+    k = for_all_heads(n + ".k_repeated", k);
+    v = for_all_heads(n + ".v_repeated", v);
+    ValueId heads = heads_of(n, q, k, v, key_lengths, causal);
     if (inner.head_scale)
       heads = affine(tape_, n + ".scaled", heads, 1.0f,
                      parameter(n + ".head_scale", {config_.heads}, {Init::Kind::Constant, 1.0}), kNone);
     heads = norm(n + ".output", inner.output, heads);
     if (!config_.output_projection) return heads;
-    return project(n, "o", shift(n + ".shift_out", inner, heads), D, gains_.output * wiring.init_gain, inner);
-  }
-
-  ValueId keys_of(const std::string& n, const Inner& inner, ValueId x) {
-    return norm(n + ".k_norm", inner.key, project(n, "k", x, config_.d_model, gains_.key, inner),
-                config_.heads);
-  }
-  ValueId values_of(const std::string& n, const Wiring& wiring, ValueId x) {
-    return norm(n + ".v_norm", wiring.inner.value,
-                project(n, "v", x, config_.d_model, gains_.value * wiring.init_gain, wiring.inner),
-                config_.heads);
-  }
-
-  /// `relative_heads` has scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are
-  /// each layer's own and start at zero.
-  ValueId relative_heads(const std::string& n, ValueId q, ValueId k, ValueId v, uint32_t dropout_site) {
-    const int64_t D = config_.d_model;
-    const auto plus = [&](const char* which, const char* bias) {
-      return affine(tape_, n + which, q, 1.0f, kNone, parameter(n + bias, {D}, {Init::Kind::Zeros, 0.0}));
-    };
-    const ValueId w = parameter(n + ".wr", {D, D}, matrix_init(D, D, gains_.key));
-    const RelativeAttentionInputs in{.content = plus(".content", ".content_bias"),
-                                     .position = plus(".position", ".position_bias"),
-                                     .keys = k,
-                                     .values = v,
-                                     .distances = linear(tape_, n + ".r", distances_, w, kNone),
-                                     .memory_lengths = memory_lengths_};
-    return relative_attention(tape_, n + ".heads", in, {config_.heads, dropout_site});
+    return project(n, "o", shift(n + ".shift_out", inner, heads), config_.d_model,
+                   gains_.output * wiring.init_gain, inner);
   }
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
     using Mirror = Init::Mirror;
     const Inner& inner = wiring.inner;
-    ValueId h =
-        project(n, "1", shift(n + ".shift_in", inner, x), config_.feed_forward,
-                gains_.first * wiring.init_gain, inner, gains_.mirrored ? Mirror::Columns : Mirror::None);
-    h = shift(n + ".shift_hidden", inner, h);
-    h = activated(n + ".hidden", h);
+    x = shift(n + ".shift_in", inner, x);
+    const auto first = [&](const char* suffix) {
+      return project(n, suffix, x, config_.feed_forward, gains_.first * wiring.init_gain, inner,
+                     gains_.mirrored ? Mirror::Columns : Mirror::None);
+    };
+    const auto active = [&](const char* name, ValueId h) {
+      return activated(n + name, shift(n + ".shift_hidden", inner, h));
+    };
+    ValueId h = kNone;
+    if (config_.gated) {
+      const ValueId gate = active(".gate", first("g"));
+      h = multiply(tape_, n + ".hidden", gate, first("1"));
+    } else {
+      h = active(".hidden", first("1"));
+    }
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     h = norm(n + ".output", inner.output, h);
     return project(n, "2", shift(n + ".shift_out", inner, h), config_.d_model,
                    gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
   }
 
-  ValueId output(ValueId hidden) {
-    if (config_.classes > 0) {
-      const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.d_model));
-      const ValueId w =
-          parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, deviation});
-      return linear(tape_, "logits", hidden, w,
-                    parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
-    }
-    if (config_.tied_output)
-      return linear(tape_, "logits", hidden, tape_.parameter(output_table(config_)), kNone, true);
-    const int64_t D = config_.d_model, V = config_.vocabulary;
+  ValueId values_of_classes(ValueId hidden) {
+    const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.d_model));
     const ValueId w =
-        parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
-    return linear(tape_, "logits", hidden, w, kNone);
+        parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, deviation});
+    return linear(tape_, "logits", hidden, w,
+                  parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
+  }
+
+  /// `transformed` is what BERT's head does to a state before it is compared with the symbols.
+  ValueId transformed(ValueId hidden) {
+    const int64_t D = config_.d_model;
+    const ValueId w = parameter("head.w", {D, D}, matrix_init(D, D, 1)),
+                  b = parameter("head.b", {D}, {Init::Kind::Zeros, 0.0});
+    return norm("head.norm", config_.norm, activated("head.hidden", linear(tape_, "head", hidden, w, b)));
+  }
+
+  ValueId values_of_symbols(ValueId hidden) {
+    const int64_t D = config_.d_model, V = config_.vocabulary,
+                  E = config_.embedding_width > 0 ? config_.embedding_width : D;
+    const std::string name = config_.logit_cap > 0 ? "logits.uncapped" : "logits";
+    if (config_.masked_head) hidden = transformed(hidden);
+    if (config_.embedding_width > 0)
+      hidden = linear(tape_, "narrow", hidden, parameter("emb.out", {D, E}, matrix_init(D, E, 1)), kNone);
+    const ValueId bias = config_.masked_head ? parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;
+    const ValueId w =
+        config_.tied_output
+            ? tape_.parameter(output_table(config_))
+            : parameter("out.w", {E, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
+    const ValueId logits = linear(tape_, name, hidden, w, bias, config_.tied_output);
+    return config_.logit_cap > 0 ? soft_cap(tape_, "logits", logits, config_.logit_cap) : logits;
   }
 
   ModelValues values_;
   ValueId probe_lengths_ = kNone;
-  ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
-  ValueId second_ = kNone;       ///< ResiDual's second stream so far
-  ValueId distances_ = kNone;    ///< the table of relative positions
-  ValueId memory_lengths_ = kNone;
+  ValueId layer_input_ = kNone;                       ///< the input of the layer that is recorded
+  ValueId second_ = kNone;                            ///< ResiDual's second stream so far
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
@@ -352,6 +361,11 @@ std::string output_table(const ModelConfig& config) {
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   check_length(config, options);
   return Recorder(tape, config, options).record();
+}
+
+ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden) {
+  const RecordOptions options;
+  return Recorder(tape, config, options).logits(hidden);
 }
 
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options) {

@@ -3,7 +3,9 @@
 // relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
 // L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}; scales
 // L03.attn.{skip,branch,head_scale}; FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
-// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w. An encoder-decoder prefixes its stacks:
+// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w. A gated network has L03.ffn.wg; rotary positions
+// have the tables rotary and rotary.local; token types emb.types, a table of another width emb.in and emb.out; BERT's
+// head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its stacks:
 // enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or enc.emb.* and dec.emb.*.
 #pragma once
 
@@ -76,6 +78,9 @@ ModelValues record_transformer(Tape& tape, const ModelConfig& config, const Reco
 /// (B,Ts,D) ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+
+/// `record_logits` records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.
+ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden);
 
 /// `output_table` is the parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);

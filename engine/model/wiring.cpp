@@ -79,9 +79,11 @@ struct FlagWord {
   std::string_view word;
   bool& (*at)(Wiring&);
 };
-constexpr FlagWord kFlagWords[] = {{"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
+constexpr FlagWord kFlagWords[] = {{"across-heads", [](Wiring& w) -> bool& { return w.inner.across_heads; }},
+                                   {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
                                    {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
-                                   {"bottom", [](Wiring& w) -> bool& { return w.bottom; }}};
+                                   {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
+                                   {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
 
 /// `set_word` sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
@@ -154,7 +156,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "pre-scale=, gain=, head-scale, shifts, bottom or none",
+           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel or none",
            word);
   return w;
 }

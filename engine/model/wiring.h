@@ -4,7 +4,7 @@
 //     h = N_enter(x)
 //     y = N_stream( skip * h + branch * N_after( f( pre_scale * N_before(h) ) ) + [bottom] x_0 )
 //
-// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's second
+// with norms inside f too (Inner). A parallel sub-layer's branch reads x_0 in place of h. A stack adds a norm on the embedding, one at its end, and ResiDual's second
 // stream. The tape builder, the config file, the diagram in the app and the tests all read this one type. The
 // placements themselves are rows of model/placements.def: a new placement is a new row.
 #pragma once
@@ -32,6 +32,8 @@ struct Scale {
 /// `Inner` is what is inside f.
 struct Inner {
   NormKind query = NormKind::None, key = NormKind::None, value = NormKind::None;  ///< attention: of each head
+  /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
+  bool across_heads = false;
   NormKind output = NormKind::None;  ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
   bool head_scale = false;           ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
@@ -49,6 +51,8 @@ struct Wiring {
   NormKind enter = NormKind::None;  ///< on the residual stream where the sub-layer begins (HybridNorm)
   float pre_scale = 1.0f;           ///< LayerNorm Scaling: a constant factor after N_before
   bool bottom = false;              ///< B2T: the layer's input joins the sum
+  /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
+  bool parallel = false;
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };
@@ -141,7 +145,8 @@ DeepNormConstants deepnorm_constants(const StackContext& context);
 double subln_gain(const StackContext& context);
 
 /// `to_string` writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
-/// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
+/// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "q=ln k=ln across-heads",
+/// "trunk=ln bottom", "before=ln parallel".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

@@ -21,6 +21,23 @@ namespace {
 
 const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip = true, .dropout = 0.1f};
 
+/// `since_2017` gives a model all that transformers have learned since, at once.
+void since_2017(ModelConfig& c) {
+  c.positions = Positions::Rotary;
+  c.rotary.share = 0.5f;
+  c.rotary.local_base = 10;
+  c.heads = 4;
+  c.attention = {.head_width = 8, .kv_heads = 2, .window = 4, .pattern = "wf", .scale = 0.5f, .cap = 2.0f};
+  c.gated = c.gain_offset = true;
+  c.activation = Activation::Silu;
+  c.biases = Biases::Qkv;
+  c.embedding_scale = 3;
+  c.embedding_width = 12;
+  c.token_types = 2;
+  c.logit_cap = 3;
+  for (LayerWiring& layer : c.decoder.layers) layer.feed_forward.parallel = true;
+}
+
 std::vector<TinyOptions> variants() {
   std::vector<TinyOptions> all;
   for (const Placement p :
@@ -38,6 +55,7 @@ std::vector<TinyOptions> variants() {
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
+  all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});
   return all;
 }
 

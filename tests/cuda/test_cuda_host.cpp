@@ -153,7 +153,7 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
   }
 }
 
-TEST_CASE("cuda host: a call that nobody fills in has its defaults, whatever the memory held", "[cuda]") {
+TEST_CASE("cuda host: a call that nobody fills in has its defaults and not what the memory held", "[cuda]") {
   alignas(cuda::Call) unsigned char memory[sizeof(cuda::Call)];
   std::memset(memory, 0xff, sizeof memory);
   const cuda::Call* call = new (memory) cuda::Call;

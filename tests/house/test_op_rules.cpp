@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
+#include "engine/ops/attention/attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/rules.h"
@@ -61,6 +62,17 @@ TEST_CASE("op rules: every kind of norm and either way of a weight has its own r
   CHECK(std::string(rule_of(node_of(OpKind::Linear, LinearSpec{.transposed = true})).variant) ==
         "transposed");
   CHECK_THROWS_AS(rule_of(node_of(OpKind::LayerNorm)), Error);  // of kind none
+}
+
+TEST_CASE("op rules: attention says how its scores are scaled and capped") {
+  const auto variant = [](const AttentionSpec& spec) {
+    return std::string(rule_of(node_of(OpKind::Attention, spec)).variant);
+  };
+  CHECK(variant({}).empty());
+  CHECK(variant({.causal = true, .window = 3}).empty());
+  CHECK(variant({.scale = 0.5f}) == "scaled");
+  CHECK(variant({.cap = 50}) == "capped");
+  CHECK(variant({.cap = 50, .scale = 0.5f}) == "capped");
 }
 
 TEST_CASE("op rules: every formula can be drawn") {

@@ -26,6 +26,16 @@ struct DecoderSpec {
   double dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   uint64_t seed = 0;
   uint32_t step = 1;
+  // What transformers have learned since, as numbers of the papers.
+  int64_t head_width = 0, kv_heads = 0, window = 0, embedding_width = 0;  ///< 0: as in 2017
+  double scale = 0, attention_cap = 0, logit_cap = 0, embedding_scale = 0, gain_offset = 0;
+  double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
+  bool neighbours = false, second_sees_all = false, gated = false, parallel = false, across_heads = false,
+       token_types = false;
+  Biases biases = Biases::All;
+
+  int64_t dh() const { return head_width ? head_width : D / heads; }
+  int64_t keys() const { return kv_heads ? kv_heads : heads; }
 };
 
 using Parameters = std::map<std::string, Values>;
@@ -46,8 +56,15 @@ class Decoder {
                     const Values& weights) {
     Trace trace;
     for (const auto& [name, values] : parameters_) leaves_[name] = leaves(trace, values);
-    Rows x = embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"),
-                       std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
+    const double root = std::sqrt(static_cast<double>(s_.D));
+    const int64_t E = s_.embedding_width ? s_.embedding_width : s_.D;
+    const auto projected = [&](const Rows& rows, int64_t count, const char* by, int64_t from, int64_t to) {
+      return s_.embedding_width ? linear(rows, leaf(by), kAbsent, {count, from, to}) : rows;
+    };
+    Rows x = embedding(tokens, projected(leaf("emb.tokens"), s_.V, "emb.in", E, s_.D),
+                       s_.rotary_base > 0 ? kAbsent : leaf("emb.positions"),
+                       s_.embedding_scale > 0 ? s_.embedding_scale : root, s_.T, s_.D);
+    for (size_t i = 0; s_.token_types && i < x.size(); ++i) x[i] += leaf("emb.types")[i % at(s_.D)];
     if (s_.placement == Placement::Peri) x = norm("emb.norm", x);
     x = second_ = drop("emb.drop", x, s_.dropout_residual);
     DecoderResult result;
@@ -59,9 +76,11 @@ class Decoder {
         result.branches.push_back(branch_value(fmt::format("L{:02}.{}.branch", layer_, kind)));
       }
     }
-    x = ended(x);
-    const Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
-                                : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, s_.D, s_.V});
+    x = projected(ended(x), s_.B * s_.T, "emb.out", s_.D, E);
+    Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, E, s_.V, true})
+                          : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, E, s_.V});
+    if (s_.logit_cap > 0)
+      for (Var& v : logits) v = Var(s_.logit_cap) * tanh(v * Var(1 / s_.logit_cap));
     const Var loss = softmax_xent(logits, targets, row_weights(targets, weights), s_.smoothing).loss;
     trace.sweep<Var>({loss}, {1.0});
     result.loss = loss.v;
@@ -123,8 +142,10 @@ class Decoder {
     switch (s_.placement) {
       case Placement::Post:
         return norm(n + ".trunk", plus(f(x), none, none, 1));
-      case Placement::Pre:
-        return plus(f(norm(n + ".before", x)), none, none, 1);
+      case Placement::Pre: {
+        const bool beside = s_.parallel && !attention;
+        return plus(f(norm(n + ".before", beside ? layer_input_ : x)), none, none, 1);
+      }
       case Placement::Sandwich:
         return plus(after(f(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
@@ -175,41 +196,108 @@ class Decoder {
     }
   }
 
+  /// `turned` turns pairs of each head's first numbers by their angle at each position (Su et al. 2021, equation 34).
+  Rows turned(Rows x, int64_t heads) {
+    if (s_.rotary_base == 0) return x;
+    const int64_t dh = s_.dh(), n = static_cast<int64_t>(s_.rotary_share * static_cast<double>(dh)) / 2;
+    const double base = windowed() && s_.local_base > 0 ? s_.local_base : s_.rotary_base;
+    for (int64_t row = 0; row < s_.B * s_.T; ++row)
+      for (int64_t h = 0; h < heads; ++h)
+        for (int64_t i = 0; i < n; ++i) {
+          const double angle = static_cast<double>(row % s_.T) *
+                               std::pow(base, -static_cast<double>(i) / static_cast<double>(n));
+          const int64_t head = (row * heads + h) * dh;
+          Var &a = x[at(head + (s_.neighbours ? 2 * i : i))],
+              &b = x[at(head + (s_.neighbours ? 2 * i + 1 : i + n))];
+          const Var was = a, c(std::cos(angle)), d(std::sin(angle));
+          a = was * c - b * d;
+          b = b * c + was * d;
+        }
+    return x;
+  }
+
+  bool windowed() const { return s_.window > 0 && !(s_.second_sees_all && layer_ % 2 == 0); }
+
+  /// `heads_of` is attention with all that a spec may ask for, one query at a time.
+  Rows heads_of(const Rows& q, const Rows& k, const Rows& v) {
+    const int64_t dh = s_.dh(), H = s_.heads, G = s_.keys();
+    const double scale = s_.scale > 0 ? s_.scale : 1 / std::sqrt(static_cast<double>(dh));
+    Rows out(at(s_.B * s_.T * H * dh), Var(0.0));
+    for (int64_t row = 0; row < s_.B * s_.T; ++row)
+      for (int64_t h = 0; h < H; ++h) {
+        const int64_t t = row % s_.T, first = windowed() ? std::max<int64_t>(0, t - s_.window + 1) : 0;
+        const auto key = [&](int64_t s, int64_t j) { return at(((row - t + s) * G + h / (H / G)) * dh + j); };
+        Rows weights;
+        Var sum(0.0);
+        for (int64_t s = first; s <= t; ++s) {
+          Var score(0.0);
+          for (int64_t j = 0; j < dh; ++j) score += q[at((row * H + h) * dh + j)] * k[key(s, j)];
+          score = score * Var(scale);
+          if (s_.attention_cap > 0) score = Var(s_.attention_cap) * tanh(score * Var(1 / s_.attention_cap));
+          weights.push_back(exp(score));
+          sum += weights.back();
+        }
+        for (int64_t s = first; s <= t; ++s)
+          for (int64_t j = 0; j < dh; ++j)
+            out[at((row * H + h) * dh + j)] += weights[at(s - first)] / sum * v[key(s, j)];
+      }
+    return out;
+  }
+
   Rows attend(const std::string& n, Rows x) {
-    const int64_t R = s_.B * s_.T;
-    const bool fixup = s_.placement == Placement::FixUp;
+    const int64_t R = s_.B * s_.T, dh = s_.dh();
     const bool hybrid = s_.placement == Placement::HybridNorm || s_.placement == Placement::HybridNormStar;
-    const auto project = [&](const char* which, Rows in) {
-      return linear(in, leaf(n + ".w" + which), fixup ? kAbsent : leaf(n + ".b" + which), {R, s_.D, s_.D});
+    const auto project = [&](const char* which, Rows in, int64_t from, int64_t to) {
+      return linear(in, leaf(n + ".w" + which), bias(n + ".b" + which), {R, from, to});
     };
-    AttentionShape a{s_.B, s_.heads, s_.T, s_.T, s_.D, true};
+    x = shifted(n + ".shift_in", x);
+    Rows q = project("q", x, s_.D, s_.heads * dh), k = project("k", x, s_.D, s_.keys() * dh),
+         v = project("v", x, s_.D, s_.keys() * dh);
+    if (hybrid || s_.placement == Placement::QkNorm) {
+      q = norm(n + ".q_norm", q, s_.across_heads ? s_.heads * dh : dh);
+      k = norm(n + ".k_norm", k, s_.across_heads ? s_.keys() * dh : dh);
+      if (hybrid) v = norm(n + ".v_norm", v, dh);
+    }
+    q = turned(q, s_.heads);
+    k = turned(k, s_.keys());
+    Rows h;
     if (s_.dropout_attention > 0) {
+      AttentionShape a{s_.B, s_.heads, s_.T, s_.T, s_.D, true};
       a.keep = mask(n + ".heads", s_.B * s_.heads * s_.T * s_.T, s_.dropout_attention);
       a.keep_scale = 1 / (1 - s_.dropout_attention);
+      h = attention(q, k, v, a).out;
+    } else {
+      h = heads_of(q, k, v);
     }
-    x = shifted(n + ".shift_in", x);
-    Rows q = project("q", x), k = project("k", x), v = project("v", x);
-    if (hybrid || s_.placement == Placement::QkNorm) {
-      q = norm(n + ".q_norm", q, s_.D / s_.heads);
-      k = norm(n + ".k_norm", k, s_.D / s_.heads);
-      if (hybrid) v = norm(n + ".v_norm", v, s_.D / s_.heads);
-    }
-    Rows h = attention(q, k, v, a).out;
-    if (normformer()) h = affine(h, leaf(n + ".head_scale"), kAbsent, 1, s_.D);
-    if (s_.placement == Placement::SubLN) h = norm(n + ".output", h);
-    return project("o", shifted(n + ".shift_out", h));
+    if (normformer()) h = affine(h, leaf(n + ".head_scale"), kAbsent, 1, s_.heads * dh);
+    if (s_.placement == Placement::SubLN) h = norm(n + ".output", h, s_.heads * dh);
+    return project("o", shifted(n + ".shift_out", h, s_.heads * dh), s_.heads * dh, s_.D);
   }
 
   Rows feed_forward(const std::string& n, Rows x) {
     const int64_t R = s_.B * s_.T;
-    const bool fixup = s_.placement == Placement::FixUp;
-    const auto bias = [&](const char* name) { return fixup ? kAbsent : leaf(n + name); };
-    Rows h = linear(shifted(n + ".shift_in", x), leaf(n + ".w1"), bias(".b1"), {R, s_.D, s_.F});
-    h = shifted(n + ".shift_hidden", h, s_.F);
-    h = activated(h);
+    x = shifted(n + ".shift_in", x);
+    const auto hidden = [&](const char* which) {
+      return linear(x, leaf(n + ".w" + which), bias(n + ".b" + which), {R, s_.D, s_.F});
+    };
+    Rows h = activated(shifted(n + ".shift_hidden", hidden(s_.gated ? "g" : "1"), s_.F));
+    if (s_.gated) {
+      const Rows other = hidden("1");
+      for (size_t i = 0; i < h.size(); ++i) h[i] = h[i] * other[i];
+    }
     h = drop(n + ".hidden.drop", h, s_.dropout_activation);
     if (s_.placement == Placement::SubLN || normformer()) h = norm(n + ".output", h, s_.F);
-    return linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
+    return linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(n + ".b2"), {R, s_.F, s_.D});
+  }
+
+  /// `bias` is that of a matrix, by its name: "L01.attn.bq".
+  Rows bias(const std::string& name) const {
+    const bool reads = name.ends_with(".bq") || name.ends_with(".bk") || name.ends_with(".bv"),
+               network = name.find(".ffn.") != name.npos;
+    const bool has = s_.placement != Placement::FixUp &&
+                     (s_.biases == Biases::All || (s_.biases == Biases::Qkv && reads) ||
+                      (s_.biases == Biases::FeedForward && network));
+    return has ? leaf(name) : kAbsent;
   }
 
   /// `activated` calls the function of reference.h of each name: an activation without a reference does not compile.
@@ -236,7 +324,8 @@ class Decoder {
 
   /// `norm` goes over rows of the given width, 0: of the model's.
   Rows norm(const std::string& n, Rows x, int64_t width = 0) {
-    const Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
+    Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
+    for (Var& g : gain) g += Var(s_.gain_offset);
     const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
     return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D, s_.eps).out;
   }

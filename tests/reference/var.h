@@ -98,6 +98,10 @@ struct Var {
 inline Var exp(Var x) { return {std::exp(x.v), Trace::follows(x.place, std::exp(x.v))}; }
 inline Var log(Var x) { return {std::log(x.v), Trace::follows(x.place, 1 / x.v)}; }
 inline Var sqrt(Var x) { return {std::sqrt(x.v), Trace::follows(x.place, 0.5 / std::sqrt(x.v))}; }
+inline Var erf(Var x) {
+  const double slope = 2 / std::sqrt(std::acos(-1.0)) * std::exp(-x.v * x.v);
+  return {std::erf(x.v), Trace::follows(x.place, slope)};
+}
 inline Var tanh(Var x) {
   const double t = std::tanh(x.v);
   return {t, Trace::follows(x.place, 1 - t * t)};

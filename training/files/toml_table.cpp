@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 namespace normscope {
 namespace {

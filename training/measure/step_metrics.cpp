@@ -116,6 +116,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     n.inverse_sigma = node.saved[1];
     n.scale = norm.scale;
     n.slope = norm.slope;
+    n.gain_offset = norm.gain_offset;
     return n;
   };
   std::string stack = "?";
@@ -264,7 +265,9 @@ cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   cpu::CarryMap map;
   if (norm.kind == NormKind::None) return map;
   load(norm.inverse_sigma, inverse_sigma_, rows_);
-  load_scale(norm.gain, 1.0f, gain_);
+  load_scale(norm.gain, 1.0f - norm.gain_offset, gain_);
+  if (norm.gain_offset != 0)
+    for (float& gain : gain_) gain += norm.gain_offset;
   load_scale(norm.bias, 0.0f, bias_);
   map.inverse_sigma = inverse_sigma_.data();
   map.gain = gain_.data();

@@ -48,6 +48,7 @@ class LiveMeasurements {
     NormKind kind = NormKind::None;
     ValueId input = kNone, gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone, alpha = kNone;
     float scale = 1, slope = 0;  // AdaNorm
+    float gain_offset = 0;       // what the stored gain lacks
   };
   /// `Sublayer` has one sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {

@@ -62,7 +62,8 @@ bool applies(const ModelConfig& config) {
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
          config.output_projection && (placement == Placement::Post || placement == Placement::Pre) &&
          config.init == InitRule::Xavier && config.activation == Activation::Relu && is_plain(config.norm) &&
-         even && config.dropout_residual == 0 && config.dropout_attention == 0 &&
+         even && config.attention == AttentionConfig{} && !config.gated && has_plain_embedding(config) &&
+         config.logit_cap == 0 && config.dropout_residual == 0 && config.dropout_attention == 0 &&
          config.dropout_activation == 0;
 }
 

@@ -56,10 +56,12 @@ class Folding {
     weights_.erase(name);
     return omega;
   }
-  /// `multiply` multiplies every row of the last dimension by omega.
-  void multiply(const std::string& name, const std::vector<float>& omega) {
+  /// `multiply` multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond
+  /// `offset`.
+  void multiply(const std::string& name, const std::vector<float>& omega, float offset = 0) {
     Weight& t = at(name);
-    for (size_t i = 0; i < t.values.size(); ++i) t.values[i] *= omega[i % omega.size()];
+    for (size_t i = 0; i < t.values.size(); ++i)
+      t.values[i] = (t.values[i] + offset) * omega[i % omega.size()] - offset;
   }
   /// `divide_rows` divides the input rows of a matrix by omega.
   void divide_rows(const std::string& name, const std::vector<float>& omega) {
@@ -138,8 +140,9 @@ void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& mod
       if (kind[0] == 'c' && !stack_layout.context.has_cross()) continue;
       const std::string name = fmt::format("{}L{:02}.{}", stack_layout.prefix, layer, kind);
       const std::vector<float> omega = fold.take_omega(name);
-      for (const std::string& source : sources) fold.multiply(source, omega);
-      for (const char* matrix : {"wq", "wk", "wv", "w1"})
+      for (const std::string& source : sources)
+        fold.multiply(source, omega, source.ends_with(".gain") && model.gain_offset ? 1 : 0);
+      for (const char* matrix : {"wq", "wk", "wv", "w1", "wg"})
         if (fold.has(name + "." + matrix) &&
             (kind[0] != 'c' || matrix[1] == 'q'))  // cross-attention reads its keys elsewhere
           fold.divide_rows(name + "." + matrix, omega);

@@ -84,14 +84,14 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
   const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]);
   const Shape &qs = at.look.shape(node.in[0]), &ks = at.look.shape(node.in[1]);
   const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
-  const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = node.attributes.as<AttentionSpec>().heads,
-                width = D / H;
-  const double scale = 1 / std::sqrt(static_cast<double>(width));
+  const auto spec = node.attributes.as<AttentionSpec>();
+  const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = spec.heads, width = D / H;
+  const double scale = spec.scale_of(width), cap = static_cast<double>(spec.cap);
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < Tq; ++t) {
       if (!counts(queries, b, t)) continue;
-      const int64_t last = node.attributes.as<AttentionSpec>().causal ? t + 1 : Tk;
-      for (int64_t s = 0; s < last; ++s) {
+      const int64_t last = spec.causal ? t + 1 : Tk;
+      for (int64_t s = spec.window > 0 ? std::max<int64_t>(0, last - spec.window) : 0; s < last; ++s) {
         if (node.in[3] != kNone && !counts(keys, b, s)) continue;
         for (int64_t h = 0; h < H; ++h) {
           const float *x = &q[static_cast<size_t>((b * Tq + t) * D + h * width)],
@@ -99,6 +99,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
           double logit = 0;
           for (int64_t j = 0; j < width; ++j) logit += static_cast<double>(x[j]) * y[j];
           logit *= scale;
+          if (cap > 0) logit = cap * std::tanh(logit / cap);
           sums.largest = std::max(sums.largest, logit);
           sums.square += logit * logit;
           sums.count += 1;

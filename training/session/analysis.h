@@ -22,8 +22,9 @@ struct MeanGradient {
 };
 std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches);
 
-/// `LogitSize` is the size of the attention logits q k / sqrt(D/H) over visible pairs of positions and all heads, on
-/// the validation batches. With normalised queries and keys (gain 1) no logit exceeds sqrt(D/H).
+/// `LogitSize` is the size of the attention logits q k / sqrt(D/H), as scale and cap of the op make them, over visible
+/// pairs of positions and all heads, on the validation batches. With normalised queries and keys (gain 1) no logit
+/// exceeds sqrt(D/H).
 struct LogitSize {
   std::string name;  ///< "L03.attn"
   int32_t layer = 0;

@@ -7,8 +7,8 @@
 #include "engine/core/error.h"
 #include "training/data/treebank/parse_features.h"
 #include "training/io/input_value.h"
+#include "training/io/nearest.h"
 #include "training/spec/limits.h"
-#include "training/spec/nearest.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
 

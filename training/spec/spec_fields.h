@@ -1,6 +1,7 @@
-// The rows of the field table are in two files; spec.cpp joins them. Internal to training/spec.
+// The rows of the field table are in three files; spec.cpp joins them. Internal to training/spec.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "training/spec/spec.h"
@@ -9,6 +10,7 @@
 namespace normscope {
 
 void add_model_fields(std::vector<Field>& fields);
+void add_attention_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
 
@@ -70,6 +72,16 @@ Field text(const FieldWords& words) {
   field.get = [](const RunSpec& spec) { return peek<At>(spec); };
   field.set = [](RunSpec& spec, std::string_view value) { At(spec) = trimmed(value); };
   return field;
+}
+
+/// `enum_from` is for enumerations whose values count up from zero in the order of their names.
+template <typename Enum, size_t N>
+Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
+  return static_cast<Enum>(std::find(names, names + N, name) - names);
+}
+template <size_t N>
+std::vector<std::string_view> all(const std::string_view (&names)[N]) {
+  return {names, names + N};
 }
 
 /// From and To translate between the choice's name and the value.

@@ -6,21 +6,11 @@
 namespace normscope {
 namespace {
 
-constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
+constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative", "rotary"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
                                                "parser"};
 constexpr std::string_view kSame = "same";
-
-// `enum_from` is for enumerations whose values count up from zero in the order of their names.
-template <typename Enum, size_t N>
-Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
-  return static_cast<Enum>(std::find(names, names + N, name) - names);
-}
-template <size_t N>
-std::vector<std::string_view> all(const std::string_view (&names)[N]) {
-  return {names, names + N};
-}
 
 bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
 
@@ -270,16 +260,35 @@ void add_part_fields(std::vector<Field>& fields) {
                           [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
       {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."},
       all(kActivations)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.gated;
+  }>({"model.gated", "gated feed-forward", "",
+      "The hidden layer is a product of two: the activation of one matrix's output times that of another "
+      "(SwiGLU with silu, GeGLU with gelu). It has half as many weights again; two thirds of the hidden width "
+      "make up for them."}));
+  fields.push_back(choice<[](RunSpec& s) -> Biases& { return s.model.biases; },
+                          [](Biases b) { return kBiases[static_cast<size_t>(b)]; },
+                          [](std::string_view name) { return enum_from<Biases>(kBiases, name); }>(
+      {"model.biases", "biases", "",
+       "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
+       "of the feed-forward networks, or none."},
+      all(kBiases)));
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
                           [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
                           [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
       {"model.positions", "positions", "",
        "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
-       "symbols: attention is told how far back each one is."},
+       "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
+       "their place, so that attention compares distances."},
       all(kPositions)));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.masked_head;
+  }>({"model.masked_head", "masked symbol head", "",
+      "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
+      "as in BERT."}));
   fields.push_back(choice<[](RunSpec& s) -> Pooling& { return s.model.pooling; },
                           [](Pooling p) { return kPoolings[static_cast<size_t>(p)]; },
                           [](std::string_view name) { return enum_from<Pooling>(kPoolings, name); }>(
@@ -299,6 +308,30 @@ void add_number_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
       {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
       0, 1));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.gain_offset;
+  }>({"model.gain_offset", "gains from 1", "",
+      "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0."}));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.embedding_scale; }>(
+      {"model.embedding_scale", "embedding scale", "",
+       "What the rows of the embedding table are multiplied by. 0 is the root of the width."},
+      0, 1000));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.embedding_width;
+  }>({"model.embedding_width", "embedding width", "features",
+      "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
+      "last states as wide as they (OPT-350m). 0 is the width of the model, without the matrices."},
+     0, 8192));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.token_types;
+  }>({"model.token_types", "token types", "",
+      "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. The "
+      "tasks here know one kind, the first. 0 is none."},
+     0, 16));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.logit_cap; }>(
+      {"model.logit_cap", "logit cap", "",
+       "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+      0, 1000));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
       {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
@@ -326,6 +359,7 @@ void add_model_fields(std::vector<Field>& fields) {
   add_shape_fields(fields);
   add_image_fields(fields);
   add_part_fields(fields);
+  add_attention_fields(fields);
   add_number_fields(fields);
 }
 

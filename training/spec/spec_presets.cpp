@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "engine/core/error.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
@@ -37,7 +37,29 @@ constexpr RunPreset kRunPresets[] = {
     {"b2t-init", Placement::B2T, InitRule::B2T},
 };
 
-constexpr std::string_view kConvnet = "convnet", kParser = "parser";
+/// `transformer_of_2017` is as in Vaswani et al. (2017), with this program's sizes and rate.
+RunSpec transformer_of_2017() {
+  RunSpec spec = placed(Placement::Post, kDefaultWarmup);
+  spec.model.positions = Positions::Sinusoidal;
+  return spec;
+}
+
+/// `transformer_of_2026` has what Llama, Qwen and their successors share: Pre-LN with RMSNorm, rotary positions, SwiGLU,
+/// two heads of queries to one of keys and values, and no biases. Two thirds of the hidden width, 8/3 d, make up for
+/// the gate's matrix, and are rounded to whole vectors.
+RunSpec transformer_of_2026() {
+  RunSpec spec;
+  spec.model.norm = NormKind::Rms;
+  set_placement(spec.model, Placement::Pre);
+  spec.model.positions = Positions::Rotary;
+  spec.model.activation = Activation::Silu;
+  spec.model.gated = true;
+  spec.model.feed_forward = 176;
+  spec.model.attention.kv_heads = spec.model.heads / 2;
+  spec.model.biases = Biases::None;
+  spec.train.schedule.warmup = kDefaultWarmup;
+  return spec;
+}
 
 /// `set_authors_adam` sets Adam as in Kingma and Ba (2015), for a paper that states only its rate.
 void set_authors_adam(RunSpec& spec, float rate) {
@@ -73,6 +95,16 @@ RunSpec parser_run() {
   return spec;
 }
 
+/// `NamedRun` is a preset that is more than a placement.
+struct NamedRun {
+  std::string_view name;
+  RunSpec (*make)();
+};
+constexpr NamedRun kNamedRuns[] = {{"2017", transformer_of_2017},
+                                   {"2026", transformer_of_2026},
+                                   {"convnet", convolutional_run},
+                                   {"parser", parser_run}};
+
 bool has_row(std::string_view name) {
   return std::any_of(std::begin(kRunPresets), std::end(kRunPresets),
                      [&](const RunPreset& preset) { return preset.name == name; });
@@ -92,6 +124,9 @@ std::string default_name(const RunSpec& spec) {
     name += fmt::format(" ({})", short_name(model.norm));
   if (model.init != InitRule::Xavier && !parser)
     name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
+  if (model.positions == Positions::Rotary) name += ", rotary";
+  if (model.gated) name += ", gated";
+  if (kv_heads(model) != model.heads && is_transformer(model.architecture)) name += ", grouped";
   if (model.memory > 0) name += fmt::format(", memory {}", model.memory);
   const int32_t warmup = spec.train.schedule.warmup;
   return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
@@ -129,14 +164,13 @@ std::vector<std::string> preset_names() {
   }
   for (const RunPreset& preset : kRunPresets)
     if (preset.name != "post-warmup") names.emplace_back(preset.name);
-  names.emplace_back(kConvnet);
-  names.emplace_back(kParser);
+  for (const NamedRun& run : kNamedRuns) names.emplace_back(run.name);
   return names;
 }
 
 RunSpec preset_run(std::string_view name) {
-  if (name == kConvnet) return convolutional_run();
-  if (name == kParser) return parser_run();
+  for (const NamedRun& run : kNamedRuns)
+    if (name == run.name) return run.make();
   for (const RunPreset& preset : kRunPresets)
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
   for (Placement placement : kPresets)

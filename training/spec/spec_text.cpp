@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "engine/core/real_text.h"
+#include "training/io/nearest.h"
 #include "training/spec/limits.h"
-#include "training/spec/nearest.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

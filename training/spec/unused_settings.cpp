@@ -51,6 +51,21 @@ bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::
 bool parses(const RunSpec& s) { return s.model.architecture == Architecture::Parser; }
 bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
 bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
+bool rotates(const RunSpec& s) { return transforms(s) && s.model.positions == Positions::Rotary; }
+bool stretches(const RunSpec& s) { return rotates(s) && s.model.rotary.scaling != RotaryScaling::None; }
+bool stretches_by_turns(const RunSpec& s) {
+  return stretches(s) && s.model.rotary.scaling != RotaryScaling::Linear;
+}
+bool has_one_stack(const RunSpec& s) { return transforms(s) && !has_both(s); }
+bool looks_back(const RunSpec& s) { return transforms(s) && s.model.architecture != Architecture::Encoder; }
+bool has_window(const RunSpec& s) { return looks_back(s) && s.model.attention.window > 0; }
+bool rotates_in_windows(const RunSpec& s) { return rotates(s) && has_window(s); }
+bool has_gain_of_norms(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind kind) { return has_gain(kind); });
+}
+bool fills_in(const RunSpec& s) {
+  return s.model.architecture == Architecture::Encoder && !is_labelled(s.data.name);
+}
 bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
 bool starts_by_rule(const RunSpec& s) { return !parses(s); }
 bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
@@ -85,6 +100,33 @@ constexpr Condition kConditions[] = {
     {"model.heads", transforms, "model.architecture", kTransformer},
     {"model.sequence", transforms, "model.architecture", kTransformer},
     {"model.positions", transforms, "model.architecture", kTransformer},
+    {"model.head_width", transforms, "model.architecture", kTransformer},
+    {"model.kv_heads", transforms, "model.architecture", kTransformer},
+    {"model.attention_scale", transforms, "model.architecture", kTransformer},
+    {"model.attention_cap", transforms, "model.architecture", kTransformer},
+    {"model.gated", transforms, "model.architecture", kTransformer},
+    {"model.biases", transforms, "model.architecture", kTransformer},
+    {"model.embedding_scale", transforms, "model.architecture", kTransformer},
+    {"model.embedding_width", has_one_stack, "model.architecture", "decoder or encoder"},
+    {"model.token_types", has_one_stack, "model.architecture", "decoder or encoder"},
+    {"model.logit_cap", predicts_symbols, "data.name", "symbols to predict"},
+    {"model.attention_window", looks_back, "model.architecture", "decoder or encoder-decoder"},
+    {"model.attention_pattern", has_window, "model.attention_window", "a window"},
+    {"model.rotary_local_base", rotates_in_windows, "model.attention_window",
+     "a window, and rotary positions"},
+    {"model.rotary_base", rotates, "model.positions", "rotary"},
+    {"model.rotary_share", rotates, "model.positions", "rotary"},
+    {"model.rotary_pairing", rotates, "model.positions", "rotary"},
+    {"model.rotary_scaling", rotates, "model.positions", "rotary"},
+    {"model.rotary_factor", stretches, "model.rotary_scaling",
+     "linear, llama3 or yarn, with rotary positions"},
+    {"model.rotary_trained", stretches_by_turns, "model.rotary_scaling",
+     "llama3 or yarn, with rotary positions"},
+    {"model.rotary_low", stretches_by_turns, "model.rotary_scaling", "llama3 or yarn, with rotary positions"},
+    {"model.rotary_high", stretches_by_turns, "model.rotary_scaling",
+     "llama3 or yarn, with rotary positions"},
+    {"model.masked_head", fills_in, "model.architecture", "encoder, with symbols to predict"},
+    {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms or dyt"},
     {"model.output_projection", transforms, "model.architecture", kTransformer},
     {"model.dropout_residual", transforms, "model.architecture", kTransformer},
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},

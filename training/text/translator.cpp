@@ -46,9 +46,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   Tape tape(store);
   const int64_t D = model.d_model;
   const ValueId hidden = tape.input("hidden", {rows_, D}, DType::F32);
-  const ValueId logits =
-      linear(tape, "logits", hidden, tape.parameter(output_table(model)), kNone, model.tied_output);
-  output_.emplace(part_of(tape, logits));
+  output_.emplace(part_of(tape, record_logits(tape, model, hidden)));
 }
 
 // `part_of` seals what was recorded to run forwards; only its output is read.

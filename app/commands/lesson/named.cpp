@@ -9,7 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/terminal.h"
 #include "app/course/language/language.h"
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 namespace normscope::commands {
 

@@ -1,5 +1,6 @@
-// The activations on CUDA: two formulas each (cuda/elementwise.cuh).
+// The activations and the soft cap on CUDA: two formulas each (cuda/elementwise.cuh).
 #include "engine/cuda/elementwise.cuh"
+#include "engine/ops/activations/activations.h"
 
 namespace normscope::cuda {
 namespace activations {
@@ -29,9 +30,50 @@ struct Gelu {
   }
 };
 
+/// GeluErf computes, with the normal distribution's Phi and its density phi:
+///   out  =  x Phi(x)                 =  x (1 + erf(x / sqrt(2))) / 2
+///   dx   =  dout (Phi(x) + x phi(x))
+///   phi  =  exp(-x^2 / 2) / sqrt(2 pi)
+struct GeluErf {
+  __device__ static float below(float x) { return 0.5f + 0.5f * erff(x * 0.70710678f); }
+  __device__ static float value(float x) { return x * below(x); }
+  __device__ static float gradient(float x, float dout) {
+    return dout * (below(x) + x * 0.39894228f * expf(-0.5f * x * x));
+  }
+};
+
+/// Silu computes
+///   s    =  1 / (1 + exp(-x))
+///   out  =  x s
+///   dx   =  dout (s + x s (1 - s))
+struct Silu {
+  __device__ static float value(float x) { return x / (1.0f + expf(-x)); }
+  __device__ static float gradient(float x, float dout) {
+    const float s = 1.0f / (1.0f + expf(-x));
+    return dout * (s + x * (1.0f - s) * s);
+  }
+};
+
+/// SoftCap computes, with the constant c:
+///   t    =  tanh(x / c)
+///   out  =  c t
+///   dx   =  dout (1 - t^2)
+struct SoftCap {
+  float cap;
+  explicit SoftCap(const Attributes& attributes) : cap(attributes.as<SoftCapSpec>().cap) {}
+  __device__ float value(float x) const { return cap * tanhf(x / cap); }
+  __device__ float gradient(float x, float dout) const {
+    const float t = tanhf(x / cap);
+    return dout * (1.0f - t * t);
+  }
+};
+
 }  // namespace activations
 
 Kernels relu_kernels() { return elementwise_kernels<activations::Relu>(); }
 Kernels gelu_kernels() { return elementwise_kernels<activations::Gelu>(); }
+Kernels gelu_erf_kernels() { return elementwise_kernels<activations::GeluErf>(); }
+Kernels silu_kernels() { return elementwise_kernels<activations::Silu>(); }
+Kernels soft_cap_kernels() { return elementwise_kernels<activations::SoftCap>(); }
 
 }  // namespace normscope::cuda

@@ -1,6 +1,8 @@
 // attention on CUDA. The kernels of attention_stored.cuh run where the probabilities are stored, and forward where the
 // scores of a tile fit shared memory. Where the probabilities have no memory, the kernels of attention_fused.cu run
 // backward, and forward over more keys than fit.
+#include <algorithm>
+
 #include "engine/ops/attention/attention_stored.cuh"
 
 namespace normscope::cuda {
@@ -8,8 +10,13 @@ namespace plain_attention {
 
 Attention arguments_of(const Call& c) {
   Attention a = arguments<AttentionSpec>(c, kAttentionStage);
+  const auto spec = c.attributes.as<AttentionSpec>();
+  const double scale = spec.scale_of(a.width);
   a.key_lengths = c.in[3].i32();
-  a.causal = c.attributes.as<AttentionSpec>().causal;
+  a.causal = spec.causal;
+  if (spec.window > 0) a.window = std::min(a.Tk, spec.window);
+  a.scale = static_cast<float>(scale);
+  a.cap = static_cast<float>(static_cast<double>(spec.cap) / scale);
   return a;
 }
 

@@ -23,10 +23,11 @@ struct Attention {
   float *dposition, *ddistances;  // the latter a part a head: (B,H,Tk,width)
   bool add_position;
   int memory;  // keys before the first query's own; attention has none
+  int window;  // causal: keys that a query sees, its own the last of them; Tk: all
   const StepInputs* step;
   int heads, Tq, Tk, D, width;
   uint32_t site;
-  float scale;
+  float scale, cap;  // cap: of scores that are not yet scaled; 0: none
   bool causal, has_dropout, in_shared;
 };
 
@@ -52,9 +53,23 @@ struct Head {
     keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
     first = a.memory_lengths ? a.memory - max(0, min(a.memory, a.memory_lengths[b])) : 0;
   }
-  /// `visible` is where the keys that query t sees end; they begin with `first`.
+  /// `visible` is where the keys that query t sees end, and `begin` where they begin; they may be none.
   __device__ int visible(const Attention& a, int t) const {
     return a.causal ? min(keys, t + 1 + a.memory) : keys;
+  }
+  __device__ int begin(const Attention& a, int t) const {
+    return a.causal ? max(first, min(keys, t + 1 + a.memory - a.window)) : first;
+  }
+  __device__ bool sees(const Attention& a, int t, int s) const {
+    return s >= begin(a, t) && s < visible(a, t);
+  }
+  /// Queries [first_query, last_query) see some of `rows` keys from s0 on; no others do.
+  __device__ int first_query(const Attention& a, int s0) const {
+    return a.causal ? min(max(s0 - a.memory, 0), a.Tq) : 0;
+  }
+  __device__ int last_query(const Attention& a, int s0, int rows) const {
+    if (s0 >= keys) return first_query(a, s0);
+    return a.causal ? min(a.Tq, max(0, s0 + rows - 1 - a.memory + a.window)) : a.Tq;
   }
 };
 
@@ -87,6 +102,24 @@ __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int
       0, width, stage,
       [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
       [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
+}
+
+/// cap_scores turns the scores of a tile to
+///   s  =  cap * tanh(s / cap)
+/// where there is a cap. Scaled they are as the spec says it of scaled scores.
+__device__ inline void cap_scores(const Attention& a, ScoreTile& tile) {
+  if (a.cap == 0) return;
+#pragma unroll
+  for (int i = 0; i < ScoreTile::RM; ++i)
+#pragma unroll
+    for (int j = 0; j < ScoreTile::RN; ++j) tile.acc[i][j] = a.cap * tanhf(tile.acc[i][j] / a.cap);
+}
+
+/// `cap_slope` is the derivative of a capped score by what it was before.
+__device__ inline float cap_slope(const Attention& a, float capped) {
+  if (a.cap == 0) return 1.0f;
+  const float t = capped / a.cap;
+  return 1.0f - t * t;
 }
 
 /// `each` calls f(m, n, accumulated number) for each element of the thread.
@@ -138,6 +171,7 @@ Attention arguments(const Call& c, size_t stage) {
   a.D = static_cast<int>(c.in[0].shape[2]);
   a.width = a.D / a.heads;
   a.site = spec.dropout_site;
+  a.window = a.Tk;
   a.scale = static_cast<float>(1.0 / sqrt(static_cast<double>(a.width)));
   a.has_dropout = spec.dropout_site != 0;
   a.in_shared = scores_in_shared(a.Tk, stage);

@@ -1,4 +1,5 @@
-// attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query.
+// attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query,
+// or within a window that ends with it.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -15,7 +16,12 @@ struct PlainAttention {
   static constexpr bool kFetches = true;
 
   static void count_keys(const Call& call, int64_t b, Head& x) {
-    x.causal = call.attributes.as<AttentionSpec>().causal;
+    const auto spec = call.attributes.as<AttentionSpec>();
+    x.causal = spec.causal;
+    if (spec.window > 0) x.window = smaller(x.tk, spec.window);
+    const double scale = spec.scale_of(x.dh);
+    x.scale = static_cast<float>(scale);
+    x.cap = static_cast<float>(static_cast<double>(spec.cap) / scale);
     x.first = x.before = 0;
     x.keys = call.in[3] ? larger(0, smaller(x.tk, call.in[3].i32()[b])) : x.tk;
   }

@@ -2,11 +2,11 @@
 // forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
 // running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
 // compute every score again and use it at once. Backward keeps two numbers of each row in its workspace, L and dot.
-// With s = q k^T, over the visible keys, and dp = keep * (dout v^T):
-//   L    =  log(sum over keys of exp(s / sqrt(d)))
+// With s = q k^T, over the visible keys, or cap tanh(q k^T / cap), and dp = keep * (dout v^T):
+//   L    =  log(sum over keys of exp(scale s))
 //   dot  =  sum over j of dout_j out_j             // the same as the sum over keys of p * dp
-//   p    =  exp(s / sqrt(d) - L)
-//   ds   =  p * (dp - dot) / sqrt(d)
+//   p    =  exp(scale s - L)
+//   ds   =  scale p * (dp - dot)                   // with a cap times 1 - (s / cap)^2
 // Nothing here is of size Tq Tk.
 #include "engine/ops/attention/attention.cuh"
 
@@ -17,8 +17,8 @@ constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(
 constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
 
 /// row_statistics computes two numbers of each of `rows` queries from t0 on, into shared memory:
-///   largest  =  max over keys of s / sqrt(d)
-///   inverse  =  1 / sum over keys of exp(s / sqrt(d) - largest)       // 0 where no key is visible
+///   largest  =  max over keys of scale s
+///   inverse  =  1 / sum over keys of exp(scale s - largest)       // 0 where no key is visible
 /// A row is always the same warp's.
 __device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,
                                float* buffer, float* largest, float* inverse) {
@@ -28,24 +28,26 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
     largest[m] = 0.0f;
     inverse[m] = 0.0f;  // the sum, until the end
   }
-  for (int s0 = 0; s0 < seen; s0 += kKeys) {
+  for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
     ScoreTile tile;
     rows_by_rows(tile, head.q, t0, rows, head.k, s0, min(kKeys, seen - s0), a.width, a.D, stage);
+    cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) { buffer[m * kPitch + n] = score * a.scale; });
     __syncthreads();
     for (int m = warp; m < rows; m += kRowsApart) {
-      const int visible = min(kKeys, head.visible(a, t0 + m) - s0);
-      if (visible <= 0) continue;  // the same for the whole warp
+      const int begin = head.begin(a, t0 + m) - s0, visible = min(kKeys, head.visible(a, t0 + m) - s0);
+      if (visible <= max(begin, 0)) continue;  // the same for the whole warp
       const float *row = buffer + m * kPitch, before = largest[m], sum_before = inverse[m];
-      float most = s0 == 0 ? row[0] : before;
-      for (int n = lane; n < visible; n += 32) most = fmaxf(most, row[n]);
+      const bool first = begin >= 0;  // of the tiles with keys that the row sees
+      float most = first ? row[begin] : before;
+      for (int n = max(begin, 0) + lane; n < visible; n += 32) most = fmaxf(most, row[n]);
       most = warp_max(most);
       float sum = 0;
-      for (int n = lane; n < visible; n += 32) sum += expf(row[n] - most);
+      for (int n = max(begin, 0) + lane; n < visible; n += 32) sum += expf(row[n] - most);
       sum = warp_sum(sum);
       if (lane == 0) {
         largest[m] = most;
-        inverse[m] = (s0 == 0 ? 0.0f : sum_before * expf(before - most)) + sum;
+        inverse[m] = (first ? 0.0f : sum_before * expf(before - most)) + sum;
       }
     }
     __syncthreads();
@@ -69,12 +71,13 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
     Out out;
     out.clear();
-    for (int s0 = 0; s0 < seen; s0 += kKeys) {
+    for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
       const int keys = min(kKeys, seen - s0);
       ScoreTile tile;
       rows_by_rows(tile, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      cap_scores(a, tile);
       each(tile, [&](int m, int n, float score) {
-        const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
+        const bool visible = m < rows && head.sees(a, t0 + m, s0 + n);
         buffer[m * kPitch + n] = visible ? expf(score * a.scale - largest[m]) * inverse[m] *
                                                keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
                                          : 0.0f;
@@ -116,20 +119,21 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
     Out dq;
     dq.clear();
-    for (int s0 = 0; s0 < seen; s0 += kKeys) {
+    for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
       const int keys = min(kKeys, seen - s0);
       ScoreTile score, dp;
       rows_by_rows(score, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      cap_scores(a, score);
       rows_by_rows(dp, dout, t0, rows, head.v, s0, keys, a.width, a.D, stage);
       for (int i = 0; i < ScoreTile::RM; ++i)
         for (int j = 0; j < ScoreTile::RN; ++j) {
           const int m = score.row() + i, n = score.column() + j;
-          const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
+          const bool visible = m < rows && head.sees(a, t0 + m, s0 + n);
           buffer[m * kPitch + n] =
               visible ? expf(score.acc[i][j] * a.scale - log_sums[m]) *
                             (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] -
                              dots[m]) *
-                            a.scale
+                            a.scale * cap_slope(a, score.acc[i][j])
                       : 0.0f;
         }
       dq.template multiply<true, false>(
@@ -151,7 +155,7 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
   const Head head(a, blockIdx.y);
   const Keep keep(a);
   const int s0 = static_cast<int>(blockIdx.x) * kQueries, rows = min(kQueries, a.Tk - s0);
-  const int t_first = a.causal ? min(s0, a.Tq) : 0, t_last = s0 < head.keys ? a.Tq : t_first;
+  const int t_first = head.first_query(a, s0), t_last = head.last_query(a, s0, rows);
   const float *q = head.q, *dout = a.dout + head.qo;
   const float2* numbers = a.rows + static_cast<size_t>(blockIdx.y) * a.Tq;
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
@@ -162,17 +166,18 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
       const int queries = min(kKeys, t_last - t0);
       ScoreTile score, dp;
       rows_by_rows(score, head.k, s0, rows, q, t0, queries, a.width, a.D, stage);
+      cap_scores(a, score);
       rows_by_rows(dp, head.v, s0, rows, dout, t0, queries, a.width, a.D, stage);
       for (int i = 0; i < ScoreTile::RM; ++i)
         for (int j = 0; j < ScoreTile::RN; ++j) {
           const int m = score.row() + i, n = score.column() + j, t = t0 + n;
           float p = 0, k = 0, dot = 0;
-          if (m < rows && n < queries && s0 + m < head.visible(a, t)) {
+          if (m < rows && n < queries && head.sees(a, t, s0 + m)) {
             p = expf(score.acc[i][j] * a.scale - numbers[t].x);
             k = keep(head.p + static_cast<size_t>(t) * a.Tk + (s0 + m));
             dot = numbers[t].y;
           }
-          ds[m * kPitch + n] = p * (k * dp.acc[i][j] - dot) * a.scale;
+          ds[m * kPitch + n] = p * (k * dp.acc[i][j] - dot) * a.scale * cap_slope(a, score.acc[i][j]);
           kept[m * kPitch + n] = p * k;
         }
       const auto accumulate = [&](Out& tile, const float* weights, const float* source) {

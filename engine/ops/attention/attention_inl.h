@@ -1,21 +1,25 @@
 // The attention ops on the CPU, a chunk per (b,h). In a head q and out are (Tq,dh), k and v (Tk,dh); keep are the
 // factors of dropout (Tq,Tk):
 //   S    =  q k^T                                // relative_attention adds the products with the distances
-//   P    =  softmax(S / sqrt(dh))                // over the visible keys; saved
+//   C    =  S, or cap tanh(S / cap)
+//   P    =  softmax(scale C)                     // over the visible keys; saved
 //   out  =  (P * keep) v
 // Backward:
 //   dP   =  (dout v^T) * keep
-//   dS   =  P * (dP - sum over keys of P * dP) / sqrt(dh)
+//   dS   =  scale P * (dP - sum over keys of P * dP), with a cap times 1 - tanh(S / cap)^2
 //   dq   =  dS k
 //   dk   =  dS^T q
 //   dv   =  (P * keep)^T dout
 // Queries go in blocks, so that a block of scores fits the worker's scratch at any length. Products go tile by tile in
-// cache through the GEMM's register tiles, where a tile of a causal product takes only what it can see.
+// cache through the GEMM's register tiles, where a tile of a causal product takes only what it can see. Backward with a
+// cap computes S again rather than having it saved: that would be a second tensor of P's size to keep, to write and to
+// read, and the product is a fifth beside four.
 //
 // What an op has of its own is a struct Op (attention_cpu.cpp, relative_attention_cpu.cpp):
 //   Spec                   its attributes
 //   kFetches               whether it asks the cache ahead for what it will read
-//   count_keys             fills in which keys a head sees: causal, first, keys, before
+//   count_keys             fills in which keys a head sees: causal, first, keys, before; what differs from head_of's
+//                          window, scale and cap too
 //   add_positions          adds to the scores of a block what depends on the positions of its keys
 //   position_gradients     computes the gradients of that
 #include "engine/cpu/export.h"
@@ -62,13 +66,15 @@ Head head_of(const Call& call, int64_t chunk) {
   x.d = call.in[0].shape[2];
   x.heads = spec.heads;
   x.dh = x.d / x.heads;
+  x.window = x.tk;
+  x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
+  x.cap = 0;
   Op::count_keys(call, b, x);
   x.columns = x.tk - x.first;
   x.h_at = chunk % x.heads * x.dh;
   x.q_at = b * x.tq * x.d + x.h_at;
   x.k_at = (b * x.tk + x.first) * x.d + x.h_at;
   x.p_at = chunk * x.tq * x.tk;
-  x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
   x.site = spec.dropout_site;
   return x;
 }
@@ -88,26 +94,41 @@ inline Block block_of(Scratch scratch, int64_t q0, int64_t m) {
 }
 
 /// `Band` says which part of a product a tile of rows [i, i+rows) needs when attention is causal.
-enum class Band : uint8_t {
-  All,
-  ColumnsUpToRow,  // columns j < shift + i + rows
-  InnerUpToRow,    // k < shift + i + rows
-  InnerFromRow,    // k >= shift + i
+struct Band {
+  enum Kind : uint8_t {
+    All,
+    ColumnsUpToRow,  // columns shift + i - window < j < shift + i + rows
+    InnerUpToRow,    // shift + i - window < k < shift + i + rows
+    InnerFromRow,    // shift + i <= k < shift + i + rows - 1 + window
+  } kind = All;
+  int64_t shift = 0, window = 0;
+  bool windowed = false;
+
+  /// `hides` says whether rows from i on see none of the columns before `end`.
+  bool hides(int64_t i, int64_t end) const { return kind == ColumnsUpToRow && end <= shift + i + 1 - window; }
 };
 
-/// `band_of` is the band of a product of a causal head; any other head sees everything.
-inline Band band_of(const Head& x, Band causal) { return x.causal ? causal : Band::All; }
+/// `band_of` is the band of a product of a causal head, in a block of queries from q0 on; any other head sees
+/// everything.
+inline Band band_of(const Head& x, Band::Kind causal, int64_t q0) {
+  if (!x.causal) return {};
+  const int64_t own = q0 + x.before;  // key of the block's first query
+  return {causal, causal == Band::InnerFromRow ? -own : own, x.window, x.windowed()};
+}
 
 /// multiply computes one product on one thread, B packed panel by panel where it cannot be read in place:
 ///   C (m,n)  =  [C +] A (m,k) B (k,n)
-inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand a, Operand b,
-                     float* c, int64_t ldc, bool add, float* panel) {
-  for (int64_t k0 = 0; k0 < k || k0 == 0; k0 += kInnerBlock) {
+inline void multiply(const Band& band, int64_t m, int64_t n, int64_t k, Operand a, Operand b, float* c,
+                     int64_t ldc, bool add, float* panel) {
+  const int64_t shift = band.shift, window = band.window;
+  const int64_t begin = band.kind == Band::InnerUpToRow ? smaller(k, larger(0, shift + 1 - window)) : 0;
+  for (int64_t k0 = begin; k0 < k || k0 == begin; k0 += kInnerBlock) {
     const int64_t k1 = smaller(k, k0 + kInnerBlock);
-    const bool more = add || k0 > 0;
+    const bool more = add || k0 > begin;
     for (int64_t j = 0; j < n; j += kPanel) {
       const int64_t cols = smaller(kPanel, n - j);
-      if (band == Band::ColumnsUpToRow && j >= shift + m) break;
+      if (band.kind == Band::ColumnsUpToRow && j >= shift + m) break;
+      if (band.hides(0, j + cols)) continue;
       const float* from = b.p + k0 * b.row + j * b.col;
       int64_t sb = b.row;
       if (b.col != 1 || cols % kLanes != 0) {
@@ -118,10 +139,17 @@ inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, 
       for (int64_t i = 0; i < m; i += kTileRows) {
         const int64_t rows = smaller(kTileRows, m - i);
         int64_t first = k0, last = k1;
-        if (band == Band::ColumnsUpToRow && j >= shift + i + rows) continue;
-        if (band == Band::InnerUpToRow) last = smaller(k1, shift + i + rows);
-        if (band == Band::InnerFromRow) first = smaller(k1, larger(k0, shift + i));
+        if ((band.kind == Band::ColumnsUpToRow && j >= shift + i + rows) || band.hides(i, j + cols)) continue;
+        if (band.kind == Band::InnerUpToRow) {
+          first = smaller(k1, larger(k0, shift + i + 1 - window));
+          last = smaller(k1, shift + i + rows);
+        }
+        if (band.kind == Band::InnerFromRow) {
+          first = smaller(k1, larger(k0, shift + i));
+          last = smaller(k1, shift + i + rows - 1 + window);
+        }
         const int64_t inner = larger(0, last - first);
+        if (band.windowed && more && inner == 0) continue;
         run_tile(rows, cols, inner, {a.p + i * a.row + first * a.col, a.row, a.col}, from + (first - k0) * sb,
                  sb, c + i * ldc + j, ldc, nullptr, more);
       }
@@ -143,10 +171,6 @@ inline int64_t next_head(const Head& x, int64_t chunk, int64_t t) {
 
 inline bool writes(const Call& call, int input) { return call.write[input] != Write::Skip; }
 
-inline void zero(float* to, int64_t n) {
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Zero(DF()), to + i); });
-}
-
 /// attend computes the probabilities and out of a head.
 template <typename Op>
 void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
@@ -161,14 +185,16 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
       fetch(q + q0 * x.d, m, x.d, x.dh);
       if (q0 == 0) fetch(v, x.keys, x.d, x.dh);
     }
-    multiply(band_of(x, Band::ColumnsUpToRow), q0 + x.before, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
-             {k, 1, x.d}, seen, x.tk, false, at.panel);
+    multiply(band_of(x, Band::ColumnsUpToRow, q0), m, x.keys, x.dh, {q + q0 * x.d, x.d, 1}, {k, 1, x.d}, seen,
+             x.tk, false, at.panel);
     if constexpr (Op::kFetches)
       if (at.q1() == x.tq) fetch(k + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
     Op::add_positions(call, x, at);
-    in_groups(m, [&](int64_t i, auto group) HWY_ATTR {
-      softmax_rows<group()>(rows_from<group()>(x, seen, q0, i), x.columns, x.scale);
-    });
+    if (x.cap > 0) cap_scores(x, q0, m, seen);
+    if (x.windowed())
+      softmax_window(x, q0, m, seen);
+    else
+      softmax_block<false>(x, q0, m, seen);
     for (int64_t i = 0; x.first > 0 && i < m; ++i) zero(p + i * x.tk, x.first);
     if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
     const float* kept = p;
@@ -177,14 +203,15 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
       draw_rows(step, x, q0, m, p, bits, at.factors);
       kept = at.factors;
     }
-    multiply(band_of(x, Band::InnerUpToRow), q0 + x.before, m, x.dh, x.keys, {kept + x.first, x.tk, 1},
-             {v, x.d, 1}, call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
+    multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.d, 1},
+             call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
   hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
-/// `WriteModes` says whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under
-/// two of them, an assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
+/// `WriteModes` says whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
+/// dv computed before dq, and one tensor under two of them, an assignment would wipe out an earlier sum: then the
+/// slices start from zero.
 struct WriteModes {
   bool add[3];
 };
@@ -193,7 +220,7 @@ inline WriteModes write_modes(const Call& call, const Head& x, bool several_bloc
   for (int i = 0; i < 3; ++i) modes.add[i] = call.write[i] == Write::Add;
   const float *dq = call.din[0].p, *dk = call.din[1].p, *dv = call.din[2].p;
   const bool shared = (dq && (dq == dk || dq == dv)) || (dk && dk == dv);
-  if (!several_blocks || !shared) return modes;
+  if ((!several_blocks && x.cap == 0) || !shared) return modes;
   for (int i = 0; i < 3; ++i) {
     if (call.write[i] != Write::Assign) continue;
     float* to = call.din[i].p + (i == 0 ? x.q_at : x.k_at);
@@ -210,28 +237,61 @@ inline void zero_uncounted(const Call& call, const Head& x, int input) {
   for (int64_t s = 0; s < x.first; ++s) zero(to + s * x.d, x.dh);
 }
 
+/// softmax_gradients turns the gradients g of a block's P * keep, which begin with the first key that counts, into dS.
+/// `p` are the block's probabilities, and with dropout at.factors becomes P * keep.
+template <bool kWindow>
+HWY_INLINE void softmax_gradients(const Head& x, const Block& at, const float* p, float* g, Keep keep) {
+  in_groups(at.m, [&](int64_t i, auto group) HWY_ATTR {
+    const int64_t first = i * x.tk + x.first;
+    keep.begin = first_bit(x, at.q0) + first;
+    keep.product = at.factors + first;
+    RowGroup rows = rows_from<group(), kWindow>(x, g, at.q0, i);
+    // A causal tile reads at most a tile's height beyond the diagonal, and before a window.
+    if (x.keys == x.columns) rows.end = smaller(x.columns, rows.visible[group() - 1] + kTileRows);
+    if constexpr (kWindow) rows.first = larger(0, smaller(rows.none, rows.begin[0] - kTileRows));
+    softmax_backward_rows<group(), kWindow>(rows, p + first, x.tk, x.scale, keep);
+  });
+}
+
+HWY_NOINLINE void softmax_window_gradients(const Head& x, const Block& at, const float* p, float* g,
+                                           const Keep& keep) {
+  softmax_gradients<true>(x, at, p, g, keep);
+}
+
 /// score_gradients computes dS of the block into at.scores. Returns P * keep, which dv is computed from: P itself, or
 /// at.factors where there is dropout.
 inline const float* score_gradients(const Call& call, const StepInputs& step, const Head& x, const Block& at,
                                     int64_t rows) {
   const float *p = call.saved[0].p + x.p_at + at.q0 * x.tk, *dout = call.dout.p + x.q_at + at.q0 * x.d;
   float* g = at.scores + x.first;
-  multiply(band_of(x, Band::ColumnsUpToRow), at.q0 + x.before, at.m, x.keys, x.dh, {dout, x.d, 1},
+  multiply(band_of(x, Band::ColumnsUpToRow, at.q0), at.m, x.keys, x.dh, {dout, x.d, 1},
            {call.in[2].p + x.k_at, 1, x.d}, g, x.tk, false, at.panel);
   const bool drops = x.site != 0;
-  Keep keep{drops ? kept_bits(call, x, at.q0, rows) : nullptr, 0, dropout_of(step).scale, nullptr};
-  // A causal tile reads at most a tile's height beyond the diagonal.
-  const auto read = [&](int64_t row) HWY_ATTR {
-    return x.keys < x.columns ? x.columns : smaller(x.columns, x.visible(at.q0 + row) + kTileRows);
-  };
-  in_groups(at.m, [&](int64_t i, auto group) HWY_ATTR {
-    const int64_t first = i * x.tk + x.first;
-    keep.begin = first_bit(x, at.q0) + first;
-    keep.product = at.factors + first;
-    softmax_backward_rows<group()>(rows_from<group()>(x, g, at.q0, i), p + first, x.tk, read(i + group() - 1),
-                                   x.scale, keep);
-  });
+  const Keep keep{drops ? kept_bits(call, x, at.q0, rows) : nullptr, 0, dropout_of(step).scale, nullptr};
+  if (x.windowed())
+    softmax_window_gradients(x, at, p, g, keep);
+  else
+    softmax_gradients<false>(x, at, p, g, keep);
   return drops ? at.factors : p;
+}
+
+/// key_gradients computes dk from dS (`input` 1) or dv from P * keep (2): the gradient of a row of keys is the sum over
+/// the block's queries of their weights for it times rows of q or dout.
+inline void key_gradients(const Call& call, const Head& x, const Block& at, int input, const float* weights,
+                          bool add) {
+  if (!writes(call, input)) return;
+  const float* rows = (input == 1 ? call.in[0].p : call.dout.p) + x.q_at + at.q0 * x.d;
+  multiply(band_of(x, Band::InnerFromRow, at.q0), x.columns, x.dh, at.m, {weights + x.first, 1, x.tk},
+           {rows, x.d, 1}, call.din[input].p + x.k_at, x.d, add || at.q0 > 0, at.panel);
+}
+
+/// uncap turns dS of capped scores into dS. It computes the scores of the block again, into at.factors.
+HWY_NOINLINE void uncap(const Call& call, const Head& x, const Block& at) {
+  float* scores = at.factors + x.first;
+  multiply(band_of(x, Band::ColumnsUpToRow, at.q0), at.m, x.keys, x.dh,
+           {call.in[0].p + x.q_at + at.q0 * x.d, x.d, 1}, {call.in[1].p + x.k_at, 1, x.d}, scores, x.tk,
+           false, at.panel);
+  cap_gradients(x, at.q0, at.m, scores, at.scores + x.first);
 }
 
 /// attention_gradients computes dq, dk and dv of a head.
@@ -244,30 +304,31 @@ void attention_gradients(const Call& call, const StepInputs& step, int64_t chunk
   const WriteModes modes = write_modes(call, x, rows < x.tq);
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0);
-    const bool later = q0 > 0;
     const Block at = block_of(scratch, q0, m);
-    const float *ds = at.scores + x.first, *dout = call.dout.p + x.q_at + q0 * x.d;
     if constexpr (Op::kFetches) {
       const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
-      for (int64_t i = 0; i < m; ++i) fetch(p + i * x.tk, 1, x.tk, x.visible(q0 + i));
+      for (int64_t i = 0; i < m; ++i) {
+        const int64_t begin = x.windowed() ? x.begin(q0 + i) : 0;
+        fetch(p + i * x.tk + begin, 1, x.tk, x.visible(q0 + i) - begin);
+      }
       fetch(q + q0 * x.d, m, x.d, x.dh);
-      if (!later) fetch(k, x.keys, x.d, x.dh);
+      if (q0 == 0) fetch(k, x.keys, x.d, x.dh);
     }
     const float* kept = score_gradients(call, step, x, at, rows);
+    if (x.cap > 0) {
+      key_gradients(call, x, at, 2, kept, modes.add[2]);  // before the scores take the place of `kept`
+      uncap(call, x, at);
+    }
     if (writes(call, 0))
-      multiply(band_of(x, Band::InnerUpToRow), q0 + x.before, m, x.dh, x.keys, {ds, x.tk, 1}, {k, x.d, 1},
-               call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
+      multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {at.scores + x.first, x.tk, 1},
+               {k, x.d, 1}, call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
     if constexpr (Op::kFetches)
       if (at.q1() == x.tq) {
         fetch(v + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
         fetch(call.dout.p + x.q_at + next_head(x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
       }
-    if (writes(call, 1))
-      multiply(band_of(x, Band::InnerFromRow), -q0 - x.before, x.columns, x.dh, m, {ds, 1, x.tk},
-               {q + q0 * x.d, x.d, 1}, call.din[1].p + x.k_at, x.d, modes.add[1] || later, at.panel);
-    if (writes(call, 2))
-      multiply(band_of(x, Band::InnerFromRow), -q0 - x.before, x.columns, x.dh, m, {kept + x.first, 1, x.tk},
-               {dout, x.d, 1}, call.din[2].p + x.k_at, x.d, modes.add[2] || later, at.panel);
+    key_gradients(call, x, at, 1, at.scores, modes.add[1]);
+    if (x.cap == 0) key_gradients(call, x, at, 2, kept, modes.add[2]);
     Op::position_gradients(call, x, at, chunk);
   }
 }

@@ -1,17 +1,18 @@
 // Attention's kernels where the probabilities are stored. A block works on a tile of 32 queries of one head; q and out
 // are (Tq,d), k and v (Tk,d), and kept are the factors of dropout:
-//   s    =  q k^T
-//   p    =  softmax(s / sqrt(d))                   // over the visible keys
+//   s    =  q k^T                                  // or cap tanh(q k^T / cap)
+//   p    =  softmax(scale s)                       // over the visible keys
 //   out  =  (p * kept) v
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
 // memory of the probabilities themselves), which are written once: backward reads them and a user can look at
 // them. Backward takes two launches without atomics: a tile of queries gives ds and dq, and a tile of keys gives dk
 // and dv.
 //   dp   =  kept * (dout v^T)
-//   ds   =  p * (dp - dout . out) / sqrt(d)        // dout . out is the same as the sum over keys of p * dp
+//   ds   =  scale p * (dp - dout . out)            // dout . out is the same as the sum over keys of p * dp
 //   dq   =  ds k
 //   dk   =  ds^T q
 //   dv   =  (p * kept)^T dout
+// With a cap, ds is multiplied by 1 - (s / cap)^2, for which backward computes the scores again.
 // With kRelative a second product is added to each score, that of e with the distance of the key, and e has a gradient
 // too (relative_attention.cu). Included by relative_attention.cu and by attention.cu.
 #pragma once
@@ -113,30 +114,48 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   const Keep keep(a);
   const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
             rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
-  const int seen = head.visible(a, t0 + rows - 1);  // by the tile's last query
+  const int begin = head.begin(a, t0), seen = head.visible(a, t0 + rows - 1);  // of the tile's queries
   const bool stored = a.probabilities != nullptr;
   float* probabilities = stored ? a.probabilities + head.p + static_cast<size_t>(t0) * a.Tk : nullptr;
   float* scores = a.in_shared ? shared + kStage<kRelative> : probabilities;
   const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
 
-  for (int s0 = head.first; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
+  for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
     rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, shared);
     if constexpr (kRelative) add_positions(tile, a, head, t0, rows, s0, shared);
+    cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) {
       if (m < rows && s0 + n < seen) scores[m * pitch + s0 + n] = score * a.scale;
     });
   }
   __syncthreads();
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32)
-    softmax_row(scores + m * pitch, head.first, head.visible(a, t0 + m),
+    softmax_row(scores + m * pitch, head.begin(a, t0 + m), head.visible(a, t0 + m),
                 stored ? probabilities + static_cast<size_t>(m) * a.Tk : nullptr, a.Tk);
   __syncthreads();
   if (a.out == nullptr) return;
   const auto kept = [&](int m, int s) {
     return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s) : 0.0f;
   };
-  mix_rows<Out>(a, head, t0, rows, head.first, seen, kept, head.v, a.out, false, shared);
+  mix_rows<Out>(a, head, t0, rows, begin, seen, kept, head.v, a.out, false, shared);
+}
+
+/// uncap turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
+/// those of scores, each element by the thread that computed it.
+__device__ inline void uncap(const Attention& a, const Head& head, int t0, int rows, int begin, int seen,
+                             float* scores, size_t pitch, float* stage) {
+  for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
+    ScoreTile tile;
+    rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, stage);
+    cap_scores(a, tile);
+    each(tile, [&](int m, int n, float capped) {
+      if (m >= rows || s0 + n >= seen) return;
+      float& ds = scores[m * pitch + s0 + n];
+      ds *= cap_slope(a, capped);
+      if (a.in_shared) a.dscores[head.p + static_cast<size_t>(t0 + m) * a.Tk + s0 + n] = ds;
+    });
+  }
 }
 
 /// query_gradient computes dscores of a tile of queries, and from them dq and de.
@@ -148,7 +167,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   const Keep keep(a);
   const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
             rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
-  const int seen = head.visible(a, t0 + rows - 1);
+  const int begin = head.begin(a, t0), seen = head.visible(a, t0 + rows - 1);
   const size_t first = head.p + static_cast<size_t>(t0) * a.Tk;
   float* scores = a.in_shared ? shared + kStage<kRelative> : a.dscores + first;
   const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
@@ -159,24 +178,25 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
     const float dot = dot_with_out(a, head, t0 + m);
     if (threadIdx.x % 32 == 0) dots[m] = dot;
   }
-  for (int s0 = head.first; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
+  for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
     rows_by_rows(tile, a.dout + head.qo, t0, rows, head.v, s0, seen - s0, a.width, a.D, shared);
     each(tile, [&](int m, int n, float dp) {
       const int s = s0 + n;
       if (m >= rows || s >= seen) return;
       const size_t at = first + static_cast<size_t>(m) * a.Tk + s;
-      const bool visible = s < head.visible(a, t0 + m);
+      const bool visible = s >= head.begin(a, t0 + m) && s < head.visible(a, t0 + m);
       const float ds = visible ? a.probabilities[at] * (keep(at) * dp - dots[m]) * a.scale : 0.0f;
       scores[m * pitch + s] = ds;
       if (a.in_shared) a.dscores[at] = ds;
     });
   }
+  if (a.cap > 0) uncap(a, head, t0, rows, begin, seen, scores, pitch, shared);
   __syncthreads();
   if (a.dq != nullptr)
     mix_rows<Out>(
-        a, head, t0, rows, head.first, seen,
-        [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; }, head.k, a.dq, a.add_q, shared);
+        a, head, t0, rows, begin, seen, [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; },
+        head.k, a.dq, a.add_q, shared);
   if constexpr (kRelative) {
     if (a.dposition == nullptr) return;
     const auto by_distance = [&](int m, int d) {
@@ -188,7 +208,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
 }
 
-/// key_gradient computes dk and dv of a tile of keys. Queries before the tile do not see it when causal.
+/// key_gradient computes dk and dv of a tile of keys, from the queries that see some of them.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   await_inputs();
@@ -197,8 +217,7 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   const Keep keep(a);
   const int s0 = static_cast<int>(blockIdx.x * kQueryTile),
             rows = min(static_cast<int>(kQueryTile), a.Tk - s0);
-  const int t_first = a.causal ? min(max(s0 - a.memory, 0), a.Tq) : 0,
-            t_last = s0 < head.keys ? a.Tq : t_first;
+  const int t_first = head.first_query(a, s0), t_last = head.last_query(a, s0, rows);
   for (int which = 0; which < 2; ++which) {
     float* to = which == 0 ? a.dk : a.dv;
     if (to == nullptr) continue;
@@ -209,7 +228,7 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
       tile.template multiply<false, false>(
           t_first, t_last, shared,
           [&](int m, int t) {
-            if (m >= rows || s0 + m < head.first || s0 + m >= head.visible(a, t)) return 0.0f;
+            if (m >= rows || !head.sees(a, t, s0 + m)) return 0.0f;
             const size_t at = head.p + static_cast<size_t>(t) * a.Tk + (s0 + m);
             return which == 0 ? weight[at] : weight[at] * keep(at);
           },

@@ -46,8 +46,7 @@ struct RelativeAttention {
   static void add_positions(const Call& call, const Head& x, const Block& at) {
     const float *e = call.in[kPosition].p + x.q_at + at.q0 * x.d,
                 *r = call.in[kDistances].p + x.h_at + farthest(x, at) * x.d;
-    multiply(Band::All, 0, at.m, distances(x, at), x.dh, {e, x.d, 1}, {r, 1, -x.d}, at.factors, x.tk, false,
-             at.panel);
+    multiply({}, at.m, distances(x, at), x.dh, {e, x.d, 1}, {r, 1, -x.d}, at.factors, x.tk, false, at.panel);
     for (int64_t i = 0; i < at.m; ++i) {
       const float* from = at.factors + i * x.tk + shift_of(i, at.m);
       float* to = at.scores + x.first + i * x.tk;
@@ -73,12 +72,12 @@ struct RelativeAttention {
     const float *e = call.in[kPosition].p + x.q_at + at.q0 * x.d,
                 *r = call.in[kDistances].p + x.h_at + last * x.d;
     if (writes(call, kPosition))
-      multiply(Band::All, 0, at.m, x.dh, n, {at.factors, x.tk, 1}, {r, -x.d, 1},
+      multiply({}, at.m, x.dh, n, {at.factors, x.tk, 1}, {r, -x.d, 1},
                call.din[kPosition].p + x.q_at + at.q0 * x.d, x.d, call.write[kPosition] == Write::Add,
                at.panel);
     if (partial)
-      multiply(Band::All, 0, n, x.dh, at.m, {at.factors, 1, x.tk}, {e, x.d, 1}, partial + last * x.dh, -x.dh,
-               true, at.panel);
+      multiply({}, n, x.dh, at.m, {at.factors, 1, x.tk}, {e, x.d, 1}, partial + last * x.dh, -x.dh, true,
+               at.panel);
   }
 };
 

@@ -13,7 +13,7 @@ constexpr OpRule kNormRules[] = {
      .title = "Layer norm",
      .formula =
          R"(y = \gamma \odot \hat x + \beta, \quad \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \sigma = \sqrt{\operatorname{var} x + \epsilon})",
-     .shapes = "x (..,D), gain (D), bias (D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .shapes = "x (..,D), gain γ or γ - 1 (D), bias (D), y (..,D); saved: mean (R), 1/sigma (R)",
      .rule =
          R"(dx = \frac{c - \operatorname{mean} c - \hat x \odot \operatorname{mean}(c \odot \hat x)}{\sigma}, \quad c = \gamma \odot dy, \quad d\gamma = \sum_r dy_r \odot \hat x_r, \quad d\beta = \sum_r dy_r)",
      .source = "Ba, Kiros and Hinton 2016",
@@ -33,7 +33,7 @@ constexpr OpRule kNormRules[] = {
      .title = "RMS norm",
      .formula =
          R"(y = \gamma \odot \hat x, \quad \hat x = \frac{x}{\rho}, \quad \rho = \sqrt{\operatorname{mean} x^2 + \epsilon})",
-     .shapes = "x (..,D), gain (D), y (..,D); saved: zero (R), 1/rho (R)",
+     .shapes = "x (..,D), gain γ or γ - 1 (D), y (..,D); saved: zero (R), 1/rho (R)",
      .rule =
          R"(dx = \frac{c - \hat x \odot \operatorname{mean}(c \odot \hat x)}{\rho}, \quad c = \gamma \odot dy, \quad d\gamma = \sum_r dy_r \odot \hat x_r)",
      .source = "Zhang and Sennrich 2019",
@@ -79,7 +79,7 @@ constexpr OpRule kNormRules[] = {
     {.variant = to_string(NormKind::DyT),
      .title = "Dynamic tanh",
      .formula = R"(y = \gamma \odot t + \beta, \quad t = \operatorname{tanh}(\alpha x))",
-     .shapes = "x (..,D), gain (D), bias (D), alpha (1), y (..,D); saved: zero (R), |t| / |x| (R)",
+     .shapes = "x (..,D), gain γ or γ - 1 (D), bias (D), alpha (1), y (..,D); saved: zero (R), |t| / |x| (R)",
      .rule =
          R"(dx = \alpha c, \quad c = \gamma \odot (1 - t^2) \odot dy, \quad d\alpha = \sum_{r,j} c x, \quad d\gamma = \sum_r dy_r \odot t_r, \quad d\beta = \sum_r dy_r)",
      .source = "Zhu et al. 2025",
@@ -107,8 +107,11 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
   if (extras.alpha != kNone && tape.shape(extras.alpha).size() != 1)
     fail(where, "{} has {} numbers: expected one alpha", tape.value(extras.alpha).name,
          tape.shape(extras.alpha).size());
+  if (extras.gain_offset != 0.0f && (extras.gain_offset != 1.0f || !wants_gain))
+    fail(where, "a gain offset of {} for {}: expected 0{}", extras.gain_offset, to_string(kind),
+         wants_gain ? " or 1" : "");
   Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha}};
-  node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope};
+  node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset};
   return tape.add_node(std::move(node), in, {{"mean", {rows}}, {"inverse_sigma", {rows}}});
 }
 

@@ -2,6 +2,7 @@
 //   y    =  (x - mean) r                 // Rms: mean = 0
 //   r    =  1 / sqrt(variance + eps)     // the variance takes a second pass over the row
 //   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
+// where the gain is what is stored, plus the gain offset.
 // Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
 //   dx     =  c r
 //           - mean(c) r                  // the path through the mean: not for Rms, nor where the mean is detached
@@ -29,8 +30,17 @@ struct Adaptive {
   __device__ float operator()(float y) const { return on ? scale - product * y : 1.0f; }
 };
 
+/// Gain is the gain of a norm: what is stored, plus the offset.
+struct Gain {
+  const float* stored;  // nullptr: none
+  float offset;
+  explicit Gain(const Call& c) : stored(c.in[1].p), offset(c.attributes.as<NormSpec>().gain_offset) {}
+  __device__ float at(uint32_t j) const { return offset == 0.0f ? stored[j] : stored[j] + offset; }
+};
+
 struct Norm {
-  const float *x, *gain, *bias;
+  const float *x, *bias;
+  Gain gain;
   float *out, *mean, *inverse_sigma;
   uint32_t rows, cols;
   float eps;
@@ -57,7 +67,7 @@ __global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
   for (uint32_t j = lane; j < n.cols; j += 32) {
     float y = (x[j] - mean) * inverse;
     y *= n.adaptive(y);
-    out[j] = (n.gain ? y * n.gain[j] : y) + (n.bias ? n.bias[j] : 0.0f);
+    out[j] = (n.gain.stored ? y * n.gain.at(j) : y) + (n.bias ? n.bias[j] : 0.0f);
   }
   if (lane == 0) {
     n.mean[r] = mean;
@@ -66,13 +76,14 @@ __global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
 }
 
 struct NormGradient {
-  const float *x, *gain, *dout, *mean, *inverse_sigma;
+  const float *x, *dout, *mean, *inverse_sigma;
+  Gain gain;
   float* dx;
   uint32_t rows, cols;
   bool mean_gradient, sigma_gradient, add;
   Adaptive adaptive;
   __device__ float weighted(float d, float y, uint32_t j) const {
-    return gain ? d * gain[j] : d * adaptive(y);
+    return gain.stored ? d * gain.at(j) : d * adaptive(y);
   }
 };
 
@@ -114,7 +125,8 @@ uint32_t width_of(const Call& c) {
 }
 
 struct DyT {
-  const float *x, *gain, *bias, *alpha;
+  const float *x, *bias, *alpha;
+  Gain gain;
   float *out, *mean, *factor;
   uint32_t rows, cols;
 };
@@ -129,7 +141,7 @@ __global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
     const float t = tanhf(alpha * x[j]);
     before += x[j] * x[j];
     after += t * t;
-    n.out[r * n.cols + j] = n.gain[j] * t + n.bias[j];
+    n.out[r * n.cols + j] = n.gain.at(j) * t + n.bias[j];
   }
   before = warp_sum(before);
   after = warp_sum(after);
@@ -141,11 +153,12 @@ __global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
 
 /// SquashSlope is c = gain * (1 - t^2) * dout at one place, which dx and dalpha share.
 struct SquashSlope {
-  const float *x, *gain, *dout, *alpha;
+  const float *x, *dout, *alpha;
+  Gain gain;
   uint32_t cols;
   __device__ float at(uint32_t i) const {
     const float t = tanhf(*alpha * x[i]);
-    return dout[i] * gain[i % cols] * (1.0f - t * t);
+    return dout[i] * gain.at(i % cols) * (1.0f - t * t);
   }
 };
 struct SquashInput {
@@ -169,7 +182,7 @@ struct SquashGain {
 
 void dyt_backward(const Call& c, Context& context, const ColumnOutputs& outputs) {
   const uint32_t cols = width_of(c), n = static_cast<uint32_t>(c.dout.shape.size());
-  const SquashSlope slope{c.in[0].p, c.in[1].p, c.dout.p, c.in[3].p, cols};
+  const SquashSlope slope{c.in[0].p, c.dout.p, c.in[3].p, Gain(c), cols};
   if (c.din[0])
     launch(context, for_each<SquashInput>, elementwise(n), n,
            SquashInput{slope, c.din[0].p, c.write[0] == Write::Add});
@@ -185,14 +198,14 @@ void forward(const Call& c, Context& context) {
   const int64_t rows = rows_of(c);
   if (c.attributes.as<NormSpec>().kind == NormKind::DyT) {
     launch(context, squash, warp_per_row(rows),
-           DyT{c.in[0].p, c.in[1].p, c.in[2].p, c.in[3].p, c.out.p, c.saved[0].p, c.saved[1].p,
+           DyT{c.in[0].p, c.in[2].p, c.in[3].p, Gain(c), c.out.p, c.saved[0].p, c.saved[1].p,
                static_cast<uint32_t>(rows), width_of(c)});
     return;
   }
   launch(context, normalise, warp_per_row(rows),
-         Norm{c.in[0].p, c.in[1].p, c.in[2].p, c.out.p, c.saved[0].p, c.saved[1].p,
-              static_cast<uint32_t>(rows), width_of(c), c.attributes.as<NormSpec>().eps,
-              c.attributes.as<NormSpec>().kind == NormKind::Rms, Adaptive(c.attributes.as<NormSpec>())});
+         Norm{c.in[0].p, c.in[2].p, Gain(c), c.out.p, c.saved[0].p, c.saved[1].p, static_cast<uint32_t>(rows),
+              width_of(c), c.attributes.as<NormSpec>().eps, c.attributes.as<NormSpec>().kind == NormKind::Rms,
+              Adaptive(c.attributes.as<NormSpec>())});
 }
 
 void backward(const Call& c, Context& context) {
@@ -207,7 +220,7 @@ void backward(const Call& c, Context& context) {
   if (c.din[0])
     launch(
         context, input_gradient, warp_per_row(rows),
-        NormGradient{c.in[0].p, c.in[1].p, c.dout.p, c.saved[0].p, c.saved[1].p, c.din[0].p,
+        NormGradient{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, Gain(c), c.din[0].p,
                      static_cast<uint32_t>(rows), cols, mean_has_gradient(c.attributes.as<NormSpec>().kind),
                      sigma_has_gradient(c.attributes.as<NormSpec>().kind), c.write[0] == Write::Add,
                      Adaptive(c.attributes.as<NormSpec>())});

@@ -74,20 +74,23 @@ struct NormSpec {
   int32_t heads = 1;  ///< parts of a row, each a row of its own
   float eps = 1e-5f;
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019, section 4.2)
+  float gain_offset = 0.0f;          ///< 0, or 1: the gain is stored as what it differs from one by
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// NormExtras holds what only one kind reads.
+/// NormExtras holds what only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
+  float gain_offset = 0.0f;  ///< 0 or 1, where the kind has a gain; 1: the parameter is gain - 1 (Gemma)
 };
 /// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D) and alpha (1) are
 /// given where the kind has them, else they are kNone. Of each of the R rows it saves
 ///   saved[0]  =  mean            // 0 for Rms and DyT
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole
 /// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its
-/// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers.
+/// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
+/// the gain of NormKind is 1 + the input `gain`.
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});
 

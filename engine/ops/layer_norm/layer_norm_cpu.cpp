@@ -1,6 +1,7 @@
 // layer_norm on the CPU, row by row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
 //   y    =  (x - mean) / sigma           // Rms: mean = 0
 //   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
+// where the gain is what is stored, or with a gain offset that much more.
 // Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
 //   dx     =  c / sigma
 //           - mean(c) / sigma            // the path through the mean
@@ -43,13 +44,28 @@ HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
   return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
 }
 
-template <NormKind kKind>
+/// `Gain` is the gain of a norm: what is stored, and where it is shifted the offset added.
+template <bool kShifted>
+struct Gain {
+  const float* stored;
+  float offset;
+  explicit Gain(const Call& call)
+      : stored(call.in[1].p), offset(call.attributes.as<NormSpec>().gain_offset) {}
+  template <typename Lanes>
+  HWY_INLINE VF at(const Lanes& lanes, int64_t j) const {
+    const VF v = lanes.load(stored + j);
+    return kShifted ? hn::Add(v, hn::Set(DF(), offset)) : v;
+  }
+};
+
+template <NormKind kKind, bool kShifted>
 void forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
   constexpr bool kCentered = is_centred(kKind), kGain = has_gain(kKind), kBias = has_bias(kKind);
   const DF d;
   const int64_t width = width_of(call);
   const float inverse_width = 1.0f / static_cast<float>(width);
-  const float *gain = call.in[1].p, *bias = call.in[2].p;
+  const Gain<kShifted> gain(call);
+  const float* bias = call.in[2].p;
   for (int64_t r = region.row; r < region.row + region.rows; ++r) {
     const float* x = call.in[0].p + r * width;
     float* out = call.out.p + r * width;
@@ -71,9 +87,9 @@ void forward(const Call& call, const StepInputs&, const Region& region, Scratch)
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
       VF y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
       if (kGain && kBias)
-        y = hn::MulAdd(lanes.load(gain + j), y, lanes.load(bias + j));
+        y = hn::MulAdd(gain.at(lanes, j), y, lanes.load(bias + j));
       else if (kGain)
-        y = hn::Mul(lanes.load(gain + j), y);
+        y = hn::Mul(gain.at(lanes, j), y);
       else if (kKind == NormKind::AdaNorm)
         y = hn::Mul(adaptive(call.attributes.as<NormSpec>(), y), y);
       lanes.store(y, out + j);
@@ -90,14 +106,15 @@ bool wants_partials(const Call& call) {
   return call.write[1] != Write::Skip || call.write[2] != Write::Skip || call.write[3] != Write::Skip;
 }
 
-template <NormKind kKind>
+template <NormKind kKind, bool kShifted>
 void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   constexpr bool kGain = has_gain(kKind), kBias = has_bias(kKind);
   const DF d;
   const int64_t width = width_of(call);
   const float inverse_width = 1.0f / static_cast<float>(width);
   const Cut c = row_cut(call);
-  const float* gain = call.in[1].p;
+  const Gain<kShifted> gain(call);
+  const auto spec = call.attributes.as<NormSpec>();
   const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
              add = call.write[0] == Write::Add;
   float* dgain = call.workspace + chunk * chunk_stride(call);
@@ -108,8 +125,8 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
     const VF center = hn::Set(d, call.saved[0].p[r]), scale = hn::Set(d, call.saved[1].p[r]);
     const bool first = r == c.begin(chunk);
     const auto weighted = [&](auto lanes, int64_t j, VF g, VF y) HWY_ATTR {  // c
-      if (kGain) return hn::Mul(g, lanes.load(gain + j));
-      return kKind == NormKind::AdaNorm ? hn::Mul(g, adaptive(call.attributes.as<NormSpec>(), y)) : g;
+      if (kGain) return hn::Mul(g, gain.at(lanes, j));
+      return kKind == NormKind::AdaNorm ? hn::Mul(g, adaptive(spec, y)) : g;
     };
     VF sum_c = hn::Zero(d), sum_cy = hn::Zero(d);
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
@@ -131,10 +148,12 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
+template <bool kShifted>
 void dyt_forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
   const DF d;
   const int64_t width = width_of(call);
-  const float *gain = call.in[1].p, *bias = call.in[2].p;
+  const Gain<kShifted> gain(call);
+  const float* bias = call.in[2].p;
   const VF alpha = hn::Set(d, *call.in[3].p);
   for (int64_t r = region.row; r < region.row + region.rows; ++r) {
     const float* x = call.in[0].p + r * width;
@@ -144,7 +163,7 @@ void dyt_forward(const Call& call, const StepInputs&, const Region& region, Scra
       const VF v = lanes.load(x + j), t = tanh_of(d, hn::Mul(alpha, v));  // beyond the row tanh 0 = 0
       before = hn::MulAdd(v, v, before);
       after = hn::MulAdd(t, t, after);
-      lanes.store(hn::MulAdd(lanes.load(gain + j), t, lanes.load(bias + j)), out + j);
+      lanes.store(hn::MulAdd(gain.at(lanes, j), t, lanes.load(bias + j)), out + j);
     });
     const float squares = sum_of(d, before);
     call.saved[0].p[r] = 0.0f;
@@ -152,11 +171,12 @@ void dyt_forward(const Call& call, const StepInputs&, const Region& region, Scra
   }
 }
 
+template <bool kShifted>
 void dyt_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
   const int64_t width = width_of(call);
   const Cut c = row_cut(call);
-  const float* gain = call.in[1].p;
+  const Gain<kShifted> gain(call);
   const VF alpha = hn::Set(d, *call.in[3].p), one = hn::Set(d, 1.0f);
   const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
              add = call.write[0] == Write::Add;
@@ -174,7 +194,7 @@ void dyt_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) n
         put(lanes, hn::Mul(g, t), dgain + j, !first);
         put(lanes, g, dbias + j, !first);
       }
-      const VF slope = hn::Mul(hn::Mul(g, lanes.load(gain + j)), hn::NegMulAdd(t, t, one));
+      const VF slope = hn::Mul(hn::Mul(g, gain.at(lanes, j)), hn::NegMulAdd(t, t, one));
       sum = hn::MulAdd(slope, v, sum);
       if (input) put(lanes, hn::Mul(alpha, slope), dx + j, add);
     });
@@ -198,52 +218,59 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
 }
 
 /// `forward_for` is the forward pass of a kind: those without gain, factor and tanh differ in the backward pass only.
-template <NormKind kKind>
+template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
+  constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor;
+  constexpr NormKind kForward = kOwn ? kKind : NormKind::Simple;
   if constexpr (has_alpha(kKind))
-    return dyt_forward;
+    return dyt_forward<kShifted>;
   else
-    return forward < has_gain(kKind) || traits_of(kKind).has_factor ? kKind : NormKind::Simple > ;
+    return forward<kForward, kShifted>;
 }
 
-template <NormKind kKind>
+template <NormKind kKind, bool kShifted>
 constexpr StageFn backward_for() {
+  constexpr NormKind kOwn = kKind == NormKind::None ? NormKind::Simple : kKind;
   if constexpr (has_alpha(kKind))
-    return dyt_backward;
+    return dyt_backward<kShifted>;
   else
-    return backward < kKind == NormKind::None ? NormKind::Simple : kKind > ;
+    return backward<kOwn, kShifted>;
 }
 
-RegionFn forward_of(NormKind kind) {
-  static constexpr RegionFn kForward[] = {
-#define NORM_KIND(Name, ...) forward_for<NormKind::Name>(),
+/// `shifted` chooses the second entry of a kind's row, which without a gain is the first again.
+bool shifted(const NormSpec& spec) { return spec.gain_offset != 0.0f; }
+
+RegionFn forward_of(const NormSpec& spec) {
+  static constexpr RegionFn kForward[][2] = {
+#define NORM_KIND(Name, ...) \
+  {forward_for<NormKind::Name, false>(), forward_for<NormKind::Name, has_gain(NormKind::Name)>()},
 #include "engine/ops/layer_norm/norm_kinds.def"
 #undef NORM_KIND
   };
-  return kForward[static_cast<size_t>(kind)];
+  return kForward[static_cast<size_t>(spec.kind)][shifted(spec)];
 }
 
-StageFn backward_of(NormKind kind) {
-  static constexpr StageFn kBackward[] = {
-#define NORM_KIND(Name, ...) backward_for<NormKind::Name>(),
+StageFn backward_of(const NormSpec& spec) {
+  static constexpr StageFn kBackward[][2] = {
+#define NORM_KIND(Name, ...) \
+  {backward_for<NormKind::Name, false>(), backward_for<NormKind::Name, has_gain(NormKind::Name)>()},
 #include "engine/ops/layer_norm/norm_kinds.def"
 #undef NORM_KIND
   };
-  return kBackward[static_cast<size_t>(kind)];
+  return kBackward[static_cast<size_t>(spec.kind)][shifted(spec)];
 }
 
 void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Cut c = row_cut(call);
   const int64_t begin = c.begin(chunk), end = c.end(chunk, rows_of(call));
-  forward_of(call.attributes.as<NormSpec>().kind)(call, step, {begin, end - begin, 0, width_of(call)},
-                                                  scratch);
+  forward_of(call.attributes.as<NormSpec>())(call, step, {begin, end - begin, 0, width_of(call)}, scratch);
 }
 
 /// forward_region takes rows of the tensor, each of which may be several rows of this op.
 void forward_region(const Call& call, const StepInputs& step, const Region& region,
                     Scratch scratch) noexcept {
   const int64_t heads = call.attributes.as<NormSpec>().heads;
-  forward_of(call.attributes.as<NormSpec>().kind)(
+  forward_of(call.attributes.as<NormSpec>())(
       call, step, {region.row * heads, region.rows * heads, 0, width_of(call)}, scratch);
 }
 
@@ -257,7 +284,7 @@ Stages layer_norm_forward(const Call& call) {
 
 Stages layer_norm_backward(const Call& call) {
   Stages stages;
-  stages.add(backward_of(call.attributes.as<NormSpec>().kind), row_cut(call).chunks);
+  stages.add(backward_of(call.attributes.as<NormSpec>()), row_cut(call).chunks);
   if (!wants_partials(call)) return stages;
   stages.workspace_floats = static_cast<size_t>(row_cut(call).chunks * chunk_stride(call));
   stages.add(reduce, 1);

@@ -158,47 +158,57 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
   use_instruction_set("");
 }
 
-TEST_CASE("attention: one tensor as queries and keys, in several blocks of queries", "[kernels]") {
-  // dq, dk and dv go to one buffer: the first assigns and the others add, also where a later block of queries
-  // follows.
-  const int64_t t = 300, d = 1040;  // a head wider than a packed panel is deep
+namespace {
+
+/// `check_one_tensor` has q, k and v in one tensor, whose gradient is the sum of three: dq is assigned and the others
+/// are added, also where a later block of queries follows, and where a cap has dv computed first.
+void check_one_tensor(int64_t t, int64_t d, const AttentionSpec& spec) {
   std::vector<float> x = uniform_floats(t * d, 1), dout = uniform_floats(t * d, 2), out(x.size()),
                      p(static_cast<size_t>(t * t));
   for (float& e : x) e *= 0.1f;
+  Call call{};
+  call.op = OpKind::Attention;
+  call.attributes = spec;
+  for (int i = 0; i < 3; ++i) call.in[i] = {x.data(), {1, t, d}};
+  call.out = {out.data(), {1, t, d}};
+  call.saved[0] = {p.data(), {1, 1, t, t}};
+  call.dout = {dout.data(), {1, t, d}};
+  const cpu::Kernels kernels = kernels_of(OpKind::Attention);
+  CHECK(run_stages(kernels.forward(call), call, {}, orders()[1]));
+  std::vector<float> separate[3], shared(x.size(), std::nanf(""));
+  for (int i = 0; i < 3; ++i) {
+    separate[i].assign(x.size(), std::nanf(""));
+    call.din[i] = {separate[i].data(), {1, t, d}};
+    call.write[i] = Write::Assign;
+  }
+  CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
+  for (int i = 0; i < 3; ++i) {
+    call.din[i].p = shared.data();
+    call.write[i] = i == 0 ? Write::Assign : Write::Add;
+  }
+  CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double sum = static_cast<double>(separate[0][i]) + static_cast<double>(separate[1][i]) +
+                       static_cast<double>(separate[2][i]);
+    const double error = std::abs(static_cast<double>(shared[i]) - sum);
+    worst = error <= worst ? worst : error;
+    largest = std::max(largest, std::abs(sum));
+  }
+  CHECK(largest > 0.1);
+  CHECK(worst < 1e-5 * largest);
+}
+
+}  // namespace
+
+TEST_CASE("attention: one tensor as queries and keys, in several blocks of queries", "[kernels]") {
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
     INFO(isa);
-    Call call{};
-    call.op = OpKind::Attention;
-    call.attributes = AttentionSpec{.causal = true};
-    for (int i = 0; i < 3; ++i) call.in[i] = {x.data(), {1, t, d}};
-    call.out = {out.data(), {1, t, d}};
-    call.saved[0] = {p.data(), {1, 1, t, t}};
-    call.dout = {dout.data(), {1, t, d}};
-    const cpu::Kernels kernels = kernels_of(OpKind::Attention);
-    CHECK(run_stages(kernels.forward(call), call, {}, orders()[1]));
-    std::vector<float> separate[3], shared(x.size(), std::nanf(""));
-    for (int i = 0; i < 3; ++i) {
-      separate[i].assign(x.size(), std::nanf(""));
-      call.din[i] = {separate[i].data(), {1, t, d}};
-      call.write[i] = Write::Assign;
-    }
-    CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
-    for (int i = 0; i < 3; ++i) {
-      call.din[i].p = shared.data();
-      call.write[i] = i == 0 ? Write::Assign : Write::Add;
-    }
-    CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
-    double worst = 0, largest = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double sum = static_cast<double>(separate[0][i]) + static_cast<double>(separate[1][i]) +
-                         static_cast<double>(separate[2][i]);
-      const double error = std::abs(static_cast<double>(shared[i]) - sum);
-      worst = error <= worst ? worst : error;
-      largest = std::max(largest, std::abs(sum));
-    }
-    CHECK(largest > 0.1);
-    CHECK(worst < 1e-5 * largest);
+    check_one_tensor(300, 1040, {.causal = true});  // a head wider than a packed panel is deep
+    check_one_tensor(300, 40, {.causal = true, .window = 70});
+    check_one_tensor(300, 40, {.causal = true, .cap = 0.01f});
+    check_one_tensor(20, 40, {.causal = true, .window = 7, .cap = 0.01f});
   }
   use_instruction_set("");
 }

@@ -1,4 +1,4 @@
-// These tests bound the error of the vectorised exp and tanh on every instruction set: a dense sweep against double, in
+// These tests bound the error of the vectorised exp, tanh and erf on every instruction set: a dense sweep against double, in
 // units of the last place of the exact result. The bounds are those stated in cpu/vector_math.h.
 #include <bit>
 #include <cmath>
@@ -42,7 +42,7 @@ double worst_ulps(Function function, Exact exact, float limit) {
 
 }  // namespace
 
-TEST_CASE("vector exp and tanh: within their ulp over a dense sweep", "[kernels]") {
+TEST_CASE("vector exp, tanh and erf: within their ulp over a dense sweep", "[kernels]") {
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
     INFO(isa);
@@ -50,24 +50,30 @@ TEST_CASE("vector exp and tanh: within their ulp over a dense sweep", "[kernels]
               cpu::vector_exp, [](double x) { return std::exp(x); }, 87.3f) <= 2.0);
     CHECK(worst_ulps(
               cpu::vector_tanh, [](double x) { return std::tanh(x); }, 30.0f) <= 4.0);
+    CHECK(worst_ulps(
+              cpu::vector_erf, [](double x) { return std::erf(x); }, 30.0f) <= 2.0);
     // Ends, special values, and every length of a partial vector.
     const float infinity = std::numeric_limits<float>::infinity(),
                 nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x = {0.0f, -infinity, infinity, nan, -200.0f, 200.0f, 88.75f, 1.0f};
     for (size_t n = 1; n <= x.size(); ++n) {
-      std::vector<float> e(n + 1, 7.0f), t(n + 1, 7.0f);
+      std::vector<float> e(n + 1, 7.0f), t(n + 1, 7.0f), f(n + 1, 7.0f);
       cpu::vector_exp(x.data(), e.data(), static_cast<int64_t>(n));
       cpu::vector_tanh(x.data(), t.data(), static_cast<int64_t>(n));
+      cpu::vector_erf(x.data(), f.data(), static_cast<int64_t>(n));
       CHECK(e[n] == 7.0f);
       CHECK(t[n] == 7.0f);
+      CHECK(f[n] == 7.0f);
       for (size_t i = 0; i < n; ++i) {
         const double x64 = static_cast<double>(x[i]);
         if (std::isnan(x[i])) {
           CHECK(std::isnan(e[i]));
           CHECK(std::isnan(t[i]));
+          CHECK(std::isnan(f[i]));
         } else {
           CHECK(e[i] == Approx(static_cast<float>(std::exp(x64))));
           CHECK(t[i] == Approx(static_cast<float>(std::tanh(x64))));
+          CHECK(f[i] == Approx(static_cast<float>(std::erf(x64))));
         }
       }
     }

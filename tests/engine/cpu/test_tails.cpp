@@ -9,6 +9,7 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
+#include "engine/ops/rotary/rotary.h"
 
 namespace normscope::test {
 namespace {
@@ -66,6 +67,30 @@ TEST_CASE("tails: an activation follows a product, and another product does not"
   CHECK_FALSE(follows(c.behind(OpKind::Relu, c.x, c.y), c.behind(OpKind::Relu, c.y, c.z)));
 }
 
+TEST_CASE("tails: a gate follows a product, on the way back too", "[kernels]") {
+  Chain c{48, 32};
+  std::vector<float> other(c.x.size()), da(c.x.size()), db(c.x.size()), dz(c.x.size());
+  Call gate = c.behind(OpKind::Multiply, c.y, c.z);
+  gate.in[1] = c.tensor(other);
+  CHECK(follows(c.product(), gate));
+  const auto back = [&](Call call, std::vector<float>& dout, std::vector<float>& din) {
+    call.phase = Phase::Backward;
+    call.dout = c.tensor(dout);
+    call.din[0] = c.tensor(din);
+    call.write[0] = Write::Assign;
+    return call;
+  };
+  const Call head = back(c.product(), dz, c.z);  // what leaves the gradient of the gate's output
+  Call gate_back = back(gate, c.z, da);
+  gate_back.din[1] = c.tensor(db);
+  gate_back.write[1] = Write::Assign;
+  cpu::TailFinder finder(head, cpu::kernels_of(head.op).backward(head));
+  CHECK(finder.takes(gate_back, cpu::kernels_of(gate.op).backward(gate_back)));
+  gate_back.din[1] = c.tensor(dz);  // what the product still reads
+  cpu::TailFinder overwritten(head, cpu::kernels_of(head.op).backward(head));
+  CHECK_FALSE(overwritten.takes(gate_back, cpu::kernels_of(gate.op).backward(gate_back)));
+}
+
 TEST_CASE("tails: what writes over something that other regions still read waits", "[kernels]") {
   Chain c{48, 32};
   CHECK_FALSE(follows(c.product(), c.behind(OpKind::Relu, c.y, c.x)));  // the product's input
@@ -89,7 +114,7 @@ TEST_CASE("tails: a probe in between waits until they are done, if none writes w
   CHECK_FALSE(overwritten.takes(relu, forward_of(relu)));
 }
 
-TEST_CASE("tails: a norm follows only where regions have whole rows", "[kernels]") {
+TEST_CASE("tails: a norm or a turn of heads follows only where regions have whole rows", "[kernels]") {
   for (const int64_t cols : {64, 2048}) {
     Chain c{64, cols};
     std::vector<float> mean(64), scale(64);
@@ -103,6 +128,12 @@ TEST_CASE("tails: a norm follows only where regions have whole rows", "[kernels]
     const bool whole = stages.stage[stages.count - 1].region(head, 0).cols == cols;
     CHECK(whole == (cols == 64));
     CHECK(follows(head, norm) == whole);
+    std::vector<float> table(64 * 8);
+    Call turn = c.behind(OpKind::Rotary, c.y, c.z);
+    turn.attributes = RotarySpec{};
+    turn.in[0].shape = turn.out.shape = {2, 32, cols};
+    turn.in[1] = {table.data(), {64, 8}};
+    CHECK(follows(head, turn) == whole);
     CHECK(follows(head, c.behind(OpKind::Relu, c.y, c.z)));
   }
 }

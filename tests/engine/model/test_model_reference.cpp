@@ -2,6 +2,7 @@
 // sizes: the loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from
 // independent numbers.
 #include <cmath>
+#include <map>
 
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
@@ -23,16 +24,36 @@ DecoderSpec spec_of(const TinyOptions& o) {
   s.norm = o.norm;
   s.L = o.layers;
   s.D = o.width;
-  s.heads = o.heads;
+  s.heads = tiny_config(o).heads;
   s.F = o.feed_forward;
   s.V = o.vocabulary;
   s.B = o.batch;
   s.T = o.sequence;
   s.tied = o.tied;
-  s.activation = o.activation;
+  s.activation = tiny_config(o).activation;
   s.eps = static_cast<double>(tiny_config(o).eps);
   s.dropout_residual = s.dropout_attention = s.dropout_activation = static_cast<double>(o.dropout);
   s.seed = o.seed;
+  const ModelConfig c = tiny_config(o);
+  s.head_width = c.attention.head_width;
+  s.kv_heads = c.attention.kv_heads;
+  s.window = c.attention.window;
+  s.second_sees_all = c.attention.pattern == "wf";
+  s.scale = static_cast<double>(c.attention.scale);
+  s.attention_cap = static_cast<double>(c.attention.cap);
+  s.logit_cap = static_cast<double>(c.logit_cap);
+  s.embedding_scale = static_cast<double>(c.embedding_scale);
+  s.gain_offset = c.gain_offset ? 1 : 0;
+  s.rotary_base = c.positions == Positions::Rotary ? static_cast<double>(c.rotary.base) : 0;
+  s.local_base = static_cast<double>(c.rotary.local_base);
+  s.rotary_share = static_cast<double>(c.rotary.share);
+  s.neighbours = c.rotary.pairing == RotaryPairing::Neighbours;
+  s.gated = c.gated;
+  s.embedding_width = c.embedding_width;
+  s.token_types = c.token_types > 0;
+  s.parallel = c.decoder.layers[0].feed_forward.parallel;
+  s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
+  s.biases = c.biases;
   return s;
 }
 
@@ -62,11 +83,14 @@ void check_model(TinyOptions o, double smoothing = 0) {
         tiny.program->data().values[static_cast<size_t>(tiny.model.sublayers[k].output)].name);
     CHECK(relative_error(output, expected.outputs[k]) <= 1e-5);
   }
+  std::map<std::string, Values> gradients = expected.gradients;
+  for (const ParameterInfo& parameter : tiny.store->parameters())
+    if (!parameter.trainable) gradients.erase(parameter.name);  // tables of rotary positions
   double all = 0;
-  for (const auto& [name, g] : expected.gradients) all += norm_of(g) * norm_of(g);
+  for (const auto& [name, g] : gradients) all += norm_of(g) * norm_of(g);
   all = std::sqrt(all);
   CHECK(all > 0.1);
-  for (const auto& [name, g] : expected.gradients) {
+  for (const auto& [name, g] : gradients) {
     INFO(name);
     const std::vector<float> got = tiny.program->read(name, true);
     REQUIRE(got.size() == g.size());
@@ -165,7 +189,9 @@ TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing"
 }
 
 TEST_CASE("model: every activation equals its double reference and no other's", "[model]") {
-  // Catches an activation that trains as another: its network is that of its own reference alone.
+  // Catches an activation that trains as another: its network is that of its own reference alone, whose loss check_model
+  // finds within 1e-6. Twice that is therefore another's. Nearest are the two forms of GELU, which differ by at most 5e-4
+  // in a hidden number and by 3.6e-6 in the loss.
   const size_t count = std::size(kActivations);
   for (size_t a = 0; a < count; ++a) {
     INFO(kActivations[a]);
@@ -183,8 +209,125 @@ TEST_CASE("model: every activation equals its double reference and no other's", 
       Decoder decoder(spec, parameters_of(*tiny.store));
       const double expected =
           decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), {}).loss;
-      CHECK(std::abs(tiny.program->loss() - expected) > 1e-5 * expected);
+      CHECK(std::abs(tiny.program->loss() - expected) > 2e-6 * expected);
     }
+  }
+}
+
+namespace {
+
+/// `Ingredient` is one thing that transformers have learned since 2017.
+struct Ingredient {
+  const char* name;
+  void (*change)(ModelConfig&);
+  Placement placement = Placement::Pre;
+  bool same_start = false;  ///< only how it learns differs
+};
+void turn(ModelConfig& c) { c.positions = Positions::Rotary; }
+const Ingredient kIngredients[] = {
+    {"rotary", turn},
+    {"rotary, a smaller base",
+     [](ModelConfig& c) {
+       turn(c);
+       c.rotary.base = 100;
+     }},
+    {"rotary neighbours",
+     [](ModelConfig& c) {
+       turn(c);
+       c.rotary.pairing = RotaryPairing::Neighbours;
+     }},
+    {"rotary of a quarter",
+     [](ModelConfig& c) {
+       turn(c);
+       c.rotary.share = 0.25f;
+     }},
+    {"gated", [](ModelConfig& c) { c.gated = true; }},
+    {"gated, silu",
+     [](ModelConfig& c) {
+       c.gated = true;
+       c.activation = Activation::Silu;
+     }},
+    {"grouped queries",
+     [](ModelConfig& c) {
+       c.heads = 4;
+       c.attention.kv_heads = 2;
+     }},
+    {"one head of keys", [](ModelConfig& c) { c.attention.kv_heads = 1; }},
+    {"wider heads", [](ModelConfig& c) { c.attention.head_width = 10; }},
+    {"biases of q, k, v", [](ModelConfig& c) { c.biases = Biases::Qkv; }},
+    {"biases of the network", [](ModelConfig& c) { c.biases = Biases::FeedForward; }},
+    {"no biases", [](ModelConfig& c) { c.biases = Biases::None; }},
+    {"gains from 1", [](ModelConfig& c) { c.gain_offset = true; }, Placement::Pre, true},
+    {"embedding width", [](ModelConfig& c) { c.embedding_width = 10; }},
+    {"token types", [](ModelConfig& c) { c.token_types = 2; }},
+    {"embedding scale", [](ModelConfig& c) { c.embedding_scale = 1.5f; }},
+    {"window", [](ModelConfig& c) { c.attention.window = 4; }},
+    {"window of two", [](ModelConfig& c) { c.attention.window = 2; }},
+    {"window in the first layer",
+     [](ModelConfig& c) {
+       c.attention.window = 4;
+       c.attention.pattern = "wf";
+     }},
+    {"another base in windows",
+     [](ModelConfig& c) {
+       turn(c);
+       c.attention.window = 4;
+       c.attention.pattern = "wf";
+       c.rotary.local_base = 10;
+     }},
+    {"attention cap", [](ModelConfig& c) { c.attention.cap = 0.5f; }},
+    {"attention scale", [](ModelConfig& c) { c.attention.scale = 1.25f; }},
+    {"cap and scale",
+     [](ModelConfig& c) {
+       c.attention.cap = 0.5f;
+       c.attention.scale = 1.25f;
+     }},
+    {"logit cap", [](ModelConfig& c) { c.logit_cap = 0.7f; }},
+    {"parallel",
+     [](ModelConfig& c) {
+       for (LayerWiring& layer : c.decoder.layers) layer.feed_forward.parallel = true;
+     }},
+    {"norm of q and k by head", [](ModelConfig&) {}, Placement::QkNorm},
+    {"norm of q and k across heads",
+     [](ModelConfig& c) {
+       for (LayerWiring& layer : c.decoder.layers) layer.attention.inner.across_heads = true;
+     },
+     Placement::QkNorm},
+};
+
+}  // namespace
+
+TEST_CASE("model: every ingredient equals the double reference, and not the transformer without it",
+          "[model]") {
+  for (const Ingredient& ingredient : kIngredients) {
+    INFO(ingredient.name);
+    const TinyOptions o{
+        .placement = ingredient.placement, .optimizer = Optimizer::None, .change = ingredient.change};
+    check_model(o);
+    Tiny with(o), without({.placement = ingredient.placement, .optimizer = Optimizer::None});
+    for (Tiny* tiny : {&with, &without}) {
+      tiny->fill(1);
+      tiny->program->replay(tiny->inputs(1));
+    }
+    if (ingredient.placement == Placement::Pre)
+      CHECK((std::abs(with.program->loss() - without.program->loss()) > 1e-5 * without.program->loss()) !=
+            ingredient.same_start);
+  }
+}
+
+TEST_CASE("model: every placement equals the double reference with all of 2026", "[model]") {
+  const auto modern = [](ModelConfig& c) {
+    turn(c);
+    c.gated = true;
+    c.activation = Activation::Silu;
+    c.heads = 4;
+    c.attention.kv_heads = 2;
+    c.biases = Biases::None;
+  };
+  for (const Placement p : kPresets) {
+    INFO(to_string(p));
+    check_model(
+        {.placement = p, .norm = has_norms(p) ? NormKind::Rms : NormKind::LayerNorm, .change = modern});
   }
 }
 

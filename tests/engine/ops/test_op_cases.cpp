@@ -52,9 +52,11 @@ TEST_CASE("kernels: attention equals the reference", "[ops]") { check_cases(atte
 TEST_CASE("kernels: relative attention equals the reference", "[ops]") {
   check_cases(relative_attention_cases());
 }
+TEST_CASE("kernels: heads that turn or repeat equal the reference", "[ops]") { check_cases(head_cases()); }
 TEST_CASE("kernels: concatenation equals the reference", "[ops]") { check_cases(concat_cases()); }
 TEST_CASE("kernels: the norm family equals the reference", "[ops]") { check_cases(norm_cases()); }
-TEST_CASE("kernels: relu, gelu, dropout, add, affine and norms of heads equal the reference", "[ops]") {
+TEST_CASE("kernels: activations, dropout, add, multiply, affine and norms of heads equal the reference",
+          "[ops]") {
   check_cases(elementwise_cases());
 }
 TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { check_cases(loss_cases()); }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "engine/ops/attention/attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/support/op_harness.h"
 
@@ -148,6 +149,82 @@ TEST_CASE("reference: a gradient of the norm without one of its projections is a
     if (c.attributes.as<NormSpec>().kind != NormKind::Rms) CHECK(worst_mean > 1e-3);
     CHECK(worst_correlation > 1e-3);
   }
+}
+
+namespace {
+
+/// `query_gradient_without_slope` is dq of attention as it is where nothing caps the scores, by its probabilities:
+///   dq_t  =  scale * sum over s of P_ts (dy_t v_s - sum over r of P_tr dy_t v_r) k_s
+Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, const Values& dy,
+                                    const Values& p) {
+  const auto spec = c.attributes.as<AttentionSpec>();
+  const int64_t Tq = c.in[0].shape[1], Tk = c.in[1].shape[1], D = c.in[0].shape[2], width = D / spec.heads;
+  Values dq(in[0].size(), 0.0);
+  for (int64_t row = 0; row < c.in[0].shape[0] * spec.heads * Tq; ++row) {
+    const int64_t b = row / (spec.heads * Tq), first = row / Tq % spec.heads * width;
+    const size_t of_query = reference::at((b * Tq + row % Tq) * D + first),
+                 of_keys = reference::at(b * Tk * D + first);
+    double mean = 0;
+    Values by_key;
+    for (int64_t s = 0; s < Tk; ++s) {
+      double product = 0;
+      for (size_t j = 0; j < reference::at(width); ++j)
+        product += dy[of_query + j] * in[2][of_keys + reference::at(s * D) + j];
+      by_key.push_back(product);
+      mean += p[reference::at(row * Tk + s)] * product;
+    }
+    for (int64_t s = 0; s < Tk; ++s)
+      for (size_t j = 0; j < reference::at(width); ++j)
+        dq[of_query + j] += spec.scale_of(width) * p[reference::at(row * Tk + s)] *
+                            (by_key[reference::at(s)] - mean) * in[1][of_keys + reference::at(s * D) + j];
+  }
+  return dq;
+}
+
+}  // namespace
+
+// What lies beside the formula is farther from it than kernels may be: a window that is one key off, a cap of scores
+// before they are scaled, gradients that do not know of the cap.
+TEST_CASE("reference: a neighbour of attention's window, cap or scale is another attention", "[reference]") {
+  size_t windows = 0, caps = 0, scales = 0;
+  for (const OpCase& c : attention_cases()) {
+    INFO(c.name);
+    const auto spec = c.attributes.as<AttentionSpec>();
+    const int64_t width = c.in[0].shape[2] / spec.heads;
+    const Inputs<double> in = inputs_of(c);
+    const auto right = c.forward(in);
+    const auto off = [&](const AttentionSpec& neighbour) {
+      OpCase other = c;
+      other.attributes = neighbour;
+      return distance(other.forward(in)[0], right[0]);
+    };
+    const double least = 10 * bound(c.terms);
+    if (spec.window > 0 && spec.window < c.in[0].shape[1]) {
+      AttentionSpec wider = spec, narrower = spec;
+      wider.window += 1;
+      narrower.window -= 1;
+      CHECK(off(wider) > least);
+      if (narrower.window > 0) CHECK(off(narrower) > least);
+      ++windows;
+    }
+    if (spec.scale > 0) {
+      AttentionSpec usual = spec;
+      usual.scale = 0;
+      CHECK(off(usual) > least);
+      ++scales;
+    }
+    if (spec.cap == 0) continue;
+    AttentionSpec before_scale = spec;
+    before_scale.cap = static_cast<float>(static_cast<double>(spec.cap) * spec.scale_of(width));
+    if (spec.scale_of(width) != 1) CHECK(off(before_scale) > least);
+    if (spec.dropout_site != 0) continue;
+    const Values dy = cotangent_of(c, in);
+    CHECK(distance(query_gradient_without_slope(c, in, dy, right[1]), gradients_of(c, in, dy)[0]) > 0.01);
+    ++caps;
+  }
+  CHECK(windows > 15);
+  CHECK(caps > 7);
+  CHECK(scales > 7);
 }
 
 TEST_CASE("reference: every op of ops.def has a case", "[reference]") {

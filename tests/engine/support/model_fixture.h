@@ -28,6 +28,7 @@ struct TinyOptions {
   Optimizer optimizer = Optimizer::Adam;
   int threads = 1;
   uint64_t seed = 7;
+  void (*change)(ModelConfig&) = nullptr;  ///< of whatever else the config has
 };
 
 inline ModelConfig tiny_config(const TinyOptions& o) {
@@ -48,6 +49,7 @@ inline ModelConfig tiny_config(const TinyOptions& o) {
   c.norm = o.norm;
   c.dropout_residual = c.dropout_attention = c.dropout_activation = o.dropout;
   set_placement(c, o.placement);
+  if (o.change) o.change(c);
   return c;
 }
 

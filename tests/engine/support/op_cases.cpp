@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
@@ -105,17 +106,18 @@ std::vector<OpCase> embedding_cases() {
 namespace {
 
 /// `norm_case` is a norm of each of the H parts of R rows.
-OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D) {
+OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D, float gain_offset = 0) {
   Random random(static_cast<uint64_t>((H > 1 ? R * 61 + H * 7 : R * 1000) + D));
   OpCase c;
   c.op = OpKind::LayerNorm;
-  c.name = fmt::format("layer_norm {} {}x{}{}", to_string(kind), R,
-                       H > 1 ? fmt::format("{} heads of ", H) : "", D);
+  c.name = fmt::format("layer_norm {} {}x{}{}{}", to_string(kind), R,
+                       H > 1 ? fmt::format("{} heads of ", H) : "", D, gain_offset != 0 ? " gain - 1" : "");
   c.attributes = NormSpec{.kind = kind,
                           .heads = H,
                           .eps = 1e-3f,  // large enough that forgetting it shows
                           .scale = 1.5f,
-                          .slope = 0.125f};
+                          .slope = 0.125f,
+                          .gain_offset = gain_offset};
   c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
           has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
   c.in[0].terms = static_cast<double>(D);
@@ -156,13 +158,14 @@ std::vector<OpCase> norm_cases() {
 
 namespace {
 
-void add_activation_cases(std::vector<OpCase>& cases, OpKind op) {
+void add_activation_cases(std::vector<OpCase>& cases, OpKind op, const Attributes& attributes = {}) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
     Random random(static_cast<uint64_t>(R * 77 + D));
     OpCase c;
     c.op = op;
     c.name = fmt::format("{} {}x{}", to_string(op), R, D);
+    c.attributes = attributes;
     c.in = {random.normal({R, D}, 0.4, 1.5)};
     if (R * D == 1) c.in[0].values = {0.8f};
     c.out = {R, D};
@@ -187,6 +190,19 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
       c.out = {R, D};
       cases.push_back(std::move(c));
     }
+}
+
+void add_product_cases(std::vector<OpCase>& cases) {
+  for (const auto& [R, D] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {31, 33}, {130, 127}, {3, 15001}}) {
+    Random random(static_cast<uint64_t>(R * 71 + D));
+    OpCase c;
+    c.op = OpKind::Multiply;
+    c.name = fmt::format("multiply {}x{}", R, D);
+    c.in = {random.normal({R, D}), random.normal({R, D}, -0.4)};
+    c.out = {R, D};
+    cases.push_back(std::move(c));
+  }
 }
 
 /// `add_sum_cases` goes through the scales: a constant (size 0), a learned scalar (1), a learned vector (D).
@@ -248,12 +264,20 @@ std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> cases;
   add_activation_cases(cases, OpKind::Relu);
   add_activation_cases(cases, OpKind::Gelu);
+  add_activation_cases(cases, OpKind::GeluErf);
+  add_activation_cases(cases, OpKind::Silu);
+  add_activation_cases(cases, OpKind::SoftCap, SoftCapSpec{1.7f});
   add_dropout_cases(cases);
   add_sum_cases(cases);
+  add_product_cases(cases);
   add_affine_cases(cases);
   for (const NormKind kind : kNormKinds)
     for (const auto& [R, H, D] : {std::tuple<int64_t, int32_t, int64_t>{3, 2, 7}, {31, 3, 9}, {129, 4, 16}})
       if (kind != NormKind::None) cases.push_back(norm_case(kind, R, H, D));
+  for (const NormKind kind : kNormKinds)
+    for (const auto& [R, H, D] :
+         {std::tuple<int64_t, int32_t, int64_t>{3, 1, 7}, {31, 1, 33}, {129, 1, 65}, {31, 3, 9}})
+      if (has_gain(kind)) cases.push_back(norm_case(kind, R, H, D, 1));
   return cases;
 }
 
@@ -261,8 +285,8 @@ const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (auto part :
-         {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(), concat_cases(),
-          norm_cases(), elementwise_cases(), loss_cases(), pool_cases(), image_cases()})
+         {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(), head_cases(),
+          concat_cases(), norm_cases(), elementwise_cases(), loss_cases(), pool_cases(), image_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

@@ -86,6 +86,7 @@ std::vector<OpCase> embedding_cases();
 std::vector<OpCase> linear_cases();
 std::vector<OpCase> attention_cases();
 std::vector<OpCase> relative_attention_cases();
+std::vector<OpCase> head_cases();
 std::vector<OpCase> concat_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();

@@ -1,4 +1,5 @@
-// Cases of linear, attention, relative attention, concatenation, the mean over a row and the loss: see op_cases.h.
+// Cases of linear, attention, relative attention, heads that turn or repeat, concatenation, the mean over a row and the
+// loss: see op_cases.h.
 // Sizes are around the register tiles (12, 32), the vector lengths and the blocks of the packed product, and include
 // long sums in each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/linear/linear.h"
+#include "engine/ops/repeat_heads/repeat_heads.h"
+#include "engine/ops/rotary/rotary.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"
 
@@ -39,7 +42,11 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   OpCase c;
   c.op = OpKind::Attention;
   c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
-  AttentionSpec spec{.heads = static_cast<int32_t>(a.H), .causal = a.causal};
+  AttentionSpec spec{.heads = static_cast<int32_t>(a.H),
+                     .causal = a.causal,
+                     .window = static_cast<int32_t>(a.window),
+                     .cap = static_cast<float>(a.cap),
+                     .scale = static_cast<float>(a.factor)};
   c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
           random.normal({a.B, a.Tk, a.D}), absent()};
   if (!a.key_lengths.empty()) {
@@ -53,7 +60,7 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
     c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
   }
   c.attributes = spec;
-  c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1;
+  c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1 || a.window == 1;
   c.in[0].terms = c.in[1].terms = c.in[2].terms = static_cast<double>(a.Tq + a.Tk + a.width());
   c.out = {a.B, a.Tq, a.D};
   c.saved = {{a.B, a.H, a.Tq, a.Tk}};
@@ -120,6 +127,59 @@ std::vector<OpCase> relative_attention_cases() {
   return cases;
 }
 
+namespace {
+
+/// `rotary_case` has rows of a table that are no points of a circle, so that the transpose is not the inverse, and
+/// `beyond` of them that no position is at.
+OpCase rotary_case(Shape x, RotarySpec spec, int64_t pairs, int64_t beyond) {
+  Random random(static_cast<uint64_t>(x[0] * 1019 + x[1] * 41 + x[2] * 3 + pairs));
+  OpCase c;
+  c.op = OpKind::Rotary;
+  c.name = fmt::format("rotary {} B{} T{} H{} D{} of {} numbers",
+                       spec.pairing == RotaryPairing::Halves ? "halves" : "neighbours", x[0], x[1],
+                       spec.heads, x[2], 2 * pairs);
+  c.attributes = spec;
+  c.in = {random.normal(x), random.normal({x[1] + beyond, 2 * pairs}, 0.3)};
+  c.in[1].differentiable = false;
+  c.out = x;
+  c.terms = c.in[0].terms = 2;
+  return c;
+}
+
+OpCase repeat_case(Shape x, int32_t heads, int32_t times) {
+  Random random(static_cast<uint64_t>(x[0] * 1021 + x[1] * 43 + x[2] * 3 + times));
+  OpCase c;
+  c.op = OpKind::RepeatHeads;
+  c.name = fmt::format("repeat_heads B{} T{} H{} D{} {} times", x[0], x[1], heads, x[2], times);
+  c.attributes = RepeatHeadsSpec{heads, times};
+  c.in = {random.normal(x)};
+  c.in[0].terms = times;
+  c.out = {x[0], x[1], x[2] * times};
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> head_cases() {
+  std::vector<OpCase> cases;
+  for (const RotaryPairing pairing : {RotaryPairing::Halves, RotaryPairing::Neighbours}) {
+    cases.push_back(rotary_case({1, 1, 2}, {1, pairing}, 1, 0));
+    cases.push_back(rotary_case({2, 3, 12}, {2, pairing}, 3, 0));
+    cases.push_back(rotary_case({2, 5, 27}, {3, pairing}, 2, 4));  // numbers that do not turn
+    cases.push_back(rotary_case({3, 7, 66}, {1, pairing}, 33, 1));
+    cases.push_back(rotary_case({2, 33, 134}, {2, pairing}, 31, 0));
+    cases.push_back(rotary_case({3, 130, 64}, {4, pairing}, 8, 2));
+    cases.push_back(rotary_case({1, 2, 4200}, {2, pairing}, 1050, 0));
+  }
+  cases.push_back(repeat_case({1, 1, 1}, 1, 1));
+  cases.push_back(repeat_case({2, 3, 15}, 3, 2));
+  cases.push_back(repeat_case({1, 7, 31}, 1, 5));
+  cases.push_back(repeat_case({3, 130, 66}, 2, 3));
+  cases.push_back(repeat_case({2, 33, 64}, 4, 1));
+  cases.push_back(repeat_case({1, 2, 9000}, 3, 4));
+  return cases;
+}
+
 std::vector<OpCase> concat_cases() {
   std::vector<OpCase> cases;
   for (const auto& [B, Ta, Tb, D] :
@@ -164,6 +224,70 @@ std::vector<OpCase> linear_cases() {
   return cases;
 }
 
+namespace {
+
+using reference::AttentionShape;
+
+/// `add_windows` adds windows shorter than the sequence, as long, and longer, those that end beyond a row's length, and
+/// those over several blocks of queries and several panels of keys.
+void add_windows(std::vector<OpCase>& cases) {
+  const auto add = [&](AttentionShape a, int64_t window, double dropout = 0) {
+    a.causal = true;
+    a.window = window;
+    cases.push_back(
+        attention_case(fmt::format("window {}{}{}", window, a.key_lengths.empty() ? "" : " lengths",
+                                   dropout > 0 ? " dropout" : ""),
+                       std::move(a), dropout));
+  };
+  for (const int64_t window : {1, 2, 5, 30, 31, 32, 1 << 30}) add({1, 3, 31, 31, 33}, window);
+  for (const int64_t window : {3, 12, 16, 17}) add({2, 2, 65, 65, 34}, window);
+  add({1, 2, 70, 70, 64}, 33);
+  add({2, 2, 7, 31, 18}, 3);
+  add({3, 3, 31, 31, 21, true, {31, 2, 16}}, 7);  // late queries of short rows see nothing
+  add({2, 1, 66, 66, 5, true, {0, 40}}, 9);
+  add({1, 1, 200, 200, 5}, 1);
+  add({1, 1, 200, 200, 5}, 37);
+  add({1, 1, 230, 230, 32}, 150);
+  add({2, 1, 200, 200, 4, true, {50, 120}}, 30);
+  add({1, 1, 61, 1100, 3}, 20);
+  add({1, 1, 1060, 1060, 2}, 1030);
+  add({2, 2, 13, 13, 14}, 4, 0.3);
+  add({1, 1, 190, 201, 4}, 25, 0.3);
+  add({2, 1, 90, 90, 6, true, {90, 31}}, 40, 0.2);
+}
+
+/// `add_scores` adds scores that are capped well within their range, and scaled otherwise than by 1/sqrt(D/H).
+void add_scores(std::vector<OpCase>& cases) {
+  const auto add = [&](AttentionShape a, double cap, double scale, double dropout = 0) {
+    a.cap = cap;
+    a.factor = scale;
+    cases.push_back(attention_case(
+        fmt::format("cap {} scale {} window {}{}{}{}", cap, scale, a.window, a.causal ? " causal" : "",
+                    a.key_lengths.empty() ? "" : " lengths", dropout > 0 ? " dropout" : ""),
+        std::move(a), dropout));
+  };
+  const auto within = [](AttentionShape a, int64_t window) {
+    a.window = window;
+    return a;
+  };
+  add({2, 3, 17, 17, 15}, 0, 0.5);
+  add({1, 2, 33, 33, 32, true}, 0, 0.0625);
+  add({1, 1, 200, 200, 5, true}, 0, 1);
+  add({2, 3, 17, 17, 15}, 0.75, 0);
+  add({2, 4, 64, 64, 64, true}, 1.25, 0);
+  add({2, 2, 7, 31, 18}, 0.5, 0.25);
+  add({3, 2, 13, 33, 10, false, {33, 1, 17}}, 1.5, 0.75);
+  add({2, 2, 5, 9, 8, false, {0, 9}}, 0.75, 0);
+  add({1, 1, 200, 200, 5, true}, 0.75, 0.5);
+  add({1, 2, 3, 1100, 6}, 0.75, 0);
+  add({1, 1, 190, 201, 4}, 0.75, 0.75, 0.3);
+  add(within({1, 3, 31, 31, 33, true}, 6), 1.25, 0.5);
+  add(within({3, 3, 31, 31, 21, true, {31, 2, 16}}, 7), 0.75, 0);
+  add(within({2, 1, 200, 200, 6, true, {200, 90}}, 45), 0.75, 0.5, 0.3);
+}
+
+}  // namespace
+
 std::vector<OpCase> attention_cases() {
   std::vector<OpCase> cases;
   cases.push_back(attention_case("one key", {1, 1, 1, 1, 1, true}));
@@ -186,6 +310,8 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("dropout blocks", {1, 1, 190, 201, 4, false}, 0.3));
   cases.push_back(attention_case("dropout", {2, 2, 13, 13, 14, true}, 0.3));
   cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
+  add_windows(cases);
+  add_scores(cases);
   return cases;
 }
 

@@ -2,12 +2,17 @@
 // Store: names, initial values, random numbers.
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/multiply/multiply.h"
+#include "engine/ops/repeat_heads/repeat_heads.h"
+#include "engine/ops/rotary/rotary.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/op_harness.h"
@@ -57,6 +62,8 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
                 eight = r.parameter("eight", {8});
   const ValueId four = r.parameter("four", {4}), short_positions = r.parameter("short", {2, 8});
   const ValueId table = r.parameter("table", {9, 8}), other = r.real("other", {2, 3, 4});
+  const ValueId turns = r.real("turns", {3, 4});
+  const float infinite = std::numeric_limits<float>::infinity();
   struct Case {
     std::function<void()> record;
     std::vector<const char*> words;
@@ -72,6 +79,17 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
       {[&] { attention(r.tape, "n", x, x, x, kNone, {.heads = 3}); }, {"[attention n]", "8", "3 heads"}},
       {[&] { attention(r.tape, "n", x, other, other, kNone, {}); }, {"(2,3,8)", "(2,3,4)"}},
       {[&] { attention(r.tape, "n", x, x, x, tokens, {}); }, {"lengths", "2 integers"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.causal = true, .window = -1}); },
+       {"[attention n]", "window of -1", "at least 1"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.window = 2}); }, {"window of 2", "causal"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.cap = -1}); }, {"[attention n]", "cap -1", "positive"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.cap = infinite}); }, {"cap inf", "positive"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.cap = 1e30f, .scale = 1e-20f}); }, {"cap 1e+30"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.cap = 1e-40f}); }, {"cap 1e-40"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.scale = -0.5f}); },
+       {"[attention n]", "scale -0.5", "1/sqrt(D/H)"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.scale = infinite}); }, {"scale inf", "positive"}},
+      {[&] { attention(r.tape, "n", x, x, x, kNone, {.scale = std::nanf("")}); }, {"scale nan"}},
       {[&] { layer_norm(r.tape, "n", NormKind::LayerNorm, x, eight, kNone, 1e-5f); },
        {"[layer_norm n]", "bias"}},
       {[&] { layer_norm(r.tape, "n", NormKind::Rms, x, four, kNone, 1e-5f); }, {"four", "8"}},
@@ -81,6 +99,22 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
          add(r.tape, "n", x, x, {1, four});
        },
        {"four", "1 or 8"}},
+      {[&] { layer_norm(r.tape, "n", NormKind::Rms, x, eight, kNone, 1e-5f, 1, {.gain_offset = 0.5f}); },
+       {"gain offset", "0.5", "0 or 1"}},
+      {[&] { layer_norm(r.tape, "n", NormKind::Simple, x, kNone, kNone, 1e-5f, 1, {.gain_offset = 1}); },
+       {"gain offset", "simple", "expected 0"}},
+      {[&] { multiply(r.tape, "n", x, other); }, {"[multiply n]", "(2,3,8)", "(2,3,4)"}},
+      {[&] { soft_cap(r.tape, "n", x, 0); }, {"[soft_cap n]", "cap of 0", "above zero"}},
+      {[&] { soft_cap(r.tape, "n", x, INFINITY); }, {"finite"}},
+      {[&] { rotary(r.tape, "n", real_tokens, turns, {}); }, {"[rotary n]", "(2,3)", "(B,T,D)"}},
+      {[&] { rotary(r.tape, "n", x, turns, {.heads = 3}); }, {"8", "3 heads"}},
+      {[&] { rotary(r.tape, "n", x, turns, {.heads = 4}); }, {"(3,4)", "heads of 2", "at most 2"}},
+      {[&] { rotary(r.tape, "n", x, short_positions, {}); }, {"(2,8)", "3 positions"}},
+      {[&] { rotary(r.tape, "n", x, table, {}); }, {"table is trained"}},
+      {[&] { rotary(r.tape, "n", x, tokens, {}); }, {"(2,3)"}},
+      {[&] { repeat_heads(r.tape, "n", real_tokens, 1, 2); }, {"[repeat_heads n]", "(2,3)", "(B,T,D)"}},
+      {[&] { repeat_heads(r.tape, "n", x, 3, 2); }, {"8", "3 heads"}},
+      {[&] { repeat_heads(r.tape, "n", x, 2, 0); }, {"0 times", "at least one"}},
       {[&] { softmax_xent(r.tape, "n", x, real_tokens, kNone); }, {"[softmax_xent n]", "integers"}},
       {[&] { softmax_xent(r.tape, "n", x, tokens, other); }, {"weights", "6"}},
       {[&] { r.tape.parameter("unknown"); }, {"unknown", "declared"}},

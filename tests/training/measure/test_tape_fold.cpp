@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "engine/ops/attention/attention.h"
 #include "engine/ops/rules.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
@@ -92,6 +93,33 @@ TEST_CASE("fold: layers and sub-layers fold, and a group's sums are those of its
   CHECK(line(all, "logits").label == "logits");
   // x (R,K) W (K,N): two operations a multiply-add.
   CHECK(line(all, "L01.ffn.1").forward.cost.flop == 2.0 * 22 * 24 * 40);
+}
+
+TEST_CASE(
+    "fold: attention within a window costs as many keys as it has, and a cap costs a product more backward",
+    "[tape]") {
+  const Tiny tiny({.layers = 1});
+  const ProgramData& program = tiny.program->data();
+  size_t found = 0;
+  for (const Instruction& it : program.instructions) {
+    if (it.op != OpKind::Attention) continue;
+    const int64_t keys = program.values[static_cast<size_t>(it.in[1])].shape[1];
+    REQUIRE(keys > 3);
+    const auto flop = [&](int32_t window, float cap) {
+      Instruction other = it;
+      auto spec = it.attributes.as<AttentionSpec>();
+      spec.window = window;
+      spec.cap = cap;
+      other.attributes = spec;
+      return cost_of(program, other).flop;
+    };
+    const double all = cost_of(program, it).flop;
+    CHECK(flop(3, 0) * static_cast<double>(keys) == Approx(3 * all));
+    CHECK(flop(static_cast<int32_t>(keys) + 1, 0) == all);
+    CHECK(flop(0, 20) == Approx(it.phase == Phase::Backward ? 1.25 * all : all));
+    ++found;
+  }
+  CHECK(found == 2);
 }
 
 TEST_CASE("fold: as text, open or with layers closed", "[tape]") {

@@ -342,6 +342,16 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   };
   CHECK(drawn([](ModelConfig&) {}) == 1);
   CHECK(drawn([](ModelConfig& c) { c.dropout_residual = 0.1f; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.positions = Positions::Rotary; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.gated = true; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.attention.kv_heads = 1; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.attention.window = 4; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.attention.cap = 4; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.embedding_scale = 1; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.token_types = 2; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.decoder.layers[1].feed_forward.parallel = true; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.biases = Biases::None; }) == 1);  // they start at zero
+  CHECK(drawn([](ModelConfig& c) { c.gain_offset = true; }) == 1);     // the same function
   const auto relative_positions = [](ModelConfig& c) { c.positions = Positions::Relative; };
   CHECK(drawn(relative_positions) == 0);
   ModelConfig relative_pre = decoder(Placement::Pre);

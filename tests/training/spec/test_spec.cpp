@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/spec/spec.h"
+#include "training/spec/spec_text.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -21,6 +22,7 @@ std::string other_value(const Field& field, const RunSpec& spec) {
       return std::to_string(static_cast<int64_t>(
           now == std::to_string(static_cast<int64_t>(field.low)) ? field.low + 2 : field.low));
     case FieldType::Real:
+      if (field.low > 0.125) return real_text(static_cast<float>(2 * field.low));
       return now == "0.125" ? "0.25" : "0.125";
     case FieldType::Flag:
       return now == "true" ? "false" : "true";

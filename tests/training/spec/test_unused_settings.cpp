@@ -68,6 +68,18 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"model.positions", "none"},
                                                      {"model.tied", "false"},
                                                      {"model.output_projection", "false"},
+                                                     {"model.head_width", "6"},
+                                                     {"model.kv_heads", "1"},
+                                                     {"model.attention_scale", "0.7"},
+                                                     {"model.attention_cap", "0.5"},
+                                                     {"model.attention_window", "3"},
+                                                     {"model.gated", "true"},
+                                                     {"model.biases", "none"},
+                                                     {"model.embedding_scale", "1.5"},
+                                                     {"model.embedding_width", "6"},
+                                                     {"model.token_types", "2"},
+                                                     {"model.logit_cap", "0.5"},
+                                                     {"model.gain_offset", "true"},
                                                      {"model.eps", "0.1"},
                                                      {"model.dropout_residual", "0.2"},
                                                      {"model.dropout_attention", "0.2"},
@@ -256,7 +268,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   // Most fields count in every run, and none of the table has a name that is no field.
   int unused_here = 0;
   for (const Field& field : spec_fields()) unused_here += !unused_reason(small_spec(), field.key).empty();
-  CHECK(unused_here == 21);
+  CHECK(unused_here == 32);
   CHECK(unused_reason(small_spec(), "wiring.L01.attn").empty());
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/ops/attention/attention.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
@@ -43,14 +44,22 @@ double flop_of(const ProgramData& program, const Instruction& i) {
     return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
   }
   if (i.op == OpKind::Attention) {
-    const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;  // (B,T,D)
-    return (backward ? 8 : 4) * floats_of(program, i.out) * static_cast<double>(keys[1]);
+    const auto spec = i.attributes.as<AttentionSpec>();
+    int64_t keys = program.values[static_cast<size_t>(i.in[1])].shape[1];  // (B,T,D)
+    if (spec.window > 0) keys = std::min<int64_t>(keys, spec.window);
+    const int backward_products = spec.cap > 0 ? 5 : 4;  // a cap has the scores computed again
+    return 2 * (backward ? backward_products : 2) * floats_of(program, i.out) * static_cast<double>(keys);
   }
   if (i.op == OpKind::RelativeAttention) {  // scores are sums of two products
     const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;
     return (backward ? 12 : 6) * floats_of(program, i.out) * static_cast<double>(keys[1]);
   }
   return 0;
+}
+
+/// `reads_inputs_back` says whether the backward pass of an op looks at what its forward pass read.
+bool reads_inputs_back(OpKind op) {
+  return op != OpKind::Embedding && op != OpKind::Add && op != OpKind::Rotary && op != OpKind::RepeatHeads;
 }
 
 double floats_moved(const ProgramData& program, const Instruction& i) {
@@ -62,9 +71,7 @@ double floats_moved(const ProgramData& program, const Instruction& i) {
     const double size = floats_of(program, i.in[k]);
     if (i.op == OpKind::Embedding && i.phase == Phase::Forward)
       sum += std::min(size, floats_of(program, i.out));  // gathers rows, does not read the table
-    else if (i.op != OpKind::Embedding && i.op != OpKind::Add)
-      sum += size;
-    else if (i.phase == Phase::Forward)
+    else if (i.phase == Phase::Forward || reads_inputs_back(i.op))
       sum += size;
     if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip)
       sum += i.write[k] == Write::Add ? 2 * size : size;

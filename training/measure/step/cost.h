@@ -8,8 +8,8 @@
 
 namespace normscope {
 
-/// Arithmetic is counted for products, convolutions and attention (dense, the masked half too). Other ops are counted
-/// by the bytes that they have to read and write once.
+/// Arithmetic is counted for products, convolutions and attention (dense, the masked half too; within a window, as many
+/// keys as it has). Other ops are counted by the bytes that they have to read and write once.
 struct Cost {
   double flop = 0, bytes = 0;
   Cost& operator+=(const Cost& o) {

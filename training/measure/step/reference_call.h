@@ -13,6 +13,7 @@
 
 namespace normscope::reference {
 
+using std::erf;
 using std::exp;
 using std::log;
 using std::sqrt;

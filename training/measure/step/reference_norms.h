@@ -96,11 +96,12 @@ template <class S>
 Outputs<S> forward(Op<OpKind::LayerNorm>, const Call<S>& c) {
   const auto spec = c.attributes.template as<NormSpec>();
   const int64_t D = c.shape(0).cols() / spec.heads;
+  Array<S> gain = c.numbers(1);
+  for (S& g : gain) g += S(static_cast<double>(spec.gain_offset));
   const auto result =
       has_alpha(spec.kind)
-          ? dyt<S>(c.numbers(0), c.numbers(1), c.numbers(2), c.numbers(3).at(0), D)
-          : layer_norm<S>(spec.kind, c.numbers(0), c.numbers(1), c.numbers(2), D,
-                          static_cast<double>(spec.eps),
+          ? dyt<S>(c.numbers(0), gain, c.numbers(2), c.numbers(3).at(0), D)
+          : layer_norm<S>(spec.kind, c.numbers(0), gain, c.numbers(2), D, static_cast<double>(spec.eps),
                           {static_cast<double>(spec.scale), static_cast<double>(spec.slope)}, c.held);
   return {result.out, result.mean, result.inverse_sigma};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
@@ -111,6 +112,46 @@ Array<S> gelu(const Array<S>& x) {
 template <class S>
 Outputs<S> forward(Op<OpKind::Gelu>, const Call<S>& c) {
   return {gelu<S>(c.numbers(0))};
+}
+
+/// gelu_erf computes  x Phi(x)
+template <class S>
+Array<S> gelu_erf(const Array<S>& x) {
+  Array<S> y(x);
+  for (S& e : y) e = S(0.5) * e * (S(1.0) + erf(e / S(std::sqrt(2.0))));
+  return y;
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::GeluErf>, const Call<S>& c) {
+  return {gelu_erf<S>(c.numbers(0))};
+}
+
+template <class S>
+Array<S> silu(const Array<S>& x) {
+  Array<S> y(x);
+  for (S& e : y) e = e / (S(1.0) + exp(S(0.0) - e));
+  return y;
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::Silu>, const Call<S>& c) {
+  return {silu<S>(c.numbers(0))};
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::SoftCap>, const Call<S>& c) {
+  const S cap(static_cast<double>(c.attributes.template as<SoftCapSpec>().cap));
+  Array<S> y(c.numbers(0));
+  for (S& e : y) e = cap * tanh(e / cap);
+  return {y};
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::Multiply>, const Call<S>& c) {
+  Array<S> y(c.numbers(0));
+  for (size_t i = 0; i < y.size(); ++i) y[i] *= c.numbers(1)[i];
+  return {y};
 }
 
 /// scale_at returns the scale of one element of the residual sum; `learned` has 1 or D numbers, or none: the constant.

@@ -1,5 +1,5 @@
 // See nearest.h.
-#include "training/spec/nearest.h"
+#include "training/io/nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
