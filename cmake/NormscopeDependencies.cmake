@@ -42,6 +42,11 @@ if(NOT TARGET normscope_sentencepiece)
   message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
 endif()
 
+# Without utf8proc there are no tokenizers of published models, and the program says so.
+if(NOT TARGET normscope_utf8proc)
+  message(STATUS "utf8proc (Debian: libutf8proc-dev, vcpkg: utf8proc) not found: building without the tokenizers of published models")
+endif()
+
 # ---- app --------------------------------------------------------------------------------------------------------
 if(NORMSCOPE_APP)
   find_package(CLI11 CONFIG QUIET)

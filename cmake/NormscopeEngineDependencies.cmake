@@ -30,3 +30,13 @@ if(NOT TARGET normscope_sentencepiece AND SENTENCEPIECE_INCLUDE_DIR AND SENTENCE
   target_include_directories(normscope_sentencepiece SYSTEM INTERFACE "${SENTENCEPIECE_INCLUDE_DIR}")
   target_link_libraries(normscope_sentencepiece INTERFACE "${SENTENCEPIECE_TRAIN_LIBRARY}" "${SENTENCEPIECE_LIBRARY}")
 endif()
+
+# normscope_utf8proc
+find_path(UTF8PROC_INCLUDE_DIR utf8proc.h)
+find_library(UTF8PROC_LIBRARY utf8proc)
+mark_as_advanced(UTF8PROC_INCLUDE_DIR UTF8PROC_LIBRARY)
+if(NOT TARGET normscope_utf8proc AND UTF8PROC_INCLUDE_DIR AND UTF8PROC_LIBRARY)
+  add_library(normscope_utf8proc UNKNOWN IMPORTED)
+  set_target_properties(normscope_utf8proc PROPERTIES IMPORTED_LOCATION "${UTF8PROC_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE_DIR}")
+endif()

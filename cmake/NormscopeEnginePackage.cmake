@@ -23,6 +23,8 @@ if(TARGET normscope_training)
   file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
     "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
   list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
+  list(FILTER of_training EXCLUDE REGEX "^training/text/tokenizer/")  # the parts of one type
+  list(APPEND of_training training/text/tokenizer/published_tokenizer.h)
   list(APPEND headers ${of_training})
 endif()
 list(FILTER headers EXCLUDE REGEX
@@ -34,9 +36,11 @@ foreach(header IN LISTS headers)
 endforeach()
 
 set(needed hwy::hwy)
-if(TARGET normscope_sentencepiece)
-  list(APPEND needed normscope_sentencepiece)
-endif()
+foreach(library normscope_sentencepiece normscope_utf8proc)
+  if(TARGET ${library})
+    list(APPEND needed ${library})
+  endif()
+endforeach()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/normscope-config.cmake.in"
   "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a new minor version may change the interface.

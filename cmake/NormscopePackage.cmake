@@ -59,6 +59,9 @@ set(CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS "libfmt-dev, libhwy-dev")
 if(TARGET normscope_sentencepiece)
   string(APPEND CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS ", libsentencepiece-dev")
 endif()
+if(TARGET normscope_utf8proc)
+  string(APPEND CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS ", libutf8proc-dev")
+endif()
 
 # cuBLAS comes from NVIDIA's repository, whose packages are named after the toolkit's version, or from Debian's non-free
 # part: the dependency is whichever package the library that was linked belongs to.

@@ -7,7 +7,8 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 packages=(cmake ninja-build g++ libglfw3-dev libgl-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libtomlplusplus-dev libmd4c-dev libstb-dev libsentencepiece-dev catch2 fonts-inter fonts-jetbrains-mono fonts-dejavu-core python3-pip "$@")
+  libtomlplusplus-dev libmd4c-dev libstb-dev libsentencepiece-dev libutf8proc-dev catch2 fonts-inter fonts-jetbrains-mono
+  fonts-dejavu-core python3-pip "$@")
 
 if [[ -n "${CMAKE_TOOLCHAIN_FILE:-}" ]]; then
   [[ "$CMAKE_TOOLCHAIN_FILE" == *vcpkg* ]] && exit 0

@@ -28,6 +28,7 @@ void add_parse(CLI::App& app, Command& command);
 void add_bleu(CLI::App& app, Command& command);
 void add_evaluate(CLI::App& app, Command& command);
 void add_measure(CLI::App& app, Command& command);
+void add_inspect(CLI::App& app, Command& command);
 void add_average(CLI::App& app, Command& command);
 void add_admin_fold(CLI::App& app, Command& command);
 void add_lesson(CLI::App& app, Command& command);

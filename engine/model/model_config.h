@@ -39,9 +39,10 @@ inline constexpr std::string_view kActivations[] = {
 /// (Transformer-XL, Dai et al. 2019). Rotary: nothing is added either; queries and keys of self-attention turn with
 /// their place (Su et al. 2021).
 enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative, Rotary };
-/// `Biases` says which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J).
-enum class Biases : uint8_t { All, Qkv, FeedForward, None };
-inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none"};
+/// `Biases` says which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
+/// Attention W_Q, W_K, W_V, W_O.
+enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention };
+inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention"};
 /// `AttentionConfig` is what self-attention has beside its heads.
 struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads

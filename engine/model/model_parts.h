@@ -68,6 +68,8 @@ class ModelParts {
         return !reads_stream && suffix != "o";
       case Biases::None:
         return false;
+      case Biases::Attention:
+        return reads_stream || suffix == "o";
     }
     return true;
   }

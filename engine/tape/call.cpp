@@ -42,7 +42,10 @@ std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Add
     float* d = nullptr;
     for (size_t v = 0; v < program.values.size(); ++v)
       if (program.values[v].parameter == p) d = at.gradient(static_cast<ValueId>(v));
-    const auto place = [&](Store::Block block) { return store.block(block).data() + info.offset; };
+    const auto place = [&](Store::Block block) -> float* {
+      const bool there = block == Store::Block::Value || store.has_moments();
+      return there ? store.block(block).data() + info.offset : nullptr;
+    };
     parameters.push_back(
         {place(Store::Block::Value), d, place(Store::Block::M), place(Store::Block::V), info.shape.size()});
   }

@@ -10,6 +10,8 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (!tape.store().materialized())
     fail("seal", "the Store has no memory yet: expected Store::materialize() first");
   const bool backward = options.backward && options.loss != kNone;
+  if (backward && options.update != kNoOp && !tape.store().has_moments())
+    fail("seal", "the Store has values alone: expected Store::materialize() for a step that updates them");
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
   passes::check_sites(tape);
   if (options.loss != kNone && tape.shape(options.loss).size() != 1)

@@ -48,6 +48,16 @@ void Store::materialize(uint64_t seed) {
   }
 }
 
+void Store::materialize_values() {
+  if (materialized())
+    fail("store", "materialize_values() was called on a store that has memory: expected once");
+  values_ = backend_->allocate(size_);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const ParameterInfo& info = parameters_[i];
+    if (!info.trainable) write(static_cast<int32_t>(i), initial_values(info.name, info.shape, info.init, 0));
+  }
+}
+
 Memory& Store::block(Block block) const {
   const std::unique_ptr<Memory>& memory = block == Block::Value ? values_ : block == Block::M ? m_ : v_;
   if (!memory) fail("store", "the parameters have no memory yet: expected materialize() first");

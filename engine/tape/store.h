@@ -40,7 +40,11 @@ class Store {
   /// `materialize` allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
   /// and v.
   void materialize(uint64_t seed);
+  /// `materialize_values` is for weights that are written next and not trained: it has no m and no v, and fills only
+  /// the parameters that no training changes.
+  void materialize_values();
   bool materialized() const { return values_ != nullptr; }
+  bool has_moments() const { return m_ != nullptr; }
 
   int32_t find(std::string_view name) const;  ///< -1 when absent
   const std::vector<ParameterInfo>& parameters() const { return parameters_; }

@@ -51,6 +51,7 @@ constexpr Room kRooms[] = {
     {"training/session",
      "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run"},
     {"training/files", "engine/core training/io training/data training/spec training/session"},
+    {"training/published", "engine/core engine/tape engine/model training/io training/spec training/files"},
     {"training/records",
      "engine/core engine/model training/io training/data training/spec training/measure training/run training/files"},
     {"training/experiments",
@@ -97,7 +98,7 @@ constexpr Room kRooms[] = {
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/verify training/measure training/run training/session training/files training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/verify training/measure training/run training/session training/files training/published training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

@@ -2,6 +2,7 @@
 #include "training/io/input_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,6 +108,17 @@ void InputFile::read(void* to, size_t count) {
     if (got == 0) refuse(where_, kind_, "is truncated: it ends {} bytes early", count - done);
     done += got;
   }
+}
+
+std::shared_ptr<const std::span<const uint8_t>> InputFile::map() const {
+  using Pages = std::span<const uint8_t>;
+  if (size_ == 0) return std::make_shared<const Pages>();
+  void* at = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
+  if (at == MAP_FAILED) refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+  return {new Pages(static_cast<const uint8_t*>(at), size_), [](const Pages* pages) {
+            ::munmap(const_cast<uint8_t*>(pages->data()), pages->size());
+            delete pages;
+          }};
 }
 
 // `rest` reads to the file's end and not to its size: the files of /proc have none, and others may grow.

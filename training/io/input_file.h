@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,8 @@ inline constexpr InputKind kTable{"", "a UTF-8 text file of lines", 2'000'000'00
 inline constexpr InputKind kSafetensors{"safetensors", "a safetensors file", uint64_t{1} << 40};
 inline constexpr InputKind kSession{"session", "a session.json", 64'000'000};
 inline constexpr InputKind kTokenizer{"tokenizer", "a SentencePiece model", 64'000'000};
+inline constexpr InputKind kTokenizerJson{"tokenizer", "a tokenizer.json, or an older vocabulary",
+                                          64'000'000};
 inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
 }  // namespace input
 
@@ -48,6 +52,9 @@ class InputFile {
   size_t read_some(char* to, size_t count);
   /// `go_to` sets where the next read begins, even behind the end.
   void go_to(uint64_t offset);
+  /// `map` is the whole file as the system keeps it in memory: pages are read when they are looked at and may be
+  /// dropped again. They outlive this.
+  std::shared_ptr<const std::span<const uint8_t>> map() const;
   /// `rest` is all that is left. Throws Error when that is more than the limit.
   std::string rest();
 

@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "training/io/in_words.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 
@@ -32,11 +33,12 @@ constexpr struct {
   TensorType type;
   std::string_view name;
   size_t bytes;
-} kTypes[] = {{TensorType::F32, "F32", 4},
-              {TensorType::F64, "F64", 8},
-              {TensorType::I32, "I32", 4},
-              {TensorType::I64, "I64", 8},
-              {TensorType::U8, "U8", 1}};
+} kTypes[] = {
+    {TensorType::F32, "F32", 4},   {TensorType::F64, "F64", 8},         {TensorType::I32, "I32", 4},
+    {TensorType::I64, "I64", 8},   {TensorType::U8, "U8", 1},           {TensorType::F16, "F16", 2},
+    {TensorType::BF16, "BF16", 2}, {TensorType::BOOL, "BOOL", 1},       {TensorType::I8, "I8", 1},
+    {TensorType::I16, "I16", 2},   {TensorType::U16, "U16", 2},         {TensorType::U32, "U32", 4},
+    {TensorType::U64, "U64", 8},   {TensorType::F8_E4M3, "F8_E4M3", 1}, {TensorType::F8_E5M2, "F8_E5M2", 1}};
 
 std::string where(const std::string& path) { return "safetensors " + path; }
 
@@ -107,7 +109,11 @@ struct SafetensorsFile::HeaderReader {
     if (!value.is_string()) refuse("dtype is not a string");
     const std::string& text = value.get_ref<const std::string&>();
     const auto type = type_named(text);
-    if (!type) refuse("dtype {}: expected F32, F64, I32, I64 or U8", shown_text(text));
+    if (!type) {
+      std::vector<std::string_view> known;
+      for (const auto& row : kTypes) known.push_back(row.name);
+      refuse("dtype {}: expected {}", shown_text(text), in_words(known, "or"));
+    }
     return *type;
   }
 
@@ -185,12 +191,24 @@ SafetensorsFile SafetensorsFile::load(const std::string& path) {
   const uint64_t data = file.data_size_, machine = machine_memory();
   if (machine > 0 && data > machine)
     fail(where(path), "does not fit into memory: {} bytes of data, this machine has {}", data, machine);
+  auto held = std::make_shared<std::vector<uint8_t>>();
   try {
-    file.data_.resize(data);
+    held->resize(data);
   } catch (const std::exception&) {  // no memory, or a length that no vector has
     fail(where(path), "does not fit into memory: {} bytes", data);
   }
-  in.read(file.data_.data(), data);
+  in.read(held->data(), data);
+  file.data_ = *held;
+  file.held_ = std::move(held);
+  return file;
+}
+
+SafetensorsFile SafetensorsFile::map(const std::string& path) {
+  InputFile in(path, input::kSafetensors);
+  SafetensorsFile file = open(in, path);
+  const auto pages = in.map();
+  file.data_ = pages->subspan(in.size() - file.data_size_);
+  file.held_ = pages;
   return file;
 }
 
@@ -201,7 +219,9 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
       header_length(name, bytes.size(), [&](void* to, size_t n) { std::memcpy(to, bytes.data(), n); });
   const std::span<const uint8_t> data = bytes.subspan(8 + length);
   file.read_header(std::string(reinterpret_cast<const char*>(bytes.data()) + 8, length), data.size());
-  file.data_.assign(data.begin(), data.end());
+  auto held = std::make_shared<const std::vector<uint8_t>>(data.begin(), data.end());
+  file.data_ = *held;
+  file.held_ = std::move(held);
   return file;
 }
 
@@ -264,7 +284,7 @@ TensorType SafetensorsFile::type(std::string_view name) const { return find(name
 std::span<const uint8_t> SafetensorsFile::bytes(std::string_view name) const {
   const Tensor& tensor = find(name);
   if (data_.size() < data_size_) fail(where(path_), "tensor {}: only the header was read", shown_text(name));
-  return std::span(data_).subspan(tensor.begin, tensor.end - tensor.begin);
+  return data_.subspan(tensor.begin, tensor.end - tensor.begin);
 }
 
 void SafetensorsFile::require_shape(std::string_view name, const TensorShape& expected) const {
@@ -273,67 +293,6 @@ void SafetensorsFile::require_shape(std::string_view name, const TensorShape& ex
     fail(where(path_), "tensor {}: shape {} in the file, expected {}", shown_text(name),
          shape_text(tensor.shape), shape_text(expected));
   }
-}
-
-namespace {
-
-template <typename T>
-constexpr TensorType type_of() {
-  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
-  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
-  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
-  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
-  return TensorType::U8;
-}
-
-// `append_as` appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
-// rounds.)
-template <typename From, typename To>
-bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
-  to.reserve(bytes.size() / sizeof(From));
-  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
-    From value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
-    if constexpr (std::is_integral_v<From>) {
-      if (!std::in_range<To>(value)) return false;
-    }
-    to.push_back(static_cast<To>(value));
-  }
-  return true;
-}
-
-}  // namespace
-
-template <typename To, typename... From>
-std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view expected) const {
-  const TensorType stored = type(name);
-  std::vector<To> values;
-  bool fits = true;
-  const auto read = [&](auto element) {
-    using Stored = decltype(element);
-    if (stored != type_of<Stored>()) return false;
-    fits = append_as<Stored>(bytes(name), values);
-    return true;
-  };
-  if (!(read(From{}) || ...)) {
-    fail(where(path_), "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored), expected);
-  }
-  if (!fits)
-    fail(where(path_), "tensor {}: element {} does not fit into 32 bits", shown_text(name), values.size());
-  return values;
-}
-
-std::vector<double> SafetensorsFile::doubles(std::string_view name) const {
-  return convert<double, float, double>(name, "F32 or F64");
-}
-std::vector<float> SafetensorsFile::floats(std::string_view name) const {
-  return convert<float, float, double>(name, "F32 or F64");
-}
-std::vector<int32_t> SafetensorsFile::int32s(std::string_view name) const {
-  return convert<int32_t, int32_t, int64_t, uint8_t>(name, "I32, I64 or U8");
-}
-std::vector<int64_t> SafetensorsFile::int64s(std::string_view name) const {
-  return convert<int64_t, int32_t, int64_t, uint8_t>(name, "I32, I64 or U8");
 }
 
 }  // namespace normscope

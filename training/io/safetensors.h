@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,25 @@ namespace normscope {
 
 class InputFile;
 
-enum class TensorType : uint8_t { F32, F64, I32, I64, U8 };
+// `TensorType` has the types of elements that published files have. normscope writes the first five; of the others, F16
+// and BF16 are read as floats, and the rest can be passed over.
+enum class TensorType : uint8_t {
+  F32,
+  F64,
+  I32,
+  I64,
+  U8,
+  F16,
+  BF16,
+  BOOL,
+  I8,
+  I16,
+  U16,
+  U32,
+  U64,
+  F8_E4M3,
+  F8_E5M2
+};
 
 using TensorShape = std::vector<int64_t>;  // {} is a scalar: one element
 
@@ -36,6 +55,9 @@ class SafetensorsFile {
   static SafetensorsFile load(const std::string& path);
   // `load_header` reads names, shapes and metadata. Reading elements then throws Error.
   static SafetensorsFile load_header(const std::string& path);
+  // `map` reads the header and lets the system bring the data from the file when they are asked for: no second copy of
+  // them takes memory. A file that somebody shortens meanwhile ends the program.
+  static SafetensorsFile map(const std::string& path);
   // `parse` reads the same from memory; `name` stands for the path.
   static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
@@ -53,8 +75,8 @@ class SafetensorsFile {
   void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
 
   // These read the elements, row-major. They throw Error if the stored type does not allow it:
-  std::vector<double> doubles(std::string_view name) const;  // F32, F64
-  std::vector<float> floats(std::string_view name) const;    // F32, F64 (rounded)
+  std::vector<double> doubles(std::string_view name) const;  // F32, F64, F16, BF16
+  std::vector<float> floats(std::string_view name) const;    // F32, F64 (rounded), F16, BF16
   std::vector<int32_t> int32s(std::string_view name) const;  // I32, U8, I64 where every value fits
   std::vector<int64_t> int64s(std::string_view name) const;  // I32, U8, I64
 
@@ -78,7 +100,8 @@ class SafetensorsFile {
   std::vector<Tensor> tensors_;                       // in the order of the data
   std::map<std::string, size_t, std::less<>> index_;  // name -> place in tensors_
   size_t data_size_ = 0;                              // in the file
-  std::vector<uint8_t> data_;
+  std::shared_ptr<const void> held_;  // where the data are: memory of our own, or pages of the file
+  std::span<const uint8_t> data_;
 };
 
 // `SafetensorsWriter` collects references to tensors, then writes them. It copies nothing: the data must live until

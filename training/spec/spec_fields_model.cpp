@@ -271,7 +271,7 @@ void add_part_fields(std::vector<Field>& fields) {
                           [](std::string_view name) { return enum_from<Biases>(kBiases, name); }>(
       {"model.biases", "biases", "",
        "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
-       "of the feed-forward networks, or none."},
+       "of the feed-forward networks, none, or only those of attention."},
       all(kBiases)));
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
                           [](Positions p) { return kPositions[static_cast<size_t>(p)]; },

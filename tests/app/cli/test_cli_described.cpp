@@ -19,7 +19,7 @@ namespace {
 const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
                                  "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
                                  "man",     "tape",    "merge",      "completion", "sweep",     "record",
-                                 "open",    "film",    "evaluate",   "parse",      "reproduce"};
+                                 "open",    "film",    "evaluate",   "parse",      "reproduce", "inspect"};
 
 /// `completed` is what bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {

@@ -145,7 +145,7 @@ TEST_CASE("safetensors: types widen, doubles round to floats, nothing else conve
   CHECK(file.floats("wide")[0] == 0.1f);
   CHECK(file.int64s("ids")[0] == -2147483648LL);
   const auto where = [&](const std::string& rest) { return "[safetensors " + path + "] tensor " + rest; };
-  CHECK(error_of([&] { file.floats("ids"); }) == where("\"ids\": dtype I32, expected F32 or F64"));
+  CHECK(error_of([&] { file.floats("ids"); }) == where("\"ids\": dtype I32, expected F32, F64, F16 or BF16"));
   CHECK(error_of([&] { file.int32s("wide"); }) == where("\"wide\": dtype F64, expected I32, I64 or U8"));
   CHECK(error_of([&] { file.int32s("long"); }) == where("\"long\": element 0 does not fit into 32 bits"));
   CHECK(error_of([&] { file.doubles("nope"); }) == where("\"nope\": not in the file"));
@@ -213,7 +213,9 @@ TEST_CASE("safetensors: inconsistent headers name the tensor", "[io]") {
     return text;
   };
   CHECK(header_message(tensor("\"F32\"", "[2]", "[0,8]"), 8) == "no error");
-  CHECK(contains(message("\"F16\"", "[4]", "[0,8]"), "dtype \"F16\": expected F32, F64, I32, I64 or U8"));
+  CHECK(contains(message("\"F4\"", "[4]", "[0,8]"),
+                 "dtype \"F4\": expected F32, F64, I32, I64, U8, F16, BF16, BOOL, I8, I16, U16, U32, U64, "
+                 "F8_E4M3 or F8_E5M2"));
   CHECK(contains(message("7", "[4]", "[0,8]"), "dtype is not a string"));
   CHECK(contains(message("\"F32\"", "2", "[0,8]"), "shape is not a list"));
   CHECK(contains(message("\"F32\"", "[-2]", "[0,8]"), "shape holds something else"));

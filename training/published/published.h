@@ -1,0 +1,52 @@
+// `Published` is a folder of a published model, opened: its family, what it is in our terms, and where each of our
+// parameters lies in its files. open() reads config.json and the headers of the weights; load() converts the weights
+// straight into a Store, whose parameters record_transformer has declared.
+//
+// Promises: what we do not have is refused by name, and so is a tensor for which the model has no place, before the
+// weights take any memory. Nothing in a folder is executed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tape/store.h"
+#include "training/published/family.h"
+#include "training/published/weights.h"
+
+namespace normscope::published {
+
+/// `Place` is where one of our parameters lies: element (r, c) of ours is element first + r row_step + column[c] of
+/// theirs, counted through that tensor. A vector is a row.
+struct Place {
+  std::string tensor;
+  int64_t first = 0, row_step = 0;
+  std::vector<int64_t> column;
+};
+
+struct Published {
+  std::string folder;
+  const Family* family = nullptr;
+  RunSpec spec;  ///< of the model; what a run has beside it are defaults
+  Weights weights;
+};
+
+/// `open` reads what the model is. `positions` is the length of the texts that it will read. Throws Error.
+Published open(const std::string& folder, int32_t positions);
+
+/// `place_of` is where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
+Place place_of(const Published& model, const ParameterInfo& parameter);
+
+/// `declare` declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
+void declare(const Published& model, Store& store);
+
+/// `bytes_of` is roughly what the weights, their gradients and the activations of one text take, from the declared
+/// parameters.
+int64_t bytes_of(const Published& model, const Store& declared);
+
+/// `load` allocates the Store's values and fills them in. Throws Error before it allocates if a tensor is missing, of
+/// another shape, of a type that holds no floats, or has no place.
+void load(const Published& model, Store& store);
+
+}  // namespace normscope::published
