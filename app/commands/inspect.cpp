@@ -203,7 +203,7 @@ Exit inspect(const InspectOptions& options) {
   const EndsAtOnce at_once("interrupted");  // nothing is written
   const std::vector<int32_t> ids = passage_of(options);
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  const Published model = with_exit(
+  Published model = with_exit(
       Exit::Input, [&] { return published::open(options.folder, static_cast<int32_t>(ids.size())); });
   const Batch batch = batch_of(model, ids);
   Store store(*backend);
@@ -215,6 +215,7 @@ Exit inspect(const InspectOptions& options) {
   if (!options.json) print(about, size, ids.size());
   with_exit(Exit::Memory, [&] { require_bytes("inspect " + options.folder, size.here); });
   with_exit(Exit::Input, [&] { published::load(model, store); });
+  model.weights = {};  // the pages of its files are not needed any more
   Look look(store, model.spec.model, shape_of(batch), true);
   look.put(batch);
   const Findings found = findings_of(look, store, model);
