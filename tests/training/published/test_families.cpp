@@ -1,6 +1,8 @@
 // Published folders, read by the tables of assets/families, against what the library transformers computes from them:
 // logits, every hidden state, the loss, and the gradient of every parameter under its published name.
 // tests/fixtures/transformers/README.md says what the references hold.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
