@@ -18,6 +18,7 @@
 #include "training/io/text_table.h"
 #include "training/measure/look.h"
 #include "training/measure/step/memory_map.h"
+#include "training/published/family.h"
 #include "training/published/published.h"
 #include "training/text/tokenizer/published_tokenizer.h"
 

@@ -12,6 +12,7 @@
 #include "engine/tape/backend.h"
 #include "training/files/input_kinds.h"
 #include "training/io/half.h"
+#include "training/published/family.h"
 
 namespace normscope::published {
 namespace {

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "engine/tape/store.h"
-#include "training/published/family.h"
 #include "training/published/weights.h"
+#include "training/spec/spec.h"
 
 namespace normscope::published {
+
+struct Family;
 
 /// `Place` is where one of our parameters lies: element (r, c) of ours is element first + r row_step + column[c] of
 /// theirs, counted through that tensor. A vector is a row.

@@ -15,6 +15,7 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
+#include "training/published/family.h"
 #include "training/published/published.h"
 
 namespace normscope::test {

@@ -14,6 +14,7 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/io/half.h"
+#include "training/published/family.h"
 #include "training/published/published.h"
 
 namespace normscope::test {
