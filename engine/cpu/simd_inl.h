@@ -270,6 +270,12 @@ inline Cut cut(int64_t items, int64_t per_chunk) {
   return {per_chunk, larger(1, div_up(items, per_chunk))};
 }
 
+/// `row_cut` cuts rows that are read and written once: half of kFlatChunk each, and no more than 64 chunks.
+inline Cut row_cut(const Shape& shape) {
+  const int64_t rows = shape.rows();
+  return cut(rows, larger(kFlatChunk / 2 / shape.cols(), div_up(rows, 64)));
+}
+
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

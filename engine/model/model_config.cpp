@@ -93,6 +93,8 @@ void check_head(const ModelConfig& c) {
   if (c.embedding_width < 0 || (c.embedding_width > 0 && c.architecture == Architecture::EncoderDecoder))
     fail("model.embedding_width",
          "two stacks share no such matrices: expected architecture decoder or encoder");
+  if (c.token_types > 0 && c.architecture == Architecture::EncoderDecoder)
+    fail("model.token_types", "two stacks have no such table: expected architecture decoder or encoder");
   if (c.gated && c.init == InitRule::LookLinear)
     fail("model.gated",
          "init looklinear makes a network linear, which a product of two is not: expected false");

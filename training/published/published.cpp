@@ -43,12 +43,17 @@ Pattern pattern_of(const ParameterInfo& parameter) {
   return {"L*" + parameter.name.substr(dot), parameter.layer};
 }
 
+/// `in_layer` puts the number of a layer, from 1, in the place of the star; theirs count from 0.
+std::string in_layer(std::string name, int layer) {
+  if (const size_t star = name.find('*'); star != name.npos) name.replace(star, 1, std::to_string(layer - 1));
+  return name;
+}
+
 /// `names_in_file` are the names among those of a row that the files have, the first part of them or without it.
 std::vector<std::string> names_in_file(const Published& model, const Row& row, int layer) {
   std::vector<std::string> names;
-  for (std::string name : row.theirs) {
-    if (const size_t star = name.find('*'); star != name.npos)
-      name.replace(star, 1, std::to_string(layer - 1));
+  for (const std::string& pattern : row.theirs) {
+    const std::string name = in_layer(pattern, layer);
     for (const std::string& tried : {model.family->prefix + name, name})
       if (model.weights.contains(tried) && std::ranges::find(names, tried) == names.end())
         names.push_back(tried);
@@ -131,7 +136,7 @@ void check_leftovers(const Published& model, const std::set<std::string>& read) 
 void read_by(const Published& model, const Row& row, int layer, std::set<std::string>& read) {
   const std::vector<std::string> names = names_in_file(model, row, layer);
   for (const std::string& name : names) {
-    if (!model.weights.same(names[0], name))
+    if (name != names[0] && !model.weights.same(names[0], name))  // which reads both whole
       fail(where(model), "tensors {} and {} are the same parameter with other numbers: expected equal ones",
            shown_text(names[0]), shown_text(name));
     read.insert(name);
@@ -157,12 +162,9 @@ Place place_of(const Published& model, const ParameterInfo& parameter) {
   const Pattern pattern = pattern_of(parameter);
   const Row& row = row_of(model, pattern.name);
   const std::vector<std::string> names = names_in_file(model, row, pattern.layer);
-  if (names.empty()) {
-    std::string name = row.theirs[0];
-    if (const size_t star = name.find('*'); star != name.npos)
-      name.replace(star, 1, std::to_string(pattern.layer - 1));
-    fail(where(model), "tensor {} is missing: expected it for {}", shown_text(name), parameter.name);
-  }
+  if (names.empty())
+    fail(where(model), "tensor {} is missing: expected it for {}",
+         shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
   const auto first = model.family->first_row.find(pattern.name);
   const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;

@@ -91,7 +91,10 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: the choices under which the setting is read
 };
-constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser";
+constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser",
+                           kStretched = "linear, llama3 or yarn, with rotary positions",
+                           kByTurns = "llama3 or yarn, with rotary positions",
+                           kOneStack = "decoder or encoder";
 constexpr Condition kConditions[] = {
     {"model.layers", has_hidden_layers, "model.architecture", kLayers},
     {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
@@ -107,8 +110,8 @@ constexpr Condition kConditions[] = {
     {"model.gated", transforms, "model.architecture", kTransformer},
     {"model.biases", transforms, "model.architecture", kTransformer},
     {"model.embedding_scale", transforms, "model.architecture", kTransformer},
-    {"model.embedding_width", has_one_stack, "model.architecture", "decoder or encoder"},
-    {"model.token_types", has_one_stack, "model.architecture", "decoder or encoder"},
+    {"model.embedding_width", has_one_stack, "model.architecture", kOneStack},
+    {"model.token_types", has_one_stack, "model.architecture", kOneStack},
     {"model.logit_cap", predicts_symbols, "data.name", "symbols to predict"},
     {"model.attention_window", looks_back, "model.architecture", "decoder or encoder-decoder"},
     {"model.attention_pattern", has_window, "model.attention_window", "a window"},
@@ -118,13 +121,10 @@ constexpr Condition kConditions[] = {
     {"model.rotary_share", rotates, "model.positions", "rotary"},
     {"model.rotary_pairing", rotates, "model.positions", "rotary"},
     {"model.rotary_scaling", rotates, "model.positions", "rotary"},
-    {"model.rotary_factor", stretches, "model.rotary_scaling",
-     "linear, llama3 or yarn, with rotary positions"},
-    {"model.rotary_trained", stretches_by_turns, "model.rotary_scaling",
-     "llama3 or yarn, with rotary positions"},
-    {"model.rotary_low", stretches_by_turns, "model.rotary_scaling", "llama3 or yarn, with rotary positions"},
-    {"model.rotary_high", stretches_by_turns, "model.rotary_scaling",
-     "llama3 or yarn, with rotary positions"},
+    {"model.rotary_factor", stretches, "model.rotary_scaling", kStretched},
+    {"model.rotary_trained", stretches_by_turns, "model.rotary_scaling", kByTurns},
+    {"model.rotary_low", stretches_by_turns, "model.rotary_scaling", kByTurns},
+    {"model.rotary_high", stretches_by_turns, "model.rotary_scaling", kByTurns},
     {"model.masked_head", fills_in, "model.architecture", "encoder, with symbols to predict"},
     {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms or dyt"},
     {"model.output_projection", transforms, "model.architecture", kTransformer},

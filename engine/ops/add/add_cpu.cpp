@@ -40,12 +40,8 @@ Scale scale_of(const Call& call, int side) {
 struct Rows {
   int64_t begin, count, cols;
 };
-Cut row_cut(const Call& call) {
-  const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
-  return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
-}
 Rows rows_of(const Call& call, int64_t chunk, bool flat) {
-  const Cut c = row_cut(call);
+  const Cut c = row_cut(call.in[0].shape);
   const int64_t d = call.in[0].shape.cols();
   const int64_t begin = c.begin(chunk), end = c.end(chunk, call.in[0].shape.rows());
   return flat ? Rows{begin * d, 1, (end - begin) * d} : Rows{begin * d, end - begin, d};
@@ -77,7 +73,7 @@ void forward_region(const Call& call, const StepInputs&, const Region& region, S
 }
 
 void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
-  const Cut c = row_cut(call);
+  const Cut c = row_cut(call.in[0].shape);
   const int64_t begin = c.begin(chunk), end = c.end(chunk, call.in[0].shape.rows());
   forward_region(call, step, {begin, end - begin, 0, call.in[0].shape.cols()}, scratch);
 }
@@ -86,7 +82,7 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
 bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
 int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
 float* partial_of(const Call& call, int side, int64_t chunk) {
-  return call.workspace + (side * row_cut(call).chunks + chunk) * partial_stride(call);
+  return call.workspace + (side * row_cut(call.in[0].shape).chunks + chunk) * partial_stride(call);
 }
 
 /// `scaled_gradient` computes dx or df of a chunk.
@@ -133,7 +129,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
 }
 
 void reduce_scales(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
-  const int64_t chunks = row_cut(call).chunks, stride = partial_stride(call);
+  const int64_t chunks = row_cut(call.in[0].shape).chunks, stride = partial_stride(call);
   for (int side = 0; side < 2; ++side) {
     if (!learns(call, side)) continue;
     float* to = call.din[2 + side].p;
@@ -150,16 +146,16 @@ void reduce_scales(const Call& call, const StepInputs&, int64_t, Scratch) noexce
 
 Stages add_forward(const Call& call) {
   Stages stages;
-  stages.add(forward, row_cut(call).chunks);
+  stages.add(forward, row_cut(call.in[0].shape).chunks);
   stages.region = forward_region;
   return stages;
 }
 
 Stages add_backward(const Call& call) {
   Stages stages;
-  stages.add(backward, row_cut(call).chunks);
+  stages.add(backward, row_cut(call.in[0].shape).chunks);
   if (!learns(call, 0) && !learns(call, 1)) return stages;
-  stages.workspace_floats = static_cast<size_t>(2 * row_cut(call).chunks * partial_stride(call));
+  stages.workspace_floats = static_cast<size_t>(2 * row_cut(call.in[0].shape).chunks * partial_stride(call));
   stages.add(reduce_scales, 1);
   return stages;
 }

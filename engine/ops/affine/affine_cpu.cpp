@@ -21,17 +21,12 @@ namespace {
 int64_t parts_of(const Tensor& t) { return t ? t.shape.size() : 1; }
 int64_t gains_of(const Call& call) { return parts_of(call.in[1]); }
 
-Cut row_cut(const Call& call) {
-  const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
-  return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
-}
-
 /// `Rows` are those of a chunk: floats before them, how many, and their length. Where a row has one part they are one.
 struct Rows {
   int64_t begin, count, width;
 };
 Rows rows_of(const Call& call, int64_t chunk, int64_t parts) {
-  const Cut c = row_cut(call);
+  const Cut c = row_cut(call.in[0].shape);
   const int64_t d = call.in[0].shape.cols(), first = c.begin(chunk);
   const int64_t count = c.end(chunk, call.in[0].shape.rows()) - first;
   return parts == 1 ? Rows{first * d, 1, count * d} : Rows{first * d, count, d};
@@ -114,7 +109,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratc
 }
 
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
-  const int64_t chunks = row_cut(call).chunks, stride = sums_of(call);
+  const int64_t chunks = row_cut(call.in[0].shape).chunks, stride = sums_of(call);
   const double* partials = doubles(call.workspace);
   for (int which = 1; which <= 2; partials += gains_of(call), ++which) {
     if (!learns(call, which)) continue;
@@ -129,15 +124,15 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
 
 Stages affine_forward(const Call& call) {
   Stages stages;
-  stages.add(forward, row_cut(call).chunks);
+  stages.add(forward, row_cut(call.in[0].shape).chunks);
   return stages;
 }
 
 Stages affine_backward(const Call& call) {
   Stages stages;
-  stages.add(backward, row_cut(call).chunks);
+  stages.add(backward, row_cut(call.in[0].shape).chunks);
   if (!learns(call, 1) && !learns(call, 2)) return stages;
-  stages.workspace_floats = static_cast<size_t>(2 * row_cut(call).chunks * sums_of(call));
+  stages.workspace_floats = static_cast<size_t>(2 * row_cut(call.in[0].shape).chunks * sums_of(call));
   stages.add(reduce, 1);
   return stages;
 }

@@ -14,15 +14,10 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-Cut row_cut(const Call& call) {
-  const int64_t d = call.out.shape.cols(), r = call.in[0].shape.rows();
-  return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
-}
-
 /// `each_head` calls body(h, width) for the heads of x in the rows of a chunk, counted through all rows.
 template <typename Body>
 void each_head(const Call& call, int64_t chunk, const Body& body) {
-  const Cut c = row_cut(call);
+  const Cut c = row_cut(call.out.shape);
   const int64_t heads = call.attributes.as<RepeatHeadsSpec>().heads, width = call.in[0].shape.cols() / heads;
   const int64_t end = c.end(chunk, call.in[0].shape.rows()) * heads;
   for (int64_t h = c.begin(chunk) * heads; h < end; ++h) body(h, width);
@@ -55,13 +50,13 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
 
 Stages repeat_heads_forward(const Call& call) {
   Stages stages;
-  stages.add(forward, row_cut(call).chunks);
+  stages.add(forward, row_cut(call.out.shape).chunks);
   return stages;
 }
 
 Stages repeat_heads_backward(const Call& call) {
   Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, row_cut(call).chunks);
+  if (call.write[0] != Write::Skip) stages.add(backward, row_cut(call.out.shape).chunks);
   return stages;
 }
 

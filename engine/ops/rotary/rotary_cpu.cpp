@@ -17,11 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-Cut row_cut(const Call& call) {
-  const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
-  return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
-}
-
 /// `turn_halves` turns the pairs (i, i + n) of a head.
 template <bool kBack>
 void turn_halves(const float* x, const float* table, int64_t n, float* out, bool add) {
@@ -83,7 +78,7 @@ void turn_rows(const Call& call, const StepInputs&, const Region& region, Scratc
 template <bool kBack>
 void turn_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Shape& shape = call.in[0].shape;
-  const Cut c = row_cut(call);
+  const Cut c = row_cut(call.in[0].shape);
   const int64_t begin = c.begin(chunk);
   turn_rows<kBack>(call, step, {begin, c.end(chunk, shape.rows()) - begin, 0, shape.cols()}, scratch);
 }
@@ -92,7 +87,7 @@ template <bool kBack>
 Stages stages_of(const Call& call) {
   Stages stages;
   if (kBack && call.write[0] == Write::Skip) return stages;
-  stages.add(turn_chunk<kBack>, row_cut(call).chunks);
+  stages.add(turn_chunk<kBack>, row_cut(call.in[0].shape).chunks);
   stages.region = turn_rows<kBack>;
   stages.whole_rows = true;
   return stages;

@@ -178,6 +178,34 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
   CHECK(refused([](ModelConfig& c) { c.dropout_residual = 1.0f; }).find("dropout") != std::string::npos);
   CHECK(refused([](ModelConfig& c) { c.dropout_attention = std::nanf(""); }).find("dropout") !=
         std::string::npos);
+  const auto names = [&](const char* setting, const std::function<void(ModelConfig&)>& change) {
+    INFO(setting);
+    CHECK(refused(change).starts_with("[" + std::string(setting) + "] "));
+  };
+  names("model.kv_heads", [](ModelConfig& c) { c.attention.kv_heads = 2; });  // of three heads
+  names("model.attention_pattern", [](ModelConfig& c) { c.attention.pattern = "wg"; });
+  names("model.positions", [](ModelConfig& c) {
+    c.positions = Positions::Relative;
+    c.attention.window = 4;
+  });
+  names("model.rotary_share", [](ModelConfig& c) {
+    c.positions = Positions::Rotary;
+    c.rotary.share = 0.1f;
+  });
+  names("model.masked_head", [](ModelConfig& c) { c.masked_head = true; });
+  const auto both = [](ModelConfig& c) {
+    c.architecture = Architecture::EncoderDecoder;
+    set_placement(c, Placement::Post);
+  };
+  CHECK(refused(both).empty());
+  names("model.token_types", [&](ModelConfig& c) {
+    both(c);
+    c.token_types = 2;
+  });
+  names("model.embedding_width", [&](ModelConfig& c) {
+    both(c);
+    c.embedding_width = 8;
+  });
 }
 
 }  // namespace normscope::test
