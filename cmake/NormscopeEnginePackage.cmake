@@ -23,8 +23,8 @@ if(TARGET normscope_training)
   file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
     "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
   list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
-  list(FILTER of_training EXCLUDE REGEX "^training/text/tokenizer/")  # the parts of one type
-  list(APPEND of_training training/text/tokenizer/published_tokenizer.h)
+  list(FILTER of_training EXCLUDE REGEX "^training/tokenizer/")  # the parts of one type
+  list(APPEND of_training training/tokenizer/published_tokenizer.h)
   list(APPEND headers ${of_training})
 endif()
 list(FILTER headers EXCLUDE REGEX

@@ -20,7 +20,7 @@
 #include "training/measure/step/memory_map.h"
 #include "training/published/family.h"
 #include "training/published/published.h"
-#include "training/text/tokenizer/published_tokenizer.h"
+#include "training/tokenizer/published_tokenizer.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -64,7 +64,7 @@ std::vector<int32_t> passage_of(const InspectOptions& options) {
   const bool letters = !options.text.empty();
   std::vector<int32_t> ids =
       letters ? with_exit(Exit::Input,
-                          [&] { return text::PublishedTokenizer::load(options.folder).encode(options.text); })
+                          [&] { return tokenizer::PublishedTokenizer::load(options.folder).encode(options.text); })
               : ids_of(options.ids);
   if (ids.size() < 2 || ids.size() > kMostIds)
     throw CommandError(Exit::Usage, fmt::format("{}: {} tokens: expected 2 to {}",

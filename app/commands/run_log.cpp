@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "app/cli/exit_code.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/records/log_line.h"
 
 namespace normscope::commands {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/course/lesson.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 

@@ -15,7 +15,7 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::course {

@@ -9,7 +9,7 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"

@@ -5,7 +5,7 @@
 
 #include "app/course/exercises/say.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"

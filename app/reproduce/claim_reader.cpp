@@ -15,9 +15,9 @@
 #include "app/reproduce/plan.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/files/shipped_folder.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/reproduce/claim.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::reproduce {
 

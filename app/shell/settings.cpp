@@ -18,8 +18,8 @@
 
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
-#include "training/files/input_kinds.h"
-#include "training/files/toml.h"
+#include "training/io/input_kinds.h"
+#include "training/io/toml.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
 

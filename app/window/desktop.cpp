@@ -18,7 +18,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/files/places.h"
 
 namespace normscope::window {

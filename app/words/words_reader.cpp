@@ -8,7 +8,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/files/toml.h"
+#include "training/io/toml.h"
 
 namespace normscope::words {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"

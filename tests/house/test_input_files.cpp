@@ -25,8 +25,8 @@
 #include "test_paths.h"
 #include "training/experiments/record.h"
 #include "training/files/config_file.h"
-#include "training/files/input_kinds.h"
-#include "training/files/toml.h"
+#include "training/io/input_kinds.h"
+#include "training/io/toml.h"
 
 using namespace normscope;
 using namespace shell;

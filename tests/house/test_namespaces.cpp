@@ -25,7 +25,7 @@ constexpr Exception kExceptions[] = {
     {"engine/ops", "cpu cuda", "the kernels of an op stand in its folder and belong to a backend"},
     {"training/measure", "theory reference",
      "predictions and formulas in double precision, beside what is measured"},
-    {"training/files", "input", "the kinds of files, which the gate of training/io names"},
+    {"training/io", "input", "the kinds of files, which the gate of training/io names"},
     {"training/spec", "codec", "the coder of kept values, beside the specification that all of them hold"},
     {"app/lessons", "course", "how a value of the course is kept, which its namespace finds"},
     {"app/web", "window", "what app/window declares, as a page has it"},

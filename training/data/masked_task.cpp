@@ -46,6 +46,11 @@ class MaskedTask final : public Task {
   }
 
   std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }
+  std::vector<int32_t> encode(std::string_view text) const override {
+    std::vector<int32_t> tokens{kByteFirst};
+    for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
+    return tokens;
+  }
 
  private:
   std::string_view text_of(Split split) const {
@@ -104,12 +109,8 @@ std::shared_ptr<const Task> make_masked_task(const DataSpec& spec) {
   if (spec.name == "corpus") {
     task = std::make_shared<MaskedTask>(corpus_text(spec.data_seed, kCorpusLetters), "corpus");
   } else if (spec.name == "text") {
-    // TextSource checks the file; its symbols spell the text again, without byte order mark and carriage returns.
     const TextSource source = TextSource::load(spec.text_path);
-    std::string text;
-    for (Split split : {Split::Train, Split::Validation})
-      for (uint16_t token : source.tokens(split)) append_utf8(source.vocabulary().symbols()[token], text);
-    task = std::make_shared<MaskedTask>(std::move(text), source.name());
+    task = std::make_shared<MaskedTask>(source.text(), source.name());
   } else {
     fail("data", "\"{}\" cannot be masked: expected corpus or text for a masked language model", spec.name);
   }

@@ -12,6 +12,7 @@
 #include "training/data/masked_task.h"
 #include "training/data/pairs_task.h"
 #include "training/data/sequence_task.h"
+#include "training/data/token_task.h"
 #include "training/data/translation_task.h"
 #include "training/data/treebank/parsing_task.h"
 
@@ -100,6 +101,10 @@ class TextTask final : public Task {
   std::string decode(std::span<const int32_t> tokens) const override {
     return source_.vocabulary().decode(tokens);
   }
+  std::vector<int32_t> encode(std::string_view text) const override {
+    const std::vector<uint16_t> symbols = source_.vocabulary().encode(text);
+    return {symbols.begin(), symbols.end()};
+  }
 
  private:
   // `tracks_of` is called at every step: it builds words only where it fails.
@@ -130,6 +135,10 @@ std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
 
 }  // namespace
 
+bool in_published_tokens(const DataSpec& spec) {
+  return spec.name == "passage" || (spec.name == "text" && !spec.tokenizer_path.empty());
+}
+
 bool is_labelled(std::string_view name) { return name == "labels" || name == "word-order" || name == "mood"; }
 
 Batch::Batch(int32_t rows, int32_t positions)
@@ -157,6 +166,10 @@ void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
   batch(seed, step, split, B, T, to.tokens, to.targets);
 }
 
+std::vector<int32_t> Task::encode(std::string_view) const {
+  fail("text", "these data are no running text: expected data.name corpus, text or passage");
+}
+
 Batch Task::draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const {
   Batch batch(shape(seed, step, split, B, T));
   fill(seed, step, split, B, T, batch.view());
@@ -174,6 +187,7 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (spec.context < 1) fail("data", "context {}: expected at least 1", spec.context);
   if (spec.name == "text" && spec.text_path.empty())
     fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
+  if (in_published_tokens(spec)) return make_token_task(spec);
   if (spec.form == TaskForm::Masked) return make_masked_task(spec);
   if (spec.name == "corpus") return make_corpus_task(spec);
   if (spec.name == "text")
@@ -188,7 +202,7 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
   fail("data",
-       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, "
+       "unknown task \"{}\": expected corpus, text, passage, copy, reverse, sort, translation, pairs, labels, "
        "word-order, mood, digits, idx or treebank",
        spec.name);
 }

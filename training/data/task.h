@@ -58,15 +58,17 @@ struct Batch {
 };
 
 struct DataSpec {
-  // corpus | text | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx | treebank
+  // corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx | treebank
   std::string name = "corpus";
   std::string text_path;      // for name == "text"
+  std::string passage;        // for name == "passage": the text itself, in the tokens of tokenizer_path
   std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
   std::string labels_path;    // for name == "labels": label<TAB>text, one a line
   std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
   std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
-  std::string
-      tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
+  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned. text, passage: the folder of a
+  // published model, whose tokenizer cuts the text.
+  std::string tokenizer_path;
   int32_t vocabulary = 8000;             // pairs: of both languages together
   std::string images_path;               // for name == "idx": images as of MNIST
   std::string image_labels_path;         // and their labels
@@ -81,6 +83,8 @@ struct DataSpec {
   bool operator==(const DataSpec&) const = default;
 };
 
+// `in_published_tokens` says whether a published model's tokenizer cuts the text (token_task.h).
+bool in_published_tokens(const DataSpec& spec);
 // `is_labelled` says whether each row of that data has a class: labels of a file, and the made-up sets of
 // labels_task.h.
 bool is_labelled(std::string_view name);
@@ -140,6 +144,10 @@ class Task {
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  // `encode` turns a text of the user's into symbols. Throws Error, also for data that are no running text.
+  virtual std::vector<int32_t> encode(std::string_view text) const;
+  // `label` names one symbol.
+  virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
   uint64_t hash() const { return hash_; }            // the data's: another hash means other data
   const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
   // `of_characters` says whether bits a token are bits per character.

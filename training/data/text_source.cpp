@@ -69,6 +69,12 @@ double entropy_of(std::span<const double> probabilities) {
   return entropy;
 }
 
+std::string TextSource::text() const {
+  std::string text;
+  for (const uint16_t token : tokens_) append_utf8(vocabulary_.symbols()[token], text);
+  return text;
+}
+
 TextSource::TextSource(std::string_view text, std::string name) : name_(std::move(name)) {
   const std::string where = "text " + name_;
   refuse_binary(text, where);

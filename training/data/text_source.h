@@ -35,6 +35,8 @@ class TextSource {
 
   const std::string& name() const { return name_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
+  // `text` spells the whole text again, without byte order mark and carriage returns.
+  std::string text() const;
   std::span<const uint16_t> tokens(Split split) const;
   // `unigram` has the probability of each symbol in the whole text, so that no validation symbol has probability 0.
   // `unigram_entropy` is that distribution's entropy in nats per symbol: the loss of a model that knows letter

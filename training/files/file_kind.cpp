@@ -13,8 +13,9 @@
 
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
-#include "training/files/input_kinds.h"
-#include "training/files/toml.h"
+#include "training/io/input_kinds.h"
+#include "training/io/toml.h"
+#include "training/published/published_run.h"
 
 namespace normscope {
 namespace {
@@ -142,6 +143,9 @@ FileLook look(const std::string& path) {
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / "session.json"))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+    if (published::is_published(path))
+      return {FileKind::Published,
+              "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
@@ -161,9 +165,11 @@ FileLook look_at(const std::string& path) noexcept {
 
 OpenedFile read_opened(const std::string& path) noexcept {
   OpenedFile opened{look_at(path), {}};
-  if (opened.look.kind != FileKind::Config) return opened;
+  const bool model = opened.look.kind == FileKind::Published;
+  if (!model && opened.look.kind != FileKind::Config) return opened;
   try {
-    opened.runs = read_config(path);
+    opened.runs = model ? std::vector<ConfigRun>{{.spec = published::run_of(path, passage), .edits = {}}}
+                        : read_config(path);
   } catch (const std::exception& error) {
     opened.look = {FileKind::Unusable, error.what()};
   }

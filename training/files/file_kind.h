@@ -14,6 +14,7 @@ enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
   Session,   // a folder that the window keeps a session in
+  Published,  // a folder of a published model: it becomes a run
   Config,    // runs as TOML
   Recorded,  // a log or a saved run: what a run measured
   Numbers,   // JSON: text that could be learned from, which is hardly meant

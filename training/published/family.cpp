@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
-#include "training/files/toml.h"
+#include "training/io/toml.h"
 #include "training/io/in_words.h"
 
 namespace normscope::published {

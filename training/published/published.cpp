@@ -10,7 +10,7 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/half.h"
 #include "training/published/family.h"
 

@@ -34,6 +34,9 @@ struct Published {
   Weights weights;
 };
 
+/// `kFewest` is the shortest text there is: whoever opens for it learns how many positions the model's table has.
+inline constexpr int32_t kFewest = 2;
+
 /// `open` reads what the model is. `positions` is the length of the texts that it will read. Throws Error.
 Published open(const std::string& folder, int32_t positions);
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 
 namespace normscope::published {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_file.h"
 #include "training/records/name_mapping.h"
 

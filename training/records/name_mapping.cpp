@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
-#include "training/files/toml.h"
+#include "training/io/input_kinds.h"
+#include "training/io/toml.h"
 #include "training/io/input_value.h"
 
 namespace normscope::records {

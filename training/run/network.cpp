@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <span>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/measure/look.h"
+#include "training/published/published.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"
 
@@ -126,6 +128,8 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
 }
 
 int32_t load_weights(const std::string& path, Store& store) {
+  if (std::filesystem::is_directory(path))
+    return published::fill(published::open(path, published::kFewest), store);
   const SafetensorsFile file = SafetensorsFile::load(path);
   int32_t fitted = 0;
   for (size_t i = 0; i < store.parameters().size(); ++i) {

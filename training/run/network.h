@@ -75,7 +75,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 /// after, trunk. Without `moments` they stay at zero: another optimizer gives them another meaning.
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
-/// `load_weights` loads the weights of a saved run by name; moments start at zero. A head for other classes and
+/// `load_weights` loads the weights of a saved run or of a published model's folder by name; moments start at zero. A head for other classes and
 /// positions for another length start afresh. Returns how many tensors fitted. Throws Error when none fits, or one
 /// has another shape.
 int32_t load_weights(const std::string& path, Store& store);

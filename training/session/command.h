@@ -122,6 +122,14 @@ struct Ablate {
   std::vector<std::string> left_out{};
   static const char* doing() { return "leaving sub-layers out"; }
 };
+/// `LookInside` measures what a run's model does with a text: RunView::inside. Without a text it takes that of the run.
+/// `left_out`: with the loss without each of its parts, a forward pass for each. It changes no bit of the run.
+struct LookInside {
+  int32_t run = 0;
+  std::string text{};
+  bool left_out = false;
+  static const char* doing() { return "looking inside"; }
+};
 /// `PlayStep` copies the step that a run would take next, so that the copy can be played one instruction at a time:
 /// LabView::played. Of a run that is not finite it copies the step that made it so. It changes no bit of the run.
 struct PlayStep {
@@ -170,7 +178,7 @@ struct SwapSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns,
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, LookInside, PlayStep, ReplaceRuns,
                                 TakeBack, SaveSession, RestoreSession, SwapSession>;
 /// `Command` is any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.

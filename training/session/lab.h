@@ -34,6 +34,7 @@ struct RunSpread {
 };
 
 struct Ablation;    // session/ablation.h
+struct RunInside;   // session/run_inside.h
 struct PlayedStep;  // session/played_step.h
 
 /// `Sample` is what a model wrote at one of its steps.
@@ -73,6 +74,7 @@ struct RunView {
   std::shared_ptr<const BatchMeasurement> batch;  ///< the newest result of MeasureBatch, or nullptr
   std::shared_ptr<const Ablation> ablation;  ///< the newest result of Ablate, taken at Ablation::step; or
                                              ///< nullptr
+  std::shared_ptr<const RunInside> inside;   ///< the newest result of LookInside, at its step; or nullptr
 };
 
 struct LabView {

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "training/session/ablation.h"
+#include "training/session/run_inside.h"
 #include "training/session/lab_trainer.h"
 #include "training/spec/limits.h"
 
@@ -372,6 +373,12 @@ void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
   LabEntry& measured = entry(run);
   if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
   measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
+}
+
+void LabTrainer::look_inside(const session::LookInside& asked) {
+  LabEntry& seen = entry(asked.run);
+  if (seen.broken()) fail("inside", "the weights are not finite: expected a run that is");
+  seen.inside = normscope::look_inside(*seen.run, asked.text, asked.left_out);
 }
 
 void LabTrainer::load_text(const std::string& path) {

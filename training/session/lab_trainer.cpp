@@ -342,6 +342,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   if (const SeedVariability* luck = find_variability(variability_key(entry))) view.spread = luck->spread;
   view.batch = entry.batch;
   view.ablation = entry.ablation;
+  view.inside = entry.inside;
   return view;
 }
 

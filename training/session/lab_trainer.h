@@ -41,6 +41,7 @@ struct LabEntry : KeptEntry {
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
+  std::shared_ptr<const RunInside> inside;        ///< likewise
   std::string file;                               ///< in the autosave's folder, written at this stamp
   uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
@@ -110,6 +111,7 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
+  void look_inside(const session::LookInside& asked);
   void play_step(int32_t run, session::Ticket ticket);
   void require_played(const LabEntry& played);
   void replay_some();

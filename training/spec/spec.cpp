@@ -296,8 +296,8 @@ void check_data_fits(const RunSpec& spec) {
     std::vector<std::string_view> data;
   };
   static const Fit fits[] = {
-      {Architecture::Decoder, "a decoder", {"corpus", "text", "copy", "reverse", "sort"}},
-      {Architecture::Encoder, "an encoder", {"corpus", "text", "labels", "word-order", "mood"}},
+      {Architecture::Decoder, "a decoder", {"corpus", "text", "passage", "copy", "reverse", "sort"}},
+      {Architecture::Encoder, "an encoder", {"corpus", "text", "passage", "labels", "word-order", "mood"}},
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
        {"translation", "pairs", "copy", "reverse", "sort"}},
@@ -337,6 +337,9 @@ void validate(const RunSpec& spec) {
   check_consecutive(spec);
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
+  if (spec.data.name == "passage" && (spec.data.passage.empty() || spec.data.tokenizer_path.empty()))
+    fail(spec.data.passage.empty() ? "data.passage" : "data.tokenizer",
+         "nothing is given: expected a text and the folder of a published model, because data.name is passage");
   if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
     fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
   if (spec.data.name == "labels" && spec.data.labels_path.empty())

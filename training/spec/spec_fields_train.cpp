@@ -106,6 +106,18 @@ Field text_file_field() {
   return field;
 }
 
+Field passage_field() {
+  Field field = text<[](RunSpec& s) -> std::string& { return s.data.passage; }>(
+      {"data.passage", "passage", "",
+       "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."});
+  field.set = [](RunSpec& spec, std::string_view passage) {
+    spec.data.passage = passage;
+    if (!passage.empty()) spec.data.name = "passage";
+    if (passage.empty() && spec.data.name == "passage") spec.data.name = "corpus";
+  };
+  return field;
+}
+
 // `file_field` is a file that selects the task of its kind, as data.text does.
 template <auto At>
 Field file_field(const FieldWords& words) {
@@ -168,11 +180,11 @@ Field data_name_field() {
   Field field =
       field_of(FieldType::Choice,
                {"data.name", "data", "",
-                "What is learned: built-in sentences, a text file, to copy, reverse or sort "
+                "What is learned: built-in sentences, a text file, a passage in a published model's tokens, to copy, reverse or sort "
                 "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
                 "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
                 "or of images in IDX files; the dependency trees of sentences."});
-  field.choices = {"corpus", "text",       "copy", "reverse", "sort", "translation", "pairs",
+  field.choices = {"corpus", "text", "passage", "copy", "reverse", "sort", "translation", "pairs",
                    "labels", "word-order", "mood", "digits",  "idx",  "treebank"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
@@ -191,8 +203,8 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.train.init_from; }>(
       {"train.init_from", "start from", "",
-       "A saved run of the same sizes whose weights this one starts with, by name: fine-tuning. Empty starts "
-       "afresh."}));
+       "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
+       "name: fine-tuning. Empty starts afresh."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
@@ -210,6 +222,7 @@ void add_train_fields(std::vector<Field>& fields) {
 
 void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(text_file_field());
+  fields.push_back(passage_field());
   fields.push_back(pairs_file_field());
   fields.push_back(labels_file_field());
   fields.push_back(images_file_field());
@@ -223,7 +236,8 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(file_field<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
-      "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned."}));
+      "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "
+      "text or passage, the folder of a published model whose tokenizer cuts it."}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& {
     return s.data.vocabulary;
   }>({"data.vocabulary", "vocabulary", "pieces",

@@ -72,6 +72,9 @@ bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
 bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
+bool cuts_text(const RunSpec& s) {
+  return reads_pairs(s) || s.data.name == "text" || s.data.name == "passage";
+}
 bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
 bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
 bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
@@ -156,7 +159,7 @@ constexpr Condition kConditions[] = {
     {"train.momentum", has_momentum, "train.optimizer"},
     {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
     {"data.punctuation", reads_trees, "data.name", "treebank"},
-    {"data.tokenizer", reads_pairs, "data.name", "pairs"},
+    {"data.tokenizer", cuts_text, "data.name", "text, passage or pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
     {"data.image_labels", reads_idx, "data.name", "idx"},
     {"data.digits", draws_digits, "data.name", "digits"},

@@ -15,7 +15,7 @@
 #include "engine/core/error.h"
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/table.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/line_file.h"
 #include "training/spec/codec.h"

@@ -14,8 +14,8 @@
 #include "app/course/reader_checks.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
-#include "training/files/toml_table.h"
+#include "training/io/input_kinds.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 

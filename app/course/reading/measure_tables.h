@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/course/lesson.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 

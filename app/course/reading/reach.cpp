@@ -11,7 +11,7 @@
 #include "app/course/check/check.h"
 #include "app/course/language/language.h"
 #include "engine/core/error.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::course {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "training/files/toml_table.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 

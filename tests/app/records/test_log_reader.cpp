@@ -14,7 +14,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/records/log_reader.h"
 #include "training/records/recorded_run.h"
 

@@ -1,5 +1,5 @@
 // A tokenizer.json: what is accepted encodes a text, and decodes what it made.
-#include "training/text/tokenizer/published_tokenizer.h"
+#include "training/tokenizer/published_tokenizer.h"
 
 #include "fuzz.h"
 
@@ -11,10 +11,10 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::accepts([&] {
-    const auto tokenizer = text::PublishedTokenizer::parse(fuzz::text_of(data, size), "fuzz");
+    const auto tokenizer = tokenizer::PublishedTokenizer::parse(fuzz::text_of(data, size), "fuzz");
     const auto ids = tokenizer.encode("The cat's  sat 123\n \u4f60\u597d e\u0301 <s> \xff");
     tokenizer.decode(ids);
-    tokenizer.decode(ids, text::Special::Kept);
+    tokenizer.decode(ids, tokenizer::Special::Kept);
   });
   return 0;
 }

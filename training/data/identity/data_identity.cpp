@@ -49,6 +49,7 @@ std::string to_words(const DataIdentity& data) {
 }
 
 std::string unit_of(const DataSpec& spec) {
+  if (in_published_tokens(spec)) return "token";
   if (spec.form == TaskForm::Masked) return "byte";
   if (spec.name == "corpus") return "letter";
   if (spec.name == "text") return "character";

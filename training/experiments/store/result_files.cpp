@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/run/saved_run.h"

@@ -19,7 +19,7 @@
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/store/result_files.h"
 #include "training/experiments/store/shards.h"
-#include "training/files/input_kinds.h"
+#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
 #include "training/io/safetensors.h"
 #include "training/run/finished_run.h"

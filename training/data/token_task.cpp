@@ -1,0 +1,201 @@
+// See token_task.h.
+#include "training/data/token_task.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/sequence_task.h"
+#include "training/io/input_kinds.h"
+#include "training/io/input_value.h"
+
+namespace normscope {
+namespace {
+
+constexpr int32_t kMostSymbols = 1 << 24;
+
+/// `vocabulary_of` is what config.json says, which may be more than the tokenizer has; 0 where it says nothing.
+int32_t vocabulary_of(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  const auto json = read_input_file_if_there(path, input::kPublishedConfig);
+  if (!json) return 0;
+  const auto size = InputValue::parse(*json, "published " + path).find("vocab_size");
+  return size ? size->whole(1, kMostSymbols) : 0;
+}
+
+/// `numbers_of` reads whole numbers between blanks or commas.
+std::vector<int32_t> numbers_of(std::string text, const std::string& folder) {
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::vector<int32_t> numbers;
+  constexpr const char* kBlanks = " \t\r\n";
+  for (size_t at = text.find_first_not_of(kBlanks); at < text.size();) {
+    const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (word.find_first_not_of("0123456789") != word.npos || word.size() > 9)
+      fail("text",
+           "{} has no tokenizer, and {} is no number of a token: expected whole numbers from 0, such as 5 17 3",
+           folder, shown_text(word));
+    numbers.push_back(std::stoi(word));
+    at = std::min(text.find_first_not_of(kBlanks, end), text.size());
+  }
+  return numbers;
+}
+
+class TokenTask final : public Task {
+ public:
+  // `held` is how many tokens at the end are for validation; 0: it reads the same tokens.
+  TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, std::string name, TaskForm form)
+      : Task("token"), symbols_(std::move(symbols)), tokens_(std::move(tokens)), held_(held),
+        name_(std::move(name)), form_(form) {
+    unigram_.assign(static_cast<size_t>(symbols_.vocabulary()), 0);
+    for (const int32_t token : std::set<int32_t>(tokens_.begin(), tokens_.end()))
+      if (symbols_.is_special(token)) special_.push_back(token);
+    for (const int32_t token : tokens_)
+      unigram_[static_cast<size_t>(token)] += 1.0 / static_cast<double>(tokens_.size());
+    hash_ = hash_bytes({reinterpret_cast<const char*>(tokens_.data()), tokens_.size() * sizeof(int32_t)},
+                       hash_bytes(form == TaskForm::Masked ? "masked tokens" : "tokens"));
+    if (form == TaskForm::Masked && symbols_.mask() < 0)
+      fail("data", "the tokenizer of {} has no mask token: expected [MASK] or <mask>", name_);
+  }
+
+  int32_t vocabulary() const override { return symbols_.vocabulary(); }
+  TaskForm form() const override { return form_; }
+
+  BatchShape shape(uint64_t, uint64_t, Split split, int32_t B, int32_t T) const override {
+    return {B, static_cast<int32_t>(std::min(text_of(split).size(), static_cast<size_t>(T))), 0, false};
+  }
+
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override {
+    const int32_t length = shape(seed, step, split, B, T).length;
+    check_batch(B, length, to.tokens, to.targets);
+    const std::span<const int32_t> text = text_of(split);
+    const auto width = static_cast<size_t>(length);
+    const bool begins = held_ == 0 && split == Split::Validation;
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, step, split, row);
+      const size_t from = begins ? 0 : draws.below(text.size() - width + 1);
+      const size_t first = static_cast<size_t>(row) * width;
+      fill_row(draws, text, from, to.tokens.subspan(first, width), to.targets.subspan(first, width));
+    }
+  }
+
+  int32_t validation_batches(int32_t B, int32_t T) const override {
+    return held_ == 0 ? 1 : Task::validation_batches(B, T);
+  }
+
+  void require_context(int32_t T) const override {
+    const int32_t needed = held_ == 0 ? 2 : 10 * (T + 1);
+    if (tokens_.size() < static_cast<size_t>(needed))
+      fail("data " + name_, "{} tokens are too few for a context of {}: expected at least {}", tokens_.size(),
+           T, needed);
+  }
+
+  std::string decode(std::span<const int32_t> tokens) const override { return symbols_.decode(tokens); }
+  std::vector<int32_t> encode(std::string_view text) const override { return symbols_.encode(text); }
+  std::string label(int32_t token) const override { return symbols_.label(token); }
+
+ private:
+  std::span<const int32_t> text_of(Split split) const {
+    const std::span<const int32_t> all = tokens_;
+    if (held_ == 0) return all;
+    return split == Split::Train ? all.first(all.size() - held_) : all.last(held_);
+  }
+
+  void fill_row(BatchDraws& draws, std::span<const int32_t> text, size_t from, std::span<int32_t> tokens,
+                std::span<int32_t> targets) const {
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      const size_t at = from + t;
+      tokens[t] = text[at];
+      targets[t] = at + 1 < text.size() ? text[at + 1] : -1;  // nothing follows the last token
+    }
+    if (form_ == TaskForm::Masked) hide(draws, text, tokens, targets);
+  }
+
+  void hide(BatchDraws& draws, std::span<const int32_t> text, std::span<int32_t> tokens,
+            std::span<int32_t> targets) const {
+    std::fill(targets.begin(), targets.end(), -1);
+    const auto ask = [&](size_t t) {
+      targets[t] = tokens[t];
+      const uint64_t tenth = draws.below(10);
+      if (tenth < 8) tokens[t] = symbols_.mask();
+      if (tenth == 8) tokens[t] = text[draws.below(text.size())];
+    };
+    const auto is_word = [&](int32_t token) { return !std::ranges::binary_search(special_, token); };
+    const auto words = static_cast<uint64_t>(std::ranges::count_if(tokens, is_word));
+    if (words == 0) return;
+    bool any = false;
+    for (size_t t = 0; t < tokens.size(); ++t)
+      if (is_word(tokens[t]) && draws.below(100) < 15) {
+        ask(t);
+        any = true;
+      }
+    if (any) return;
+    uint64_t left = draws.below(words);  // each row asks for one at least
+    for (size_t t = 0; t < tokens.size(); ++t)
+      if (is_word(tokens[t]) && left-- == 0) return ask(t);
+  }
+
+  TextTokens symbols_;
+  std::vector<int32_t> tokens_;
+  size_t held_;
+  std::string name_;
+  TaskForm form_;
+  std::vector<int32_t> special_;  // those of the text, sorted
+};
+
+}  // namespace
+
+TextTokens::TextTokens(const std::string& folder) : folder_(folder), vocabulary_(vocabulary_of(folder)) {
+  if (tokenizer::has_tokenizer(folder)) tokenizer_ = tokenizer::PublishedTokenizer::load(folder);
+  if (!tokenizer_ && vocabulary_ == 0)
+    fail("data", "{} has neither a tokenizer nor a config.json: expected the folder of a published model", folder);
+  if (!tokenizer_) return;
+  if (vocabulary_ == 0) vocabulary_ = tokenizer_->end();
+  for (const char* name : {"[MASK]", "<mask>"})
+    if (const auto id = tokenizer_->id_of(name)) mask_ = *id;
+}
+
+std::vector<int32_t> TextTokens::encode(std::string_view text) const {
+  std::vector<int32_t> tokens =
+      tokenizer_ ? tokenizer_->encode(text) : numbers_of(std::string(text), folder_);
+  for (const int32_t token : tokens)
+    if (token >= vocabulary_)
+      fail("text", "token {} is beyond the model's table of symbols: expected 0 to {}", token,
+           vocabulary_ - 1);
+  return tokens;
+}
+
+std::string TextTokens::decode(std::span<const int32_t> tokens) const {
+  if (tokenizer_) return tokenizer_->decode(tokens);
+  std::string text;
+  for (const int32_t token : tokens) text += (text.empty() ? "" : " ") + std::to_string(token);
+  return text;
+}
+
+std::string TextTokens::label(int32_t token) const {
+  if (!tokenizer_) return std::to_string(token);
+  const std::string text = tokenizer_->decode(std::span(&token, 1), tokenizer::Special::Kept);
+  return text.empty() ? tokenizer_->token_of(token).value_or(std::to_string(token)) : text;
+}
+
+bool TextTokens::is_special(int32_t token) const {
+  return tokenizer_ && tokenizer_->decode(std::span(&token, 1)).empty() &&
+         !tokenizer_->decode(std::span(&token, 1), tokenizer::Special::Kept).empty();
+}
+
+std::shared_ptr<const Task> make_token_task(const DataSpec& spec) {
+  TextTokens symbols(spec.tokenizer_path);
+  const bool passage = spec.name == "passage";
+  std::vector<int32_t> tokens =
+      symbols.encode(passage ? spec.passage : TextSource::load(spec.text_path).text());
+  const size_t held = passage ? 0 : tokens.size() / 10;
+  auto task = std::make_shared<TokenTask>(std::move(symbols), std::move(tokens), held,
+                                          passage ? "passage" : spec.text_path, spec.form);
+  task->require_context(spec.context);
+  return task;
+}
+
+}  // namespace normscope

@@ -1,0 +1,96 @@
+// See toml.h.
+#include "training/io/toml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+constexpr size_t kLongestMessage = 300;
+
+[[noreturn]] void refuse(const std::string& name, size_t line, std::string what) {
+  if (what.size() > kLongestMessage) what = what.substr(0, kLongestMessage) + "...";
+  std::replace_if(
+      what.begin(), what.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  throw Error(fmt::format("{}:{}: {}", name, line, what));
+}
+
+/// `end_of_string` is the end of a string that begins at `at` with a quote: of one line, or of several after three
+/// quotes.
+size_t end_of_string(std::string_view text, size_t at, size_t& line) {
+  const char quote = text[at];
+  const std::string three(3, quote);
+  const bool long_one = text.substr(at, 3) == three;
+  for (at += long_one ? 3 : 1; at < text.size(); ++at) {
+    if (text[at] == '\n') {
+      if (!long_one) return at;  // not closed: the parser says so
+      ++line;
+    }
+    if (text[at] == '\\' && quote == '"' && text.substr(at + 1, 1) != "\n")
+      ++at;
+    else if (long_one ? text.substr(at, 3) == three : text[at] == quote)
+      return at + (long_one ? 3 : 1);
+  }
+  return text.size();
+}
+
+// `check_size` counts what the parser would build, in one pass over the text.
+void check_size(std::string_view text, const std::string& name) {
+  size_t line = 1, tables = 0;
+  int dots = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_string(text, at, line);
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '.' && ++dots > kTomlDots)
+      refuse(name, line, fmt::format("a key of more than {} parts: expected fewer", kTomlDots));
+    if ((c == '.' && dots == 1) || c == '[' || c == '{') ++tables;
+    if (tables > kTomlTables)
+      refuse(name, line, fmt::format("more than {} tables and lists: expected fewer", kTomlTables));
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') dots = 0;
+    if (c == '\n') ++line;
+    ++at;
+  }
+}
+
+}  // namespace
+
+toml::table parse_toml(std::string_view text, const std::string& name) {
+  check_size(text, name);
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    refuse(name, error.source().begin.line, fmt::format("not valid TOML: {}", error.description()));
+  }
+}
+
+std::string what_it_is(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::string:
+      return fmt::format("'{}' is text", *node.value<std::string>());
+    case toml::node_type::integer:
+      return fmt::format("{} is a whole number", *node.value<int64_t>());
+    case toml::node_type::floating_point:
+      return fmt::format("{} is a decimal number", *node.value<double>());
+    case toml::node_type::boolean:
+      return *node.value<bool>() ? "true is a flag" : "false is a flag";
+    case toml::node_type::array:
+      return "a list stands here";
+    case toml::node_type::table:
+      return "a table stands here";
+    default:
+      return "a date or time stands here";
+  }
+}
+
+}  // namespace normscope

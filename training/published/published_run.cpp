@@ -1,0 +1,53 @@
+#include "training/published/published_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/core/error.h"
+#include "training/data/token_task.h"
+#include "training/published/published.h"
+
+namespace normscope::published {
+
+namespace fs = std::filesystem;
+
+bool is_published(const std::string& folder) {
+  std::error_code none;
+  if (!fs::is_regular_file(fs::path(folder) / "config.json", none)) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json") || name.ends_with(".bin"))
+      return true;
+  }
+  return false;
+}
+
+RunSpec run_of(const std::string& folder, std::string_view passage) {
+  const std::string place = fs::weakly_canonical(fs::absolute(folder)).string();
+  const TextTokens symbols(place);
+  const std::vector<int32_t> tokens = symbols.encode(passage);
+  if (tokens.size() < 2)
+    fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens.size(), place);
+  RunSpec run = open(place, kFewest).spec;
+  run.name = fs::path(place).filename().string();
+  run.data.name = "passage";
+  run.data.passage = passage;
+  run.data.tokenizer_path = place;
+  const int32_t table = run.model.sequence;
+  run.model.sequence = table > kFewest ? std::min(table, kMostRow) : kMostRow;
+  run.data.context = run.model.sequence;
+  run.train.init_from = place;
+  run.train.batch = 1;
+  run.train.steps = 50;
+  run.train.optimizer = Optimizer::Adam;
+  run.train.beta2 = 0.999f;
+  run.train.eps = 1e-8f;
+  run.train.schedule.peak = 1e-5f;
+  complete(run);
+  validate(run);
+  return run;
+}
+
+}  // namespace normscope::published

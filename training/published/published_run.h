@@ -1,0 +1,23 @@
+// `run_of` makes a published model a run as any other: its specification, its weights (train.init_from) and a passage in
+// its own tokens. So it is looked into, changed, trained on, forked and compared by what does that with every run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "training/spec/spec.h"
+
+namespace normscope::published {
+
+/// `kMostRow` is the most tokens of a passage that such a run reads at once, if its positions reach so far.
+inline constexpr int32_t kMostRow = 256;
+
+/// `is_published` says whether a folder has a config.json and weights beside it. It reads neither.
+bool is_published(const std::string& folder);
+
+/// `run_of` reads the folder's config.json, tokenizer and the headers of its weights. Training it on is gentle: one row
+/// a step, Adam at 1e-5. Throws Error for what cannot be opened and for a passage of fewer than two tokens.
+RunSpec run_of(const std::string& folder, std::string_view passage);
+
+
+}  // namespace normscope::published

@@ -1,0 +1,47 @@
+// `PublishedTokenizer` is the tokenizer of a published checkpoint: it gives the numbers that the library tokenizers
+// gives, and the text that this makes of numbers.
+//
+// It reads tokenizer.json, in which a tokenizer is put together of components (normalizer, pre-tokenizer, model,
+// post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt. A component, an option
+// or a regular expression that is not known is refused by name. What cuts and pads batches is left to the caller.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope::tokenizer {
+
+enum class Special { LeftOut, Kept };
+
+/// `has_tokenizer` says whether a folder has the files of one that PublishedTokenizer reads.
+bool has_tokenizer(const std::string& folder);
+
+class PublishedTokenizer {
+ public:
+  /// `load` reads a folder with tokenizer.json or the older files, or a tokenizer.json itself. Throws Error.
+  static PublishedTokenizer load(const std::string& path);
+  /// `parse` reads a tokenizer.json from memory; `name` stands for the file in errors.
+  static PublishedTokenizer parse(std::string_view json, const std::string& name);
+
+  /// `encode` puts begin and end around the text where they are asked for; special tokens in the text are found either
+  /// way. What is no UTF-8 is read as U+FFFD. Throws Error for a character that the model has nothing for.
+  std::vector<int32_t> encode(std::string_view text, Special around = Special::Kept) const;
+  /// `decode` passes over numbers of no token.
+  std::string decode(std::span<const int32_t> ids, Special special = Special::LeftOut) const;
+
+  std::optional<int32_t> id_of(std::string_view token) const;
+  std::optional<std::string> token_of(int32_t id) const;
+  int32_t end() const;  ///< one more than the largest number; there may be gaps
+
+ private:
+  struct Parts;
+  explicit PublishedTokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace normscope::tokenizer

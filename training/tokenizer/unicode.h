@@ -1,0 +1,37 @@
+// What tokenizers ask of Unicode: characters, their classes, normal forms, graphemes. unicode.cpp alone knows the
+// library utf8proc; where the program was built without it, no published tokenizer is read, and it says so.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace normscope::tokenizer {
+
+/// `unicode_unavailable` is empty where utf8proc was built in, else says why not.
+std::string unicode_unavailable();
+
+/// `well_formed` has U+FFFD in place of what is no UTF-8: one for the longest beginning of a character, as the Unicode
+/// standard recommends and Python's bytes.decode(errors="replace") does it. All texts below are well-formed.
+std::string well_formed(std::string_view bytes);
+
+/// `take_character` returns the character at `at`, which it moves behind it.
+char32_t take_character(std::string_view text, size_t& at);
+void put_character(std::string& text, char32_t character);
+
+bool is_letter(char32_t c);           ///< L
+bool is_number(char32_t c);           ///< N
+bool is_white(char32_t c);            ///< White_Space
+bool is_mark(char32_t c);             ///< M
+bool is_nonspacing_mark(char32_t c);  ///< Mn
+bool is_punctuation(char32_t c);      ///< P, and what is punctuation in ASCII
+bool is_control(char32_t c);          ///< Cc, Cf, Co
+bool is_word_character(char32_t c);   ///< what \w finds: Alphabetic, M, Nd, Pc, Join_Control
+
+enum class NormalForm { C, D, KC, KD };
+std::string in_form(const std::string& text, NormalForm form);
+std::string in_lower_case(const std::string& text);  ///< character by character
+/// `grapheme_end` is where the extended grapheme cluster that begins at `at` ends.
+size_t grapheme_end(std::string_view text, size_t at);
+
+}  // namespace normscope::tokenizer
