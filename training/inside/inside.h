@@ -1,0 +1,80 @@
+// `inside_of` says what a transformer does with one text: how long each token's state is after each sub-layer, who
+// contributed what to it, what leaving a sub-layer out does to the loss, where attention looks, and what each layer
+// would say. It reads the weights of a Store as they are and changes no bit of a run. The Inside screen, the Lab and
+// `normscope inspect` show it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/model/model_config.h"
+#include "engine/tape/store.h"
+#include "training/data/task.h"
+
+namespace normscope {
+
+/// `InsideAsked` says what to measure beside loss, stream and shares, which one forward pass gives.
+struct InsideAsked {
+  bool gradients = true;  ///< a backward pass
+  bool attention = true;  ///< probabilities by head
+  int32_t guesses = 5;    ///< of the logit lens, by layer and token; 0: no lens
+  bool left_out = false;  ///< a forward pass for each sub-layer and layer
+};
+
+struct Inside {
+  /// `Sublayer` is a row of the stream: what the sub-layer left behind.
+  struct Sublayer {
+    std::string name;  ///< "L03.attn"
+    int32_t layer = 0;
+    std::vector<float> norms;  ///< |x| of each token's state after it, by token
+    double branch_variance = 0, input_variance = 0;
+    std::vector<double>
+        shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
+    double token_cosine = 0, layer_cosine = 0;
+  };
+  /// `Attention` has the probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
+  struct Attention {
+    std::string name;
+    int32_t layer = 0, heads = 0;
+    std::vector<float> probabilities;
+    std::vector<double> entropy;  ///< nats, of each head: mean over the queries of -sum p ln p
+  };
+  struct Guess {
+    int32_t token = 0;
+    float probability = 0;
+  };
+  /// `Lens` is what would be said if the output layer read this layer's state (the logit lens, nostalgebraist 2020).
+  struct Lens {
+    std::string name;  ///< "L03"; "embedding" before the first
+    int32_t layer = 0;
+    double loss = 0;             ///< nats a target
+    std::vector<Guess> guesses;  ///< (T, guesses), the most probable first
+    std::vector<float> right;    ///< by token: the probability of its target; NaN where it has none
+  };
+  struct Gradient {
+    std::string name;  ///< of a matrix: "L03.attn.wq"
+    int32_t layer = 0;
+    double norm = 0;
+  };
+  struct LeftOut {
+    std::string name;  ///< "L03.attn", "L03"
+    int32_t layer = 0;
+    double loss = 0;  ///< nats a target, with it left out
+  };
+  std::vector<int32_t> tokens, targets;  ///< a target of -1 counts for nothing
+  double loss = 0;                       ///< nats a target
+  std::vector<float> token_loss;         ///< by token; NaN where it has no target
+  std::vector<float> embedding;          ///< |x| of each token before the first layer
+  std::vector<Sublayer> sublayers;       ///< in the order of the model
+  std::vector<Attention> attention;
+  std::vector<Lens> lens;
+  std::vector<Gradient> gradients;
+  std::vector<LeftOut> left_out;
+};
+
+/// `inside_of` measures one text: a batch of one row of a decoder or an encoder. Throws Error for a model that is no
+/// such transformer.
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked);
+
+}  // namespace normscope
