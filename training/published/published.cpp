@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
@@ -143,6 +145,71 @@ void read_by(const Published& model, const Row& row, int layer, std::set<std::st
   }
 }
 
+/// `Theirs` is what a row's tensor is for one of our parameters: its shape, and the rows before ours.
+struct Theirs {
+  TensorShape shape;
+  int64_t skipped = 0;
+};
+Theirs theirs_of(const Published& model, const Row& row, const std::string& pattern,
+                 const ParameterInfo& parameter) {
+  const auto first = model.family->first_row.find(pattern);
+  const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
+  const int64_t rows = parameter.shape.rows(), all = parameter.shape.cols() * row.parts;
+  if (parameter.shape.rank == 1) return {{all}, skipped};
+  return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
+}
+
+/// `place_in` is the place of a parameter in a tensor, whose shape fits.
+Place place_in(const Published& model, const Row& row, const std::string& tensor,
+               const ParameterInfo& parameter, const Theirs& theirs) {
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
+  Place place{
+      .tensor = tensor, .first = theirs.skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
+  const int64_t step = row.linear && parameter.shape.rank != 1 ? rows : 1;
+  const int64_t width = model.family->by_head && row.parts > 1 ? head_width(model.spec.model) : columns;
+  for (int64_t c = 0; c < columns; ++c)  // a head's parts are neighbours, or all heads of a part are
+    place.column.push_back(step * ((c / width * row.parts + row.part) * width + c % width));
+  return place;
+}
+
+/// `fitting_place` is where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
+/// table of positions it is the first rows.
+std::optional<Place> fitting_place(const Published& model, const ParameterInfo& parameter) {
+  const Pattern pattern = pattern_of(parameter);
+  const auto row = model.family->rows.find(pattern.name);
+  if (row == model.family->rows.end()) return std::nullopt;
+  const std::vector<std::string> names = names_in_file(model, row->second, pattern.layer);
+  if (names.empty()) return std::nullopt;
+  const Theirs theirs = theirs_of(model, row->second, pattern.name, parameter);
+  TensorShape shape = model.weights.file(names[0]).shape(names[0]);
+  if (pattern.name.ends_with(".positions") && !shape.empty()) shape[0] = std::min(shape[0], theirs.shape[0]);
+  if (shape != theirs.shape) return std::nullopt;
+  return place_in(model, row->second, names[0], parameter, theirs);
+}
+
+/// `converter_of` is how the tensor of a place is read. Throws Error for a type that holds no floats.
+Gather converter_of(const Published& model, const Place& place) {
+  const SafetensorsFile& file = model.weights.file(place.tensor);
+  if (const Gather take = gather_of(file.type(place.tensor))) return take;
+  fail("safetensors " + file.path(), "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
+       shown_text(place.tensor), name_of(file.type(place.tensor)));
+}
+
+/// `convert` fills a parameter of the Store from its place, part by part.
+void convert(const Published& model, const Place& place, const ParameterInfo& parameter, Store& store) {
+  const std::span<const uint8_t> theirs = model.weights.file(place.tensor).bytes(place.tensor);
+  const Gather take = converter_of(model, place);
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
+  const int64_t at_once = std::clamp<int64_t>(static_cast<int64_t>(kAtOnce) / columns, 1, rows);
+  std::vector<float> part;
+  for (int64_t row = 0; row < rows; row += at_once) {
+    part.resize(static_cast<size_t>(std::min(at_once, rows - row) * columns));
+    take(place, theirs, row, part);
+    store.backend().upload(store.block(Store::Block::Value),
+                           parameter.offset + static_cast<size_t>(row * columns), part);
+  }
+}
+
 }  // namespace
 
 Published open(const std::string& folder, int32_t positions) {
@@ -165,21 +232,9 @@ Place place_of(const Published& model, const ParameterInfo& parameter) {
   if (names.empty())
     fail(where(model), "tensor {} is missing: expected it for {}",
          shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
-  const auto first = model.family->first_row.find(pattern.name);
-  const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
-  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
-  const bool vector = parameter.shape.rank == 1;
-  const TensorShape expected = vector       ? TensorShape{all}
-                               : row.linear ? TensorShape{all, rows}
-                                            : TensorShape{rows + skipped, all};
-  model.weights.file(names[0]).require_shape(names[0], expected);
-
-  Place place{.tensor = names[0], .first = skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
-  const int64_t step = row.linear && !vector ? rows : 1;
-  const int64_t width = model.family->by_head && row.parts > 1 ? head_width(model.spec.model) : columns;
-  for (int64_t c = 0; c < columns; ++c)  // a head's parts are neighbours, or all heads of a part are
-    place.column.push_back(step * ((c / width * row.parts + row.part) * width + c % width));
-  return place;
+  const Theirs theirs = theirs_of(model, row, pattern.name, parameter);
+  model.weights.file(names[0]).require_shape(names[0], theirs.shape);
+  return place_in(model, row, names[0], parameter, theirs);
 }
 
 void declare(const Published& model, Store& store) {
@@ -201,30 +256,27 @@ void load(const Published& model, Store& store) {
     places.back() = place_of(model, parameter);
     const Pattern pattern = pattern_of(parameter);
     read_by(model, row_of(model, pattern.name), pattern.layer, read);
-    const SafetensorsFile& file = model.weights.file(places.back().tensor);
-    if (!gather_of(file.type(places.back().tensor)))
-      fail("safetensors " + file.path(), "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
-           shown_text(places.back().tensor), name_of(file.type(places.back().tensor)));
+    converter_of(model, places.back());
   }
   if (const auto head = model.family->rows.find("out.w"); head != model.family->rows.end())
     read_by(model, head->second, 0, read);  // of a tied model it has been compared with the table
   check_leftovers(model, read);
   store.materialize_values();
-  std::vector<float> part;
-  for (size_t i = 0; i < places.size(); ++i) {
-    const ParameterInfo& parameter = store.parameters()[i];
+  for (size_t i = 0; i < places.size(); ++i)
+    if (store.parameters()[i].trainable) convert(model, places[i], store.parameters()[i], store);
+}
+
+int32_t fill(const Published& model, Store& store) {
+  std::vector<std::pair<Place, const ParameterInfo*>> found;
+  for (const ParameterInfo& parameter : store.parameters()) {
     if (!parameter.trainable) continue;
-    const SafetensorsFile& file = model.weights.file(places[i].tensor);
-    const Gather take = gather_of(file.type(places[i].tensor));
-    const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
-    const int64_t at_once = std::clamp<int64_t>(static_cast<int64_t>(kAtOnce) / columns, 1, rows);
-    for (int64_t row = 0; row < rows; row += at_once) {
-      part.resize(static_cast<size_t>(std::min(at_once, rows - row) * columns));
-      take(places[i], file.bytes(places[i].tensor), row, part);
-      store.backend().upload(store.block(Store::Block::Value),
-                             parameter.offset + static_cast<size_t>(row * columns), part);
-    }
+    std::optional<Place> place = fitting_place(model, parameter);
+    if (!place) continue;
+    converter_of(model, *place);
+    found.emplace_back(std::move(*place), &parameter);
   }
+  for (const auto& [place, parameter] : found) convert(model, place, *parameter, store);
+  return static_cast<int32_t>(found.size());
 }
 
 }  // namespace normscope::published

@@ -54,4 +54,10 @@ int64_t bytes_of(const Published& model, const Store& declared);
 /// another shape, of a type that holds no floats, or has no place.
 void load(const Published& model, Store& store);
 
+/// `fill` converts the tensors that fit into a Store that has values already, whose model may be wired otherwise.
+/// Parameters for which the folder has none, or another shape, keep theirs; of a longer table of positions the first
+/// rows are taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no
+/// floats.
+int32_t fill(const Published& model, Store& store);
+
 }  // namespace normscope::published
