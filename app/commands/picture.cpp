@@ -11,6 +11,7 @@
 #include "app/cli/exit_code.h"
 #include "app/commands/stand.h"
 #include "app/headless/raster.h"
+#include "app/inside/inside_screen.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/parts/linked.h"
@@ -64,6 +65,7 @@ class Stage {
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     if (options_.sweep) open_sweep(options_.preset);
     if (options_.tape) open_tape();
+    if (options_.inside) stand_->state.screens.shown = Screen::Inside;
     if (options_.link) show(*options_.link);
     rest();
   }
@@ -104,6 +106,8 @@ class Stage {
       open_sweep(argument);
     else if (verb == "tape")
       open_tape();
+    else if (verb == "inside")
+      state.screens.shown = Screen::Inside;
     else if (verb == "offer")
       offer(line, argument);
     else
@@ -178,9 +182,18 @@ class Stage {
     }
   }
 
+  /// `rest_of_inside` waits until the models shown have read the text.
+  void rest_of_inside() {
+    do {
+      stand_->driver.frames(2);
+      lab_.wait_idle();
+    } while (stand_->state.screens.inside && stand_->state.screens.inside->busy());
+  }
+
   void rest() {
     lab_.wait_idle();
     if (stand_->state.screens.shown == Screen::Tape) rest_of_tape();
+    if (stand_->state.screens.shown == Screen::Inside) rest_of_inside();
     const auto& sweep = stand_->state.screens.sweep.screen;
     while (sweep && sweep->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto& player = stand_->state.screens.lessons.player;

@@ -22,6 +22,7 @@ struct PictureOptions {
   std::string lesson{};                    ///< a lesson instead of the Lab: "warm-up:compare"
   std::string language{};                  ///< of the lesson; empty: that of NORMSCOPE_LANGUAGE
   bool sweep = false;                      ///< the Sweep screen instead of the Lab
+  bool inside = false;                     ///< the Inside screen
   bool tape = false;                       ///< the Tape screen with the next step of the first run
   std::string preset{};                    ///< of the sweep: a preset; empty: the first
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none

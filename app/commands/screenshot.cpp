@@ -83,12 +83,14 @@ Exit screenshot(const ScreenshotOptions& options) {
     picture.compare = true;
   else if (options.screen == "tape")
     picture.tape = true;
+  else if (options.screen == "inside")
+    picture.inside = true;
   else if (picture.sweep)
     picture.preset = options.screen.substr(std::min<size_t>(options.screen.size(), 6));
   else if (options.screen != "lab")
     throw CommandError(
         Exit::Usage,
-        fmt::format("--screen '{}' is not known: expected lab, compare, tape, lesson:NAME:STEP or sweep:NAME",
+        fmt::format("--screen '{}' is not known: expected lab, compare, tape, inside, lesson:NAME:STEP or sweep:NAME",
                     options.screen));
   const InterruptGuard guard;
   Lab lab({.threads = options.threads, .live_text = false});
@@ -109,7 +111,7 @@ void add_screenshot(CLI::App& app, Command& command) {
   sub.footer(kFooter);
   sub.add_option(
          "--screen", options->screen,
-         "which screen: lab, compare, tape, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
+         "which screen: lab, compare, tape, inside, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
          "sweep:depth")
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/window/main_window.h"
+#include "app/words/words.h"
 #include "training/experiments/loss_archive.h"
 #include "training/files/file_kind.h"
 
@@ -37,7 +39,9 @@ bool display_named() {
 #endif
 }
 
-int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
+/// `try_window` shows published `models` Inside, at rest; `files` go to Compare.
+int try_window(const MainOptions& options, const std::vector<std::string>& files = {},
+               std::vector<ConfigRun> models = {}) {
   // The options are read first, so that what is wrong with them is said even where there is no display.
   MainRuns asked = main_runs(options);
   if (!options.window && !display_named())
@@ -54,6 +58,11 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.files = files;
+  if (!models.empty()) {
+    window.runs = std::move(models);
+    window.inside = true;
+    window.play = false;
+  }
   window.safe_mode = options.safe_mode;
   window.frame_log = options.frame_log;
   window.interrupted = &InterruptGuard::interrupted;
@@ -89,12 +98,32 @@ void check_recorded(const std::vector<std::string>& files) {
   }
 }
 
+/// `models_of` are the runs of published models that stand side by side. Throws Error.
+std::vector<ConfigRun> models_of(const std::vector<std::string>& folders) {
+  std::vector<ConfigRun> models;
+  for (const std::string& folder : folders) {
+    const OpenedFile opened = read_opened(folder, words::say("inside.passage"));
+    if (opened.look.kind != FileKind::Published)
+      throw CommandError(Exit::Input,
+                         fmt::format("open {}: {} Expected published models alone beside a published model",
+                                     folder, opened.look.words));
+    models.push_back(opened.runs.front());
+    models.back().letter = static_cast<char>('A' + models.size() - 1);
+  }
+  return models;
+}
+
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files) {
-  check_recorded(files);
+  const bool models = std::any_of(files.begin(), files.end(), [](const std::string& file) {
+    return look_at(file).kind == FileKind::Published;
+  });
   // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
-  for (const std::string& file : files) paths.push_back(std::filesystem::absolute(file).string());
-  const int result = try_window(options, paths);
+  if (!models) {
+    check_recorded(files);
+    for (const std::string& file : files) paths.push_back(std::filesystem::absolute(file).string());
+  }
+  const int result = try_window(options, paths, models ? models_of(files) : std::vector<ConfigRun>());
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
   throw CommandError(
@@ -109,10 +138,12 @@ void add_open(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MainOptions>();
   const auto files = std::make_shared<std::vector<std::string>>();
   CLI::App& sub = *app.add_subcommand(
-      "open", "The window with logs or saved runs beside its own: what differs, and from where on");
+      "open",
+      "The window with published models, or with logs or saved runs beside its own: what differs, and from where on");
   sub.footer(kFooter);
-  sub.add_option("files", *files, "logs (they are followed while they grow) or saved runs")
-      ->type_name("FILE")
+  sub.add_option("files", *files,
+                 "folders of published models; or logs (they are followed while they grow) or saved runs")
+      ->type_name("PATH")
       ->required()
       ->expected(1, 4);
   add_look(sub, options->theme, options->scale);

@@ -98,7 +98,7 @@ struct Reader {
         view.lesson.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-:") == view.lesson.npos;
     view.screen = static_cast<Screen>(at - std::begin(kScreenNames));
     if (at == std::end(kScreenNames) || !plain || (!view.lesson.empty() && view.screen != Screen::Lessons))
-      fail(kPlace, "screen={}: expected lab, lessons, lessons:NAME:STEP, compare, sweep or tape",
+      fail(kPlace, "screen={}: expected lab, lessons, lessons:NAME:STEP, compare, sweep, tape or inside",
            shown_text(value));
   }
 

@@ -96,6 +96,13 @@ std::string tape_control(const Parts& parts) {
                             : "";
 }
 
+std::string inside_control(const Parts& parts) {
+  const words::Place what{"what", parts[2]};
+  return parts[1] == "run"    ? words::say("controls.made.inside_run", {what})
+         : parts[1] == "grid" ? words::say("controls.made.inside_grid", {what})
+                              : "";
+}
+
 std::string compare_control(const Parts& parts) {
   const words::Place run{"run", parts[2]};
   if (parts[1] == "run")
@@ -135,6 +142,7 @@ std::string title_of_kind(const Parts& parts) {
   }
   if (first == "sweep" && count == 4 && find_field(parts[3])) return sweep_axis(parts);
   if (first == "tape" && count == 3) return tape_control(parts);
+  if (first == "inside" && count == 3) return inside_control(parts);
   if (first == "run" && count == 2) return words::say("controls.made.run", {{"run", parts[1]}});
   if (first == "split" && count == 2) return words::say("controls.made.split", {{"what", parts[1]}});
   if (first == "diagram" && count > 1) return diagram_control(parts);

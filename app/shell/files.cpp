@@ -50,8 +50,8 @@ void done(Ui& ui, Files& files, const std::string& path) {
 }
 
 void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>& runs,
-               const std::string& path) {
-  session::ReplaceRuns command = replacing(runs, true);
+               const std::string& path, bool play = true) {
+  session::ReplaceRuns command = replacing(runs, play);
   command.stash = session.undo.next_slot();
   session.asked.emplace_back(std::move(command));
   files.replacing = path;
@@ -113,7 +113,8 @@ void begin_opening(Files& files, const ShownSession& session, const std::string&
   files.sure = sure;
   files.opened.forget();  // the same file may hold something else now
   files.opened.ask(
-      path, [path] { return read_opened(path); }, files.wake);
+      path, [path, passage = words::say("inside.passage")] { return read_opened(path, passage); },
+      files.wake);
 }
 
 void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, std::string& notice) {
@@ -146,6 +147,11 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
     case FileKind::Config:
       if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
       take_runs(session, files, file->runs, path);
+      break;
+    case FileKind::Published:
+      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
+      take_runs(session, files, file->runs, path, false);
+      files.looked_into = true;
       break;
     case FileKind::Session:
       if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);

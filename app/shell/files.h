@@ -34,6 +34,7 @@ struct Files {
   Sure sure = Sure::Dropped;
   Background<OpenedFile> opened{};
   std::string replacing{};              // the runs of this file replace all that are shown
+  bool looked_into = false;             // a published model was opened, which Inside is to show
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
   std::function<void()> wake{};  // called from another thread when a file was read; empty: no window sleeps
 };

@@ -68,6 +68,11 @@ struct SweepText {
   }
 };
 
+constexpr codec::Object kInside{[](auto& io, auto& kept) {
+  io("text", kept.text, codec::Text{100'000});
+  io("runs", kept.runs, codec::Text{2});
+}};
+
 constexpr codec::Object kTape{[](auto& io, auto& kept) {
   io("run", kept.run, codec::Words{kLetters});
   io("head", kept.head, codec::Whole{-1, 10'000'000});
@@ -89,6 +94,7 @@ constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
   io.optional("compare", kept.compare, codec::Maybe{kCompare});
   io.optional("sweep", kept.sweep, codec::Maybe{SweepText{}});
   io.optional("tape", kept.tape, codec::Maybe{kTape});
+  io.optional("inside", kept.inside, codec::Maybe{kInside});
 }};
 
 // `restore_screens` keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
@@ -99,6 +105,7 @@ void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_ta
     screens.tape.head = kept.tape->head;
     if (screens.tape.screen) screens.tape.screen->restore(*kept.tape);
   }
+  if (kept.inside) inside_of(screens).restore(*kept.inside);
   if (!sweep_and_tab) return;
   if (kept.sweep) {
     screens.sweep.kept = kept.sweep;
@@ -117,6 +124,7 @@ KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classr
     kept.sweep = screens.sweep.kept;
   kept.tape = screens.tape.screen ? screens.tape.screen->kept()
                                   : tape_screen::KeptTape{screens.tape.run, screens.tape.head};
+  if (screens.inside) kept.inside = screens.inside->kept();
   kept.teaching = teaching.kept;
   return kept;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/compare_screen/compare_screen.h"
+#include "app/inside/inside_screen.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/classroom/teaching.h"
 #include "app/shell/parts/screens.h"
@@ -23,6 +24,7 @@ struct KeptWindow {
   std::optional<compare_screen::KeptChoice> compare = compare_screen::KeptChoice{};
   std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
   std::optional<tape_screen::KeptTape> tape = tape_screen::KeptTape{};
+  std::optional<inside::KeptInside> inside{};
   classroom::KeptTeaching teaching{};
   bool operator==(const KeptWindow&) const = default;
 };

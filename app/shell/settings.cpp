@@ -18,10 +18,10 @@
 
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
-#include "training/io/input_kinds.h"
-#include "training/io/toml.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
+#include "training/io/toml.h"
 
 namespace normscope::shell {
 namespace {

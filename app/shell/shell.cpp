@@ -1,4 +1,5 @@
 #include "app/shell/shell.h"
+#include "app/inside/inside_screen.h"
 
 #include <imgui.h>
 
@@ -136,6 +137,8 @@ void post_commands(AppState& state) {
     if (std::holds_alternative<session::SwapSession>(command)) session.coming_back.push_back({ticket, true});
     if (std::holds_alternative<session::PlayStep>(command) && screens.tape.screen)
       screens.tape.screen->posted(ticket);
+    if (std::holds_alternative<session::LookInside>(command) && screens.inside)
+      screens.inside->posted(ticket);
     if (std::holds_alternative<session::ReplaceRuns>(command) && screens.linked_cursor &&
         !screens.linked_cursor->ticket)
       screens.linked_cursor->ticket = ticket;

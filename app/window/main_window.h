@@ -20,6 +20,7 @@ struct WindowOptions {
   LabOptions lab;
   std::vector<std::string> files{};  // logs and saved runs that Compare opens
   bool play = true;
+  bool inside = false;  // the Inside screen comes first
   std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
   std::optional<bool> dark;                // otherwise as remembered
   std::optional<float> scale;              // as requested; 1 = 100 % of the display's

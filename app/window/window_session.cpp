@@ -94,6 +94,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   state_.screens.lessons.wake = wake;
   state_.screens.compare.wake = wake;
   state_.files.recorded = options.files;
+  if (options.inside) state_.screens.shown = Screen::Inside;
   state_.screens.sweep.wake = wake;
   state_.screens.tape.wake = wake;
   // The task is needed because making a context on a GPU takes a while.

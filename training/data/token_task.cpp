@@ -34,9 +34,10 @@ std::vector<int32_t> numbers_of(std::string text, const std::string& folder) {
     const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
     const std::string word = text.substr(at, end - at);
     if (word.find_first_not_of("0123456789") != word.npos || word.size() > 9)
-      fail("text",
-           "{} has no tokenizer, and {} is no number of a token: expected whole numbers from 0, such as 5 17 3",
-           folder, shown_text(word));
+      fail(
+          "text",
+          "{} has no tokenizer, and {} is no number of a token: expected whole numbers from 0, such as 5 17 3",
+          folder, shown_text(word));
     numbers.push_back(std::stoi(word));
     at = std::min(text.find_first_not_of(kBlanks, end), text.size());
   }
@@ -47,8 +48,12 @@ class TokenTask final : public Task {
  public:
   // `held` is how many tokens at the end are for validation; 0: it reads the same tokens.
   TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, std::string name, TaskForm form)
-      : Task("token"), symbols_(std::move(symbols)), tokens_(std::move(tokens)), held_(held),
-        name_(std::move(name)), form_(form) {
+      : Task("token"),
+        symbols_(std::move(symbols)),
+        tokens_(std::move(tokens)),
+        held_(held),
+        name_(std::move(name)),
+        form_(form) {
     unigram_.assign(static_cast<size_t>(symbols_.vocabulary()), 0);
     for (const int32_t token : std::set<int32_t>(tokens_.begin(), tokens_.end()))
       if (symbols_.is_special(token)) special_.push_back(token);
@@ -56,8 +61,6 @@ class TokenTask final : public Task {
       unigram_[static_cast<size_t>(token)] += 1.0 / static_cast<double>(tokens_.size());
     hash_ = hash_bytes({reinterpret_cast<const char*>(tokens_.data()), tokens_.size() * sizeof(int32_t)},
                        hash_bytes(form == TaskForm::Masked ? "masked tokens" : "tokens"));
-    if (form == TaskForm::Masked && symbols_.mask() < 0)
-      fail("data", "the tokenizer of {} has no mask token: expected [MASK] or <mask>", name_);
   }
 
   int32_t vocabulary() const override { return symbols_.vocabulary(); }
@@ -120,7 +123,7 @@ class TokenTask final : public Task {
     const auto ask = [&](size_t t) {
       targets[t] = tokens[t];
       const uint64_t tenth = draws.below(10);
-      if (tenth < 8) tokens[t] = symbols_.mask();
+      if (tenth < 8 && symbols_.mask() >= 0) tokens[t] = symbols_.mask();
       if (tenth == 8) tokens[t] = text[draws.below(text.size())];
     };
     const auto is_word = [&](int32_t token) { return !std::ranges::binary_search(special_, token); };
@@ -151,7 +154,8 @@ class TokenTask final : public Task {
 TextTokens::TextTokens(const std::string& folder) : folder_(folder), vocabulary_(vocabulary_of(folder)) {
   if (tokenizer::has_tokenizer(folder)) tokenizer_ = tokenizer::PublishedTokenizer::load(folder);
   if (!tokenizer_ && vocabulary_ == 0)
-    fail("data", "{} has neither a tokenizer nor a config.json: expected the folder of a published model", folder);
+    fail("data", "{} has neither a tokenizer nor a config.json: expected the folder of a published model",
+         folder);
   if (!tokenizer_) return;
   if (vocabulary_ == 0) vocabulary_ = tokenizer_->end();
   for (const char* name : {"[MASK]", "<mask>"})

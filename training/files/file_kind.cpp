@@ -163,7 +163,7 @@ FileLook look_at(const std::string& path) noexcept {
   }
 }
 
-OpenedFile read_opened(const std::string& path) noexcept {
+OpenedFile read_opened(const std::string& path, std::string_view passage) noexcept {
   OpenedFile opened{look_at(path), {}};
   const bool model = opened.look.kind == FileKind::Published;
   if (!model && opened.look.kind != FileKind::Config) return opened;

@@ -13,6 +13,21 @@ namespace normscope::published {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// `passage_for` is the passage, or numbers from all over the table where words mean nothing to the folder.
+std::string passage_for(const TextTokens& symbols, std::string_view passage) {
+  if (symbols.has_words() || passage.find_first_not_of("0123456789, ") == passage.npos)
+    return std::string(passage);
+  constexpr int32_t kNumbers = 16;
+  std::string numbers;
+  for (int32_t i = 0; i < kNumbers; ++i)
+    numbers += fmt::format("{}{}", i ? " " : "", i * symbols.vocabulary() / kNumbers);
+  return numbers;
+}
+
+}  // namespace
+
 bool is_published(const std::string& folder) {
   std::error_code none;
   if (!fs::is_regular_file(fs::path(folder) / "config.json", none)) return false;
@@ -27,13 +42,13 @@ bool is_published(const std::string& folder) {
 RunSpec run_of(const std::string& folder, std::string_view passage) {
   const std::string place = fs::weakly_canonical(fs::absolute(folder)).string();
   const TextTokens symbols(place);
-  const std::vector<int32_t> tokens = symbols.encode(passage);
-  if (tokens.size() < 2)
-    fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens.size(), place);
+  const std::string text = passage_for(symbols, passage);
+  const size_t tokens = symbols.encode(text).size();
+  if (tokens < 2) fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens, place);
   RunSpec run = open(place, kFewest).spec;
   run.name = fs::path(place).filename().string();
   run.data.name = "passage";
-  run.data.passage = passage;
+  run.data.passage = text;
   run.data.tokenizer_path = place;
   const int32_t table = run.model.sequence;
   run.model.sequence = table > kFewest ? std::min(table, kMostRow) : kMostRow;

@@ -17,7 +17,7 @@ bool is_published(const std::string& folder);
 
 /// `run_of` reads the folder's config.json, tokenizer and the headers of its weights. Training it on is gentle: one row
 /// a step, Adam at 1e-5. Throws Error for what cannot be opened and for a passage of fewer than two tokens.
+/// A folder without a tokenizer reads numbers of tokens; instead of words it gets some from all over its table.
 RunSpec run_of(const std::string& folder, std::string_view passage);
-
 
 }  // namespace normscope::published

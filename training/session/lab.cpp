@@ -46,7 +46,7 @@ struct Lab::Impl {
   bool take_commands(const LabTrainer& trainer, std::deque<Posted>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
   void say_autosave_error(LabTrainer& trainer, const std::string& error);
-  void wait_for_autosave();
+  void wait_for_autosave(size_t bytes = 0);
   void put_off_autosave();
   void keep_last(const LabTrainer& trainer);
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
@@ -215,9 +215,12 @@ void Lab::Impl::keep_last(const LabTrainer& trainer) {
   if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
 }
 
-void Lab::Impl::wait_for_autosave() {
+// `wait_for_autosave` leaves the disk in peace: large models, such as opened ones, are saved less often.
+void Lab::Impl::wait_for_autosave(size_t bytes) {
+  constexpr double kBytesASecond = 50e6;
   latest_save.reset();
-  const std::chrono::duration<double> interval(options.autosave_every);
+  const std::chrono::duration<double> interval(
+      std::max(options.autosave_every, static_cast<double>(bytes) / kBytesASecond));
   next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
 }
 
@@ -233,7 +236,7 @@ void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error
 // `autosave` copies the state, which takes milliseconds; a thread of its own writes it.
 void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
-  wait_for_autosave();
+  wait_for_autosave(trainer.weight_bytes());
   if (trainer.empty()) return void(unsaved = false);
   if (last) autosaver.reset();  // waits for the image before
   if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);

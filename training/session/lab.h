@@ -132,7 +132,8 @@ struct LabOptions {
   /// at most every `autosave_every` seconds, and at the end. After a command it waits briefly for the sidecar of the
   /// app.
   std::string autosave{};
-  double autosave_every = 8;  ///< writing it takes a while too: at most ten seconds are lost
+  /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
+  double autosave_every = 8;
 };
 
 class Lab {

@@ -346,6 +346,13 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   return view;
 }
 
+size_t LabTrainer::weight_bytes() const {
+  size_t bytes = 0;
+  for (const LabEntry* entry : entries())
+    bytes += entry->run->store().size() * sizeof(float) * kTrainedBlocks.size();
+  return bytes;
+}
+
 LabView LabTrainer::view() const {
   LabView view;
   view.playing = playing_;

@@ -81,6 +81,7 @@ class LabTrainer {
   bool empty() const { return runs_.empty(); }
 
   LabView view() const;
+  size_t weight_bytes() const;     ///< of all runs shown, with their moments
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   std::string message;             ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused

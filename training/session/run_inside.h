@@ -16,7 +16,7 @@ inline constexpr size_t kMostInside = 256;
 
 struct RunInside {
   int32_t step = 0;
-  std::string text;       ///< as it was asked for; empty: the row that the run is measured on before every step
+  std::string text;  ///< as it was asked for; empty: the row that the run is measured on before every step
   bool left_out = false;  ///< whether the losses without each part are there
   Inside found;
   std::map<int32_t, std::string> words;  ///< of every token of the text and of every guess

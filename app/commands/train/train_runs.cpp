@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
+#include "training/published/published.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
@@ -152,6 +154,15 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
   return job;
 }
 
+/// `check_weights` throws Error for what train.init_from cannot read, before anything is trained.
+void check_weights(const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none))
+    published::open(path, published::kFewest);
+  else
+    SafetensorsFile::load(path);
+}
+
 }  // namespace
 
 std::vector<Planned> planned_runs(const TrainOptions& options) {
@@ -161,7 +172,7 @@ std::vector<Planned> planned_runs(const TrainOptions& options) {
                                    [&](const Planned& p) { return p.config.spec.data == config.spec.data; });
     std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
     if (options.resume.empty() && !config.spec.train.init_from.empty())
-      with_exit(Exit::Input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
+      with_exit(Exit::Input, [&] { check_weights(config.spec.train.init_from); });
     planned.push_back({std::move(config), std::move(task)});
   }
   return planned;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/compare_screen/compare_screen.h"
+#include "app/inside/inside_screen.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/app_state.h"
@@ -107,6 +108,8 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
       return sweep_of(screens.sweep).draw(ui, area, view, clock);
     case Screen::Tape:
       return tape_of(screens.tape, clock).draw(ui, area, view, clock);
+    case Screen::Inside:
+      return inside_of(screens).draw(ui, area, view);
   }
   return {};
 }
@@ -129,9 +132,10 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-// `open_recorded` shows a recognised log or saved run in Compare. It waits for live runs, because only then are their
+// `open_recorded` shows an opened model Inside, and a recognised log or saved run in Compare. It waits for live runs, because only then are their
 // places known.
 void open_recorded(Screens& screens, Files& files, const LabView& view) {
+  if (std::exchange(files.looked_into, false)) screens.shown = Screen::Inside;
   if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {
     screen_of(screens.compare).open(path, view);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/compare_screen/compare_screen.h"
+#include "app/inside/inside_screen.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
 #include "app/shell/settings.h"
@@ -72,6 +73,11 @@ tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
     part.screen->restore({part.run, part.head});
   }
   return *part.screen;
+}
+
+inside::InsideScreen& inside_of(Screens& screens) {
+  if (!screens.inside) screens.inside = std::make_shared<inside::InsideScreen>();
+  return *screens.inside;
 }
 
 void open_lesson(Screens& screens, Lab* lab, const std::string& name) {

@@ -24,6 +24,9 @@ class SweepScreen;
 namespace tape_screen {
 class TapeScreen;
 }
+namespace inside {
+class InsideScreen;
+}
 }  // namespace normscope
 
 namespace normscope::shell {
@@ -70,6 +73,7 @@ struct Screens {
   ComparePlace compare;
   SweepPart sweep;
   TapePart tape;
+  std::shared_ptr<inside::InsideScreen> inside;  // made when it is first opened
   std::optional<LinkedCursor> linked_cursor;
 };
 
@@ -80,6 +84,8 @@ sweep::SweepScreen& sweep_of(SweepPart&);
 
 // `tape_of` is the Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
 tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
+
+inside::InsideScreen& inside_of(Screens&);
 
 // `speak` sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);

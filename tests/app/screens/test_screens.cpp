@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/screens/tab_walk.h"
+#include "app/support/inside_fixture.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/sweep_fixture.h"
@@ -115,6 +116,17 @@ std::vector<Stage> stages() {
                  "sweep/", true, Screen::Sweep, Keys::Answer});
   all.push_back({"Tape", [] { return std::make_unique<TapeDriver>(); }, "tape/tab/", true, Screen::Tape,
                  Keys::EveryLayout});
+  all.push_back({"Inside of two models",
+                 [] {
+                   auto window = std::make_unique<fixture::InsideDriver>(fixture::models({"gpt2", "olmo2"}));
+                   window->driver.click("inside/run/B");
+                   window->rest();
+                   return window;
+                 },
+                 "inside/tab/", true, Screen::Inside, Keys::EveryLayout});
+  all.push_back({"Inside of a run that reads letters",
+                 [] { return std::make_unique<fixture::InsideDriver>(fixture::small_runs()); }, "inside/tab/",
+                 true, Screen::Inside});
   return all;
 }
 
@@ -268,7 +280,8 @@ void check_keys(Keyboard& keys, std::set<std::string>& tried) {
 std::vector<std::string> panes_of(const LabDriver& lab) {
   std::vector<std::string> panes;
   for (const ui::Control& control : lab.ui.registry().all())
-    for (const char* box : {"lab/left/", "compare/tab/", "sweep/left/", "sweep/right/", "tape/tab/"})
+    for (const char* box :
+         {"lab/left/", "compare/tab/", "sweep/left/", "sweep/right/", "tape/tab/", "inside/tab/"})
       if (control.name.starts_with(box) && control.value != "on") panes.push_back(control.name);
   return panes;
 }

@@ -1,0 +1,55 @@
+// `draw_grid` draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
+// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, or what the
+// model would say if it ended there.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/ui/ui.h"
+#include "training/session/run_inside.h"
+
+namespace normscope::inside {
+
+enum class Shows : uint8_t { Length, Says };
+
+/// `Selection` is a row and a token. Row 0 is the embedding, row i the i-th sub-layer.
+struct Selection {
+  int row = -1, token = -1;  ///< -1: none yet
+};
+
+/// `Lengths` are the ends of the colours, so that two models share them.
+struct Lengths {
+  float low = 0, high = 0;
+  void take(const Inside& found);
+  float share(float length) const;
+};
+
+struct GridGiven {
+  const RunInside& inside;
+  Shows shows = Shows::Length;
+  Lengths lengths;
+  Selection selected;
+  char letter = 'A';
+  bool columns = true;  ///< beside the map
+};
+
+/// `word_of` is a token as it is shown, on one line.
+std::string word_of(const RunInside& inside, int32_t token);
+/// `row_name` is "embedding" or the sub-layer's name.
+std::string row_name(const Inside& found, int row);
+int rows_of(const Inside& found);
+
+/// `draw_grid` returns what the hand chose in this frame.
+std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);
+
+/// `draw_columns` draws what belongs to each sub-layer, one line of bars each, in `rest`; `row_at` is the rectangle of a
+/// row of the map.
+void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
+float columns_width(const Inside& found);
+
+inline constexpr float kHeadOfGrid = 30;
+
+}  // namespace normscope::inside

@@ -1,0 +1,183 @@
+#include "app/inside/inside_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+
+namespace normscope::inside {
+
+using namespace ui;
+
+namespace {
+
+constexpr size_t kMostSides = 2;
+constexpr double kWhilePlaying = 0.7;  ///< seconds between two looks while runs train
+constexpr float kHead = 128, kDetails = 268, kLeastMap = 210;
+constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
+
+const RunView* run_of(const LabView& view, char letter) {
+  for (const RunView& run : view.runs)
+    if (run.letter == letter) return &run;
+  return nullptr;
+}
+
+int32_t index_of(const LabView& view, char letter) {
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (view.runs[i].letter == letter) return static_cast<int32_t>(i);
+  return -1;
+}
+
+}  // namespace
+
+void InsideScreen::restore(const KeptInside& kept) {
+  text_ = kept.text;
+  letters_ = kept.runs.empty() ? "A" : kept.runs.substr(0, kMostSides);
+  asked_.clear();
+  refused_.clear();
+  selected_ = {};
+  left_out_ = false;
+}
+
+/// `take` finds the models of this frame, and what came of the look that was asked for.
+void InsideScreen::take(const LabView& view) {
+  if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
+    refused_[waiting_->letter] = session::refusal(view.answers, waiting_->ticket);
+    waiting_.reset();
+  }
+  std::erase_if(letters_, [&](char letter) { return !run_of(view, letter); });
+  if (letters_.empty() && !view.runs.empty()) letters_ = std::string(1, view.runs.front().letter);
+  sides_.clear();
+  for (const char letter : letters_) {
+    const RunView* run = run_of(view, letter);
+    sides_.push_back({run, run->inside.get()});
+  }
+}
+
+/// `ask` asks for a look that is missing or out of date; one at a time, as the trainer does nothing else meanwhile.
+void InsideScreen::ask(Ui& ui, const LabView& view) {
+  due_ = false;
+  for (const Side& side : sides_) {
+    Asked now{side.run->letter, text_, left_out_, side.run->step, side.run->spec};
+    const auto before = asked_.find(now.letter);
+    if (before != asked_.end() && before->second.same(now)) continue;
+    // What the model learns changes with each step; what is typed, and which parts are left out, are answered at once.
+    const bool moved =
+        before != asked_.end() && before->second.text == now.text && before->second.left_out == now.left_out;
+    if (view.playing && moved && ui.time() - asked_at_ < kWhilePlaying) {
+      ui.animate();
+      continue;
+    }
+    due_ = true;
+    if (waiting_) return;
+    waiting_ = now;
+    asked_[now.letter] = now;
+    asked_at_ = ui.time();
+    desk_.commands.emplace_back(session::LookInside{index_of(view, now.letter), now.text, now.left_out});
+    return;
+  }
+}
+
+void InsideScreen::toggle(char letter, const LabView& view) {
+  const size_t at = letters_.find(letter);
+  if (at != letters_.npos) {
+    if (letters_.size() > 1) letters_.erase(at, 1);
+  } else {
+    if (letters_.size() == kMostSides) letters_.erase(0, 1);
+    letters_ += letter;
+  }
+  std::sort(letters_.begin(), letters_.end());
+  take(view);
+}
+
+Selection InsideScreen::selection_in(const RunInside& inside) const {
+  const int rows = rows_of(inside.found), tokens = static_cast<int>(inside.found.tokens.size());
+  Selection at = selected_;
+  if (at.row < 0) at.row = std::max(rows - 2, 0);
+  if (at.token < 0) at.token = std::max(tokens - 2, 0);
+  return {std::min(at.row, rows - 1), std::min(at.token, tokens - 1)};
+}
+
+void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
+  panel(ui, rect, {});
+  const std::string& why = sides_.empty() ? refused_[' '] : refused_[sides_[0].run->letter];
+  const std::string words = view.runs.empty() ? words::say("inside.no_run")
+                            : why.empty()     ? words::say("inside.looking")
+                                              : why;
+  ui.mark("inside/none", rect, words, words::say("inside.grid_help"));
+  ui.paint().text_wrapped({rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60}, kBody,
+                          ui.theme().ink2, words, 18);
+}
+
+/// `draw_side` draws one model: its name and loss, and its map.
+void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  panel(ui, rest, {});
+  rest = rest.inset(space::pad, 8);
+  Rect title = rest.take_top(24, 2);
+  tile(ui, {title.x, title.y + 2, 20, 20}, side.run->letter - 'A');
+  title.take_left(28);
+  const std::string loss =
+      side.inside ? words::say("inside.loss", {{"loss", number(side.inside->found.loss, 3)},
+                                               {"perplexity", number(std::exp(side.inside->found.loss), 3)},
+                                               {"step", side.inside->step}})
+                  : "";
+  const float width = p.text_width(kBody, loss);
+  p.text_in(title.take_right(std::min(width, title.w * 0.7f), 10), kBody, t.ink2, loss, Align::Right);
+  p.text_in(title, {Face::Bold, type::title}, t.ink, side.run->name);
+  const std::string& why = refused_[side.run->letter];
+  if (!why.empty()) {
+    ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why, words::say("inside.grid_help"));
+    p.text_wrapped(rest, kBody, t.ink2, why, 18);
+    return;
+  }
+  if (!side.inside) return p.text_in(rest, kBody, t.ink3, words::say("inside.looking")), void();
+  Lengths lengths;
+  for (const Side& any : sides_)
+    if (any.inside) lengths.take(any.inside->found);
+  const GridGiven given{.inside = *side.inside,
+                        .shows = static_cast<Shows>(shows_),
+                        .lengths = lengths,
+                        .selected = selection_in(*side.inside),
+                        .letter = side.run->letter,
+                        .columns = alone || rest.w > 820};
+  if (const auto chosen = draw_grid(ui, rest, given)) selected_ = *chosen;
+}
+
+void InsideScreen::draw_sides(Ui& ui, Rect rest) {
+  const float width =
+      (rest.w - space::gap * static_cast<float>(sides_.size() - 1)) / static_cast<float>(sides_.size());
+  for (const Side& side : sides_) draw_side(ui, rest.take_left(width, space::gap), side, sides_.size() == 1);
+}
+
+Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
+  desk_ = {};
+  take(view);
+  Rect rest = area.inset(space::margin, space::gap);
+  draw_head(ui, rest.take_top(std::min(kHead, rest.h), space::gap), view);
+  const bool seen = std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.inside; });
+  if (!seen) {
+    draw_nothing(ui, rest, view);
+  } else {
+    const bool room = rest.h >= kDetails + kLeastMap;
+    const Side& detailed = sides_[0].inside ? sides_[0] : sides_[1];
+    if (room) {
+      draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
+      draw_sides(ui, rest);
+    } else {
+      Rect switches = rest.take_top(28, 6);
+      const std::string labels[] = {"map", "details"};
+      segmented(ui, "inside/tab", switches.take_left(segmented_width(ui, labels)), labels, tab_,
+                words::say("inside.tab_help"));
+      tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
+    }
+  }
+  ask(ui, view);
+  return std::exchange(desk_, {});
+}
+
+}  // namespace normscope::inside

@@ -1,0 +1,94 @@
+// The Inside screen shows what one or two models do with a text that is typed there: at the top the text and its tokens,
+// below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the bottom the
+// chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer would say.
+// It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text and
+// whenever a run has moved on.
+//
+// Controls: inside/text, inside/learn, inside/leave_out, inside/shows, inside/run/A ..., inside/token, inside/grid/A
+// ..., inside/head, inside/tab.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/inside/grid.h"
+#include "app/ui/ui.h"
+#include "app/view/desk.h"
+#include "training/session/lab.h"
+#include "training/session/run_inside.h"
+
+namespace normscope::inside {
+
+/// `KeptInside` is what is kept with a session.
+struct KeptInside {
+  std::string text;
+  std::string runs = "A";  ///< letters of the models shown, at most two
+  bool operator==(const KeptInside&) const = default;
+};
+
+class InsideScreen {
+ public:
+  /// `draw` fills `area`, the window below the top bar.
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
+  /// `posted` gives the ticket of the look that was asked for in this frame.
+  void posted(session::Ticket ticket) {
+    if (waiting_) waiting_->ticket = ticket;
+  }
+  /// `busy` says that a look was asked for and is not there yet, or will be in the next frame.
+  bool busy() const { return waiting_ || due_; }
+  KeptInside kept() const { return {text_, letters_}; }
+  void restore(const KeptInside& kept);
+
+ private:
+  /// `Asked` is all that a look depends on.
+  struct Asked {
+    char letter = 'A';
+    std::string text;
+    bool left_out = false;
+    int32_t step = 0;
+    std::shared_ptr<const RunSpec> spec;
+    session::Ticket ticket = 0;
+    bool same(const Asked& other) const {
+      return letter == other.letter && text == other.text && left_out == other.left_out &&
+             step == other.step && spec == other.spec;
+    }
+  };
+  /// `Side` is one of the models shown.
+  struct Side {
+    const RunView* run = nullptr;
+    const RunInside* inside = nullptr;  ///< null: not there yet
+  };
+
+  // inside_screen.cpp
+  void take(const LabView& view);
+  void ask(ui::Ui& ui, const LabView& view);
+  void toggle(char letter, const LabView& view);
+  void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
+  void draw_sides(ui::Ui& ui, ui::Rect rest);
+  void draw_side(ui::Ui& ui, ui::Rect rest, const Side& side, bool alone);
+  Selection selection_in(const RunInside& inside) const;
+  // head_panel.cpp
+  void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
+  void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
+  // detail_panels.cpp
+  void draw_details(ui::Ui& ui, ui::Rect rest, const Side& side);
+
+  std::string text_;
+  std::string letters_ = "A";
+  bool left_out_ = false;
+  int shows_ = 0;  ///< of Shows
+  int head_ = 0, tab_ = 0;
+  Selection selected_;
+  std::vector<Side> sides_;  ///< of this frame
+  std::map<char, Asked> asked_;
+  std::map<char, std::string> refused_;
+  std::optional<Asked> waiting_;
+  bool due_ = false;
+  double asked_at_ = -1;  ///< UI time
+  Desk desk_;
+};
+
+}  // namespace normscope::inside

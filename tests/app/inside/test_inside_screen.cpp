@@ -1,0 +1,127 @@
+// The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
+// models share a scale, and what cannot be read is said where the map would be.
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "app/inside/inside_screen.h"
+#include "app/shell/files.h"
+#include "app/support/inside_fixture.h"
+#include "catch.hpp"
+#include "folder.h"
+#include "test_paths.h"
+#include "training/published/published_run.h"
+
+namespace normscope::fixture {
+TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  CHECK(window.lab.view()->step == 0);
+  CHECK(window.of(0).found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8, 2});
+  window.type("7 7 9");
+  CHECK(window.of(0).found.tokens == std::vector<int32_t>{7, 7, 9});
+  CHECK(window.value("inside/token") == "7");
+  window.driver.key("Escape");
+  window.rest();
+}
+
+TEST_CASE("inside: a text that the model cannot read is refused where the map would be", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  window.type("a dog");
+  CHECK(window.value("inside/refused/A").find("\"a\" is no number of a token") != std::string::npos);
+  window.driver.key("Escape");
+}
+
+TEST_CASE("inside: what is left out costs the measured loss", "[inside]") {
+  InsideDriver window(models({"llama"}));
+  CHECK(window.of(0).found.left_out.empty());
+  CHECK(window.value("inside/column/without/A") == "none");
+  window.driver.click("inside/leave_out");
+  window.rest();
+  CHECK_FALSE(window.of(0).found.left_out.empty());
+  CHECK(window.value("inside/column/without/A") != "none");
+}
+
+TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2", "llama"}));
+  CHECK(window.screen().kept().runs == "A");
+  window.driver.click("inside/run/B");
+  window.rest();
+  CHECK(window.screen().kept().runs == "AB");
+  CHECK(window.value("inside/grid/A") != "none");
+  CHECK(window.value("inside/grid/B") != "none");
+  window.driver.click("inside/run/C");
+  window.rest();
+  CHECK(window.screen().kept().runs == "BC");
+  window.driver.click("inside/run/B");
+  window.rest();
+  CHECK(window.screen().kept().runs == "C");
+}
+
+TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  const std::string before = window.value("inside/grid/A");
+  window.ui.focus("inside/grid/A");
+  window.driver.key("Left");
+  window.driver.frames(2);
+  const std::string left = window.value("inside/grid/A");
+  CHECK(left != before);
+  window.driver.key("Up");
+  window.driver.frames(2);
+  CHECK(window.value("inside/grid/A") != left);
+}
+
+TEST_CASE(
+    "inside: after a step the model is read again, and learning a text restarts from the opened weights",
+    "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  const double before = window.of(0).found.loss;
+  window.lab.post(session::PlayTo{10});
+  window.lab.wait_idle();
+  window.rest();
+  CHECK(window.of(0).step == 10);
+  CHECK(window.of(0).found.loss < before);
+  window.type("7 7 9 4");
+  window.driver.key("Escape");
+  window.driver.click("inside/learn");
+  window.rest();
+  CHECK(window.lab.view()->runs[0].spec->data.passage == "7 7 9 4");
+  CHECK(window.lab.view()->step == 0);
+}
+
+TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
+  InsideDriver window(small_runs());
+  CHECK(window.of(0).found.tokens.size() > 1);
+  window.type("the dog");
+  CHECK(window.of(0).found.tokens.size() == 7);
+  window.driver.key("Escape");
+  CHECK(window.value("inside/learn") == "none");
+}
+
+TEST_CASE("inside: a folder that is opened is shown Inside and takes the place of the runs, at rest",
+          "[inside]") {
+  InsideDriver window(small_runs());
+  window.state.screens.shown = Screen::Lab;
+  shell::begin_opening(window.state.files, window.state.session, kModels + "qwen3", shell::Sure::Asked,
+                       window.state.notice);
+  for (int i = 0; i < 500 && window.state.screens.shown != Screen::Inside; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    window.driver.frames(1);
+  }
+  REQUIRE(window.state.screens.shown == Screen::Inside);
+  window.rest();
+  REQUIRE(window.lab.view()->runs.size() == 1);
+  CHECK(window.lab.view()->runs[0].name == "qwen3");
+  CHECK(window.lab.view()->step == 0);
+  // This folder has no tokenizer: it begins with numbers of tokens, as the program's own passage is words.
+  CHECK(window.of(0).found.tokens.size() == 16);
+}
+
+TEST_CASE("inside: the text and the models shown are kept with the session", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.screen().restore({.text = "3 4 5", .runs = "AB"});
+  window.rest();
+  CHECK(window.of(1).found.tokens == std::vector<int32_t>{3, 4, 5});
+  CHECK(window.screen().kept() == inside::KeptInside{.text = "3 4 5", .runs = "AB"});
+}
+
+}  // namespace normscope::fixture

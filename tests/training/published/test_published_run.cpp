@@ -1,0 +1,135 @@
+// A published model as a run: it has the folder's weights and loss, trains on, forks with another wiring and keeps what
+// fits, and is looked into by what looks into every run.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
+#include "folder.h"
+#include "test_paths.h"
+#include "training/files/config_file.h"
+#include "training/inside/passage.h"
+#include "training/measure/look.h"
+#include "training/published/published.h"
+#include "training/published/published_run.h"
+#include "training/run/run.h"
+#include "training/session/run_inside.h"
+
+namespace normscope::test {
+namespace {
+namespace fs = std::filesystem;
+
+const fs::path kFolder = fs::path(NORMSCOPE_FIXTURES) / "transformers";
+constexpr const char* kPassage = "5 17 3 5 9 4 8";
+
+struct Opened {
+  explicit Opened(const char* name, const char* passage = kPassage)
+      : spec(published::run_of((kFolder / name).string(), passage)), task(make_task(spec.data)) {
+    fit_to_data(spec, *task);
+  }
+  std::unique_ptr<Run> run() { return std::make_unique<Run>(spec, task, *backend); }
+
+  std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  RunSpec spec;
+  std::shared_ptr<const Task> task;
+};
+
+/// `loss_of_folder` is the loss of the folder's own weights on the passage, without a run.
+double loss_of_folder(const char* name, const std::vector<int32_t>& tokens) {
+  const auto backend = make_cpu_backend(1);
+  const published::Published model =
+      published::open((kFolder / name).string(), static_cast<int32_t>(tokens.size()));
+  Store store(*backend);
+  published::declare(model, store);
+  published::load(model, store);
+  Look look(store, model.spec.model, passage_batch(model.spec.model, tokens));
+  look.replay();
+  return look.program().loss();
+}
+
+}  // namespace
+
+TEST_CASE("published run: a decoder begins at the loss of the folder's weights, in every family") {
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    const std::string name = entry.path().filename().string();
+    if (!fs::exists(entry.path() / "config.json") || name == "bert" || name == "roberta") continue;
+    INFO(name);
+    Opened opened(name.c_str());
+    const auto run = opened.run();
+    run->step();
+    CHECK(static_cast<double>(run->past().losses[0]) ==
+          Catch::Approx(loss_of_folder(name.c_str(), {5, 17, 3, 5, 9, 4, 8})).epsilon(1e-6));
+    for (int i = 0; i < 20; ++i) run->step();
+    CHECK(run->past().losses.back() < run->past().losses[0]);  // it learns the passage
+  }
+}
+
+TEST_CASE("published run: the specification is kept as every other") {
+  const Opened opened("gemma2");
+  const std::vector<ConfigRun> one{{.spec = opened.spec, .edits = {}}};
+  const std::vector<ConfigRun> again = parse_config(write_config(one), "again");
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].spec == opened.spec);
+}
+
+TEST_CASE("published run: with another wiring what fits is taken over") {
+  Opened opened("gpt2");
+  const auto whole = opened.run();
+  set_field(opened.spec, "wiring.L01.ffn", "before=none");
+  const auto changed = opened.run();
+  const auto weight = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
+  for (const char* name : {"emb.tokens", "emb.positions", "L01.attn.wq", "L02.ffn.w2", "final.gain"})
+    CHECK(weight(*whole, name) == weight(*changed, name));
+  CHECK(changed->store().find("L01.ffn.before.gain") < 0);
+  whole->step();
+  changed->step();
+  CHECK(whole->last_loss() != changed->last_loss());
+}
+
+TEST_CASE("published run: looking inside says what the run's own step says, and changes no bit") {
+  for (const char* name : {"gpt2", "llama", "olmo2", "gemma2", "pythia"}) {
+    INFO(name);
+    Opened opened(name);
+    const auto seen = opened.run(), alone = opened.run();
+    const auto inside = look_inside(*seen, "", true);
+    seen->step();
+    alone->step();
+    CHECK(seen->past().losses == alone->past().losses);
+    CHECK(inside->found.loss == Catch::Approx(static_cast<double>(alone->past().losses[0])).epsilon(1e-6));
+    CHECK(inside->found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8});
+    CHECK(inside->words.at(17) == "17");
+    CHECK(inside->step == 0);
+    const auto other = look_inside(*seen, "5 5 5", false);
+    CHECK(other->found.tokens.size() == 3);
+    CHECK(other->step == 1);
+    CHECK(contains(error_of([&] { look_inside(*seen, "5", false); }), "1 tokens: expected 2 to "));
+    CHECK(contains(error_of([&] { look_inside(*seen, "dog", false); }), "is no number of a token"));
+  }
+}
+
+TEST_CASE("published run: an encoder is asked for each token where it stands, and learns hidden ones") {
+  for (const char* name : {"bert", "roberta"}) {
+    Opened opened(name);
+    const auto run = opened.run();
+    const auto inside = look_inside(*run, "", false);
+    CHECK(inside->found.targets == inside->found.tokens);
+    CHECK(inside->found.loss == Catch::Approx(loss_of_folder(name, inside->found.tokens)).epsilon(1e-6));
+    for (int i = 0; i < 5; ++i) run->step();
+    CHECK(run->state() != RunState::NonFinite);
+  }
+}
+
+TEST_CASE("published run: what is no published model is refused before anything is read") {
+  const Folder folder;
+  CHECK_FALSE(published::is_published(folder.path.string()));
+  folder.write("config.json", "{}");
+  CHECK_FALSE(published::is_published(folder.path.string()));
+  CHECK(published::is_published((kFolder / "gpt2").string()));
+  CHECK(contains(error_of([] { published::run_of((kFolder / "gpt2").string(), "5"); }),
+                 "1 tokens: expected a text of at least 2 tokens"));
+}
+
+}  // namespace normscope::test
