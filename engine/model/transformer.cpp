@@ -50,12 +50,16 @@ class Recorder : AttentionParts {
       case Architecture::Parser:
         break;  // refused before
     }
-    if (config_.classes > 0 && config_.pooling == Pooling::Mean)
-      values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
-    values_.logits = logits(values_.hidden);
-    const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
-    values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
-    return values_;
+    return finish(lengths);
+  }
+
+  /// `record_end` records what comes after the last layer, from a state that is an input.
+  ModelValues record_end() {
+    const int64_t B = options_.batch, T = options_.sequence, D = config_.d_model;
+    values_.targets = tape_.input("targets", {B, T}, DType::I32);
+    if (config_.stack().second != NormKind::None) second_ = tape_.input("second", {B, T, D}, DType::F32);
+    values_.hidden = end_of_stack({.wiring = config_.stack()}, tape_.input("state", {B, T, D}, DType::F32));
+    return finish(options_.key_lengths ? tape_.input("key_lengths", {B}, DType::I32) : kNone);
   }
 
   ValueId logits(ValueId hidden) {
@@ -76,6 +80,18 @@ class Recorder : AttentionParts {
   }
 
  private:
+  /// `finish` records logits and loss.
+  ModelValues finish(ValueId lengths) {
+    if (config_.classes > 0 && config_.pooling == Pooling::Mean)
+      values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
+    values_.logits = logits(values_.hidden);
+    const ValueId weights = options_.row_weights
+                                ? tape_.input("weights", {options_.batch, options_.sequence}, DType::F32)
+                                : kNone;
+    values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
+    return values_;
+  }
+
   /// `Stack` is one stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
   struct Stack {
     std::string prefix = {};
@@ -226,7 +242,7 @@ class Recorder : AttentionParts {
       s.bottom = layer_input_;
       s.sum = add(tape_, name + ".bottom", s.joined, s.bottom);
     }
-    if (second_ != kNone) second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
+    if (second_ != kNone) s.second = second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
     s.output = norm(name + ".trunk", wiring.stream, s.sum);
     if (options_.probes) {
       constexpr ProbeSpec kMeanSquare{ProbeKind::MeanSquare};
@@ -325,8 +341,8 @@ class Recorder : AttentionParts {
 
   ModelValues values_;
   ValueId probe_lengths_ = kNone;
-  ValueId layer_input_ = kNone;                       ///< the input of the layer that is recorded
-  ValueId second_ = kNone;                            ///< ResiDual's second stream so far
+  ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
+  ValueId second_ = kNone;       ///< ResiDual's second stream so far
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
@@ -361,6 +377,11 @@ std::string output_table(const ModelConfig& config) {
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   check_length(config, options);
   return Recorder(tape, config, options).record();
+}
+
+ModelValues record_end(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  check_length(config, options);
+  return Recorder(tape, config, options).record_end();
 }
 
 ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden) {

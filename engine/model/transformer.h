@@ -30,6 +30,7 @@ struct SublayerValues {
   ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
   ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom if any
   ValueId output = kNone;         ///< y; equals sum without a norm on the stream
+  ValueId second = kNone;         ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
 };
 
@@ -78,6 +79,11 @@ ModelValues record_transformer(Tape& tape, const ModelConfig& config, const Reco
 /// (B,Ts,D) ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+
+/// `record_end` records what comes after the last layer, over the Store of a model of one stack that was recorded: the
+/// norm there, the output layer, the loss. It reads the state of any layer from an input "state" (B,T,D), and
+/// ResiDual's second stream from "second" beside it ("targets"; "key_lengths" on request).
+ModelValues record_end(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// `record_logits` records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.
 ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden);

@@ -50,10 +50,11 @@ constexpr Room kRooms[] = {
     {"training/published", "engine/core engine/tape engine/model training/io training/data training/spec"},
     {"training/run",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/published"},
-    {"training/inside", "engine/core engine/model engine/tape training/data training/measure"},
+    {"training/inside", "engine/core engine/tape engine/model training/data training/measure training/run"},
     {"training/session",
      "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run training/inside"},
-    {"training/files", "engine/core training/io training/data training/spec training/published training/session"},
+    {"training/files",
+     "engine/core training/io training/data training/spec training/published training/session"},
     {"training/records",
      "engine/core engine/model training/io training/data training/spec training/measure training/run training/files"},
     {"training/experiments",
@@ -101,7 +102,7 @@ constexpr Room kRooms[] = {
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/verify training/measure training/run training/session training/files training/published training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/ui app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

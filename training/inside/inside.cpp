@@ -8,26 +8,27 @@
 #include <span>
 
 #include "engine/core/error.h"
+#include "training/inside/lens.h"
+#include "training/inside/passage.h"
 #include "training/measure/look.h"
+#include "training/run/evaluate.h"
 
 namespace normscope {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-void require_stack(const ModelConfig& model, const Batch& text) {
-  const bool stack =
-      model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
-  if (!stack || model.gaussian_input)
-    fail("inside", "the model has no single stack that reads symbols: expected a decoder or an encoder");
-  if (text.B != 1) fail("inside", "{} texts were given: expected one", text.B);
-}
-
 /// `norm_of` adds up in double precision.
 double norm_of(std::span<const float> row) {
   double square = 0;
   for (const float x : row) square += static_cast<double>(x) * x;
   return std::sqrt(square);
+}
+
+/// `layer_of` is "L03" of the sub-layer "L03.attn".
+template <typename Sublayer>
+std::string layer_of(const Sublayer& s) {
+  return s.name.substr(0, s.name.find('.'));
 }
 
 /// `row_norms` has |x| of each token.
@@ -78,21 +79,93 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
-}  // namespace
+/// `attention_of` reads the probabilities; their entropy is over the first `queries`, which are no padding.
+std::vector<Inside::Attention> attention_of(const Look& look, size_t queries) {
+  std::vector<Inside::Attention> all;
+  for (const SublayerValues& s : look.values().sublayers) {
+    if (s.probabilities == kNone) continue;
+    Inside::Attention& attention = all.emplace_back();
+    attention.name = s.name;
+    attention.layer = s.layer;
+    attention.heads = static_cast<int32_t>(look.shape(s.probabilities)[1]);
+    attention.probabilities = look.read(s.probabilities);
+    const size_t of_head = attention.probabilities.size() / static_cast<size_t>(attention.heads),
+                 keys = static_cast<size_t>(look.shape(s.probabilities)[3]);
+    for (size_t at = 0; at < attention.probabilities.size(); at += of_head) {
+      double sum = 0;
+      for (const float p : std::span(attention.probabilities).subspan(at, queries * keys))
+        if (p > 0) sum -= static_cast<double>(p) * std::log(static_cast<double>(p));
+      attention.entropy.push_back(sum / static_cast<double>(queries));
+    }
+  }
+  return all;
+}
 
-Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
-  require_stack(model, text);
-  Inside inside;
-  inside.tokens = text.tokens;
-  inside.targets = text.targets;
+/// `states_of` are the states that the lens reads.
+std::vector<LayerState> states_of(const Look& look) {
+  const ModelValues& values = look.values();
+  std::vector<LayerState> states;
+  const auto add = [&](std::string name, int32_t layer, ValueId state, ValueId second) {
+    states.push_back({std::move(name), layer, look.read(state),
+                      second == kNone ? std::vector<float>() : look.read(second)});
+  };
+  const bool two = values.sublayers.front().second != kNone;
+  add("embedding", 0, values.embedding, two ? values.embedding : kNone);
+  for (size_t i = 0; i < values.sublayers.size(); ++i) {
+    const SublayerValues& s = values.sublayers[i];
+    const bool last = i + 1 == values.sublayers.size() || values.sublayers[i + 1].layer != s.layer;
+    if (last) add(layer_of(s), s.layer, s.output, s.second);
+  }
+  return states;
+}
+
+/// `look_at` takes one pass over the text for all but the lens and what is left out, and returns what the lens reads.
+std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Batch& text,
+                                const InsideAsked& asked, Inside& inside) {
   const auto width = static_cast<size_t>(model.d_model);
-  Look look(store, model, shape_of(text), asked.gradients);
+  Look look(store, model, shape_of(text), asked.gradients, asked.attention);
   look.put(text);
   const Numbers number(look);
   inside.loss = look.program().loss();
+  inside.token_loss = Said(look.program(), look.values().logits, look.values().loss).losses(text.targets);
   inside.embedding = row_norms(look.read(look.values().embedding), width);
   inside.sublayers = stream_of(look, number, width);
+  const int32_t counted = text.key_lengths.empty() ? text.T : std::clamp(text.key_lengths[0], 1, text.T);
+  if (asked.attention) inside.attention = attention_of(look, static_cast<size_t>(counted));
   if (asked.gradients) inside.gradients = gradients_of(look, store);
+  return asked.guesses > 0 ? states_of(look) : std::vector<LayerState>();
+}
+
+std::vector<Inside::LeftOut> left_out_of(Store& store, const ModelConfig& model, const Batch& text,
+                                         const std::vector<Inside::Sublayer>& sublayers) {
+  std::vector<Inside::LeftOut> all;
+  const auto leave_out = [&](const std::string& name, int32_t layer) {
+    Program program = evaluation_program(store, model, shape_of(text), {name});
+    put(text, program);
+    program.replay({});
+    all.push_back({name, layer, program.loss()});
+  };
+  for (size_t i = 0; i < sublayers.size(); ++i) {
+    leave_out(sublayers[i].name, sublayers[i].layer);
+    if (i + 1 == sublayers.size() || sublayers[i + 1].layer != sublayers[i].layer)
+      leave_out(layer_of(sublayers[i]), sublayers[i].layer);
+  }
+  return all;
+}
+
+}  // namespace
+
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
+  require_stack(model);
+  if (text.B != 1) fail("inside", "{} texts were given: expected one", text.B);
+  require_tokens(model, text.tokens);
+  Inside inside;
+  inside.tokens = text.tokens;
+  inside.targets = text.targets;
+  // The room of its values is given back before the lens takes some.
+  const std::vector<LayerState> states = look_at(store, model, text, asked, inside);
+  if (asked.guesses > 0) inside.lens = lenses_of(store, model, text, states, asked.guesses);
+  if (asked.left_out) inside.left_out = left_out_of(store, model, text, inside.sublayers);
   return inside;
 }
 

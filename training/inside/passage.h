@@ -1,6 +1,23 @@
+// A passage is the one text that `inside_of` measures, as the batch that asks a model for its symbols.
 #pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "engine/model/model_config.h"
 #include "training/data/task.h"
+
 namespace normscope {
+
+/// `require_stack` throws Error unless the model is a decoder or an encoder that reads symbols, `require_language` also
+/// where it says classes, and `require_tokens` unless the model has these symbols and as many positions.
+void require_stack(const ModelConfig& model);
+void require_language(const ModelConfig& model);
+void require_tokens(const ModelConfig& model, std::span<const int32_t> tokens);
+
+/// `passage_batch` asks a decoder for the next symbol, and an encoder for each symbol where it stands. Throws Error as
+/// require_language and require_tokens do.
 Batch passage_batch(const ModelConfig& model, std::vector<int32_t> tokens);
-}
+
+}  // namespace normscope

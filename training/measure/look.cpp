@@ -55,19 +55,25 @@ void put(const Batch& batch, Program& program) {
   if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
 }
 
-Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward)
-    : model_(model), rows_(shape.rows), program_(record(store, shape, backward)) {}
+Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities)
+    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities)) {}
 
 Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(store, model, shape_of(batch)) {
   put(batch);
 }
 
-Program Look::record(Store& store, const BatchShape& shape, bool backward) {
+Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities) {
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.probes = true;  // they bring the length of a padded target row
   values_ = record_model(tape, model_, options);
-  return seal(tape, {.loss = values_.loss, .backward = backward, .update = kNoOp});
+  if (!probabilities)
+    for (SublayerValues& s : values_.sublayers) s.probabilities = kNone;
+  return seal(tape, {.loss = values_.loss,
+                     .backward = backward,
+                     .update = kNoOp,
+                     .reuse_bytes = backward,
+                     .keep_probabilities = probabilities});
 }
 
 LiveMeasurements& Look::live() {

@@ -27,8 +27,11 @@ void put(const Batch& batch, Program& program);
 
 class Look {
  public:
-  /// For batches of that shape, which put() brings. `backward`: gradients can be read too.
-  Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false);
+  /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
+  /// another such program of the backend is replayed (SealOptions::reuse_bytes). Without `probabilities`, nobody reads
+  /// attention's, and they take no room.
+  Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
+       bool probabilities = true);
   /// For that batch.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
   Look(const Look&) = delete;
@@ -52,7 +55,7 @@ class Look {
   double residual() { return live().residual(); }
 
  private:
-  Program record(Store& store, const BatchShape& shape, bool backward);
+  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities);
   LiveMeasurements& live();
 
   ModelConfig model_;

@@ -10,12 +10,6 @@
 namespace normscope {
 namespace {
 
-void require_symbols(const RunSpec& spec) {
-  const TaskForm form = spec.data.form;
-  if (form != TaskForm::NextSymbol && form != TaskForm::Masked)
-    fail("inside", "this model writes no text: expected a decoder or an encoder that predicts symbols");
-}
-
 /// `tokens_of` is the text in the symbols of the run's data.
 std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
   const RunSpec& spec = run.spec();
@@ -28,7 +22,7 @@ std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
 
 std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, bool left_out) {
   const RunSpec& spec = run.spec();
-  require_symbols(spec);
+  require_language(spec.model);
   std::vector<int32_t> tokens = tokens_of(run, text);
   const size_t most = std::min(kMostInside, static_cast<size_t>(spec.model.sequence));
   if (text.empty() && tokens.size() > most) tokens.resize(most);

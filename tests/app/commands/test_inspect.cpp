@@ -1,4 +1,8 @@
-// These tests open published models by normscope inspect: a text by its own tokenizer, and what is said of it.
+// These tests open published models and saved runs by normscope inspect: a text by its own tokenizer, and what is said
+// of it as tables, as JSON and as a picture.
+#include <fmt/format.h>
+
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,13 +25,27 @@ constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [], "no
   "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
   "vocab": {"[UNK]": 0, "norm": 5, "scope": 17, "looks": 3}}})";
 
+/// `with_tokenizer` is a copy of a model that knows three words; the third breaks a line.
+std::string with_tokenizer(const Folder& folder, const std::string& name = "gpt2") {
+  const std::string model = folder.file(name);
+  std::filesystem::copy(kModels + name, model);
+  std::ofstream(model + "/tokenizer.json") << kTokenizer;
+  return model;
+}
+
+nlohmann::json inspected(const std::string& arguments) {
+  const Outcome outcome = run_program("inspect " + arguments + " --json");
+  INFO(arguments << ": " << outcome.err);
+  CHECK(outcome.err.empty());
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
 }  // namespace
 
 TEST_CASE("inspect: a text is the numbers that the model's own tokenizer gives") {
   const Folder folder;
-  const std::string model = folder.file("gpt2");
-  std::filesystem::copy(kModels + "gpt2", model);
-  std::ofstream(model + "/tokenizer.json") << kTokenizer;
+  const std::string model = with_tokenizer(folder);
   const Outcome by_text = run_program("inspect " + model + " --text 'norm scope looks norm' --json");
   CHECK(by_text.err.empty());
   REQUIRE(by_text.code == 0);
@@ -53,4 +71,141 @@ TEST_CASE("inspect: every family is opened and measured") {
     for (const auto& gradient : all["gradients"]) CHECK(gradient["norm"].get<double>() >= 0);
   }
   CHECK(families >= 19);
+}
+
+TEST_CASE("inspect: JSON has everything, and what is not asked for is not there") {
+  const Folder folder;
+  const std::string text = with_tokenizer(folder) + " --text 'norm scope looks norm'";
+  const auto all = inspected(text + " --leave-out");
+  const size_t layers = all["layers"].size(), sublayers = all["sublayers"].size();
+  REQUIRE(all["tokens"].size() == 4);
+  CHECK(all["tokens"][1] == nlohmann::json{{"token", 17},
+                                           {"text", "scope"},
+                                           {"target", 3},
+                                           {"loss", all["tokens"][1]["loss"]},
+                                           {"embedding_norm", all["tokens"][1]["embedding_norm"]}});
+  CHECK(all["tokens"][3]["target"].is_null());
+  CHECK(all["tokens"][3]["loss"].is_null());
+  double sum = 0;
+  for (int t = 0; t < 3; ++t) sum += all["tokens"][static_cast<size_t>(t)]["loss"].get<double>();
+  CHECK(std::abs(sum / 3 - all["loss"].get<double>()) < 1e-5);
+  for (size_t i = 0; i < sublayers; ++i) {
+    CHECK(all["sublayers"][i]["norms"].size() == 4);
+    CHECK(all["sublayers"][i]["shares"].size() == i + 2);
+    CHECK(all["sublayers"][i]["beta2"] == all["sublayers"][i]["shares"][i + 1]);
+  }
+  double square = 0;
+  for (const auto& norm : all["sublayers"][1]["norms"]) square += std::pow(norm.get<double>(), 2) / 4;
+  CHECK(std::abs(all["layers"][0]["stream_norm"].get<double>() - std::sqrt(square)) < 1e-9);
+  REQUIRE(all["attention"].size() == layers);
+  const auto& heads = all["attention"][0]["probabilities"];
+  CHECK(heads.size() == all["attention"][0]["entropy"].size());
+  for (const auto& head : heads)
+    for (size_t q = 0; q < 4; ++q) {
+      double row = 0;
+      for (size_t k = 0; k < 4; ++k) row += head[q][k].get<double>();
+      CHECK(std::abs(row - 1) < 1e-5);
+      if (q < 3) CHECK(head[q][q + 1] == 0);
+    }
+  REQUIRE(all["lens"].size() == layers + 1);
+  CHECK(all["lens"][layers]["loss"] == all["loss"]);
+  CHECK(all["lens"][0]["name"] == "embedding");
+  CHECK(all["lens"][1]["tokens"][2]["guesses"].size() == 5);
+  CHECK(all["left_out"].size() == sublayers + layers);
+  CHECK(all["left_out"][2]["name"] == "L01");
+  CHECK(all["gradients"][0]["norm"].get<double>() > 0);
+
+  const auto less = inspected(text + " --no-gradients --no-attention");
+  CHECK_FALSE(less.contains("gradients"));
+  CHECK_FALSE(less.contains("attention"));
+  CHECK_FALSE(less.contains("left_out"));
+  CHECK(less["loss"] == all["loss"]);
+  CHECK(less["sublayers"] == all["sublayers"]);
+  CHECK(less["bytes_here"].get<int64_t>() < all["bytes_here"].get<int64_t>());
+}
+
+TEST_CASE("inspect: tables name the symbols, and escape what would move a cursor") {
+  const Folder folder;
+  const std::string model = with_tokenizer(folder);
+  std::string tokenizer = kTokenizer;
+  tokenizer.replace(tokenizer.find("looks"), 5, "lo\\u001b");
+  const Outcome outcome = run_program("inspect " + model + " --text 'norm scope looks norm' --leave-out");
+  CHECK(outcome.code == 0);
+  for (const char* said : {"GPT-2 (gpt2)", "the symbols, and what each is worth in nats", "2 \"scope\"",
+                           "the stream:", "shares of the state's variance", "entropy of attention",
+                           "(the logit lens)", "left out", "gradients"})
+    CHECK(holds(outcome.out, said));
+  std::ofstream(model + "/tokenizer.json") << tokenizer;
+  const Outcome escaped = run_program("inspect " + model + " --ids '5 17 3 5'");
+  CHECK(holds(escaped.out, R"(3 "lo\u001b")"));
+  CHECK_FALSE(holds(escaped.out, "\x1b"));
+  const Outcome numbers = run_program("inspect " + kModels + "gpt2 --ids '5 17 3 5'");
+  CHECK(holds(numbers.out, "2 17"));
+  CHECK_FALSE(holds(numbers.out, "scope"));
+}
+
+TEST_CASE("inspect: of a long text the symbols with the largest loss are shown") {
+  std::string ids;
+  for (int i = 0; i < 40; ++i) ids += std::to_string(i * 7 % 60) + " ";
+  const Folder folder;
+  const std::string model = folder.file("llama");
+  std::filesystem::copy(kModels + "llama", model);
+  const Outcome outcome = run_program("inspect " + model + " --ids '" + ids + "'");
+  CHECK(outcome.err.empty());
+  CHECK(holds(outcome.out, "the 32 symbols with the largest loss"));
+  CHECK(holds(outcome.out, "at 40 33"));
+}
+
+TEST_CASE("inspect: a picture has a cell for every symbol and layer, and both axes named") {
+  const Folder folder;
+  const std::string model = with_tokenizer(folder), file = folder.file("norms.svg");
+  const Outcome outcome = run_program("inspect " + model + " --text 'norm scope looks norm' --svg " + file);
+  CHECK(outcome.code == 0);
+  CHECK(holds(outcome.out, "wrote " + file));
+  const std::string svg = read_all(file);
+  CHECK(svg.starts_with("<svg"));
+  for (const char* said : {"Length of the states in GPT-2", ">symbol<", ">layer<", ">emb.<", ">L01<",
+                           "2 &quot;scope&quot;", "logarithmic"})
+    CHECK(holds(svg, said));
+  const auto all = inspected(model + " --text 'norm scope looks norm' --svg " + file);
+  CHECK(holds(svg, fmt::format(">{:.3g}<", all["sublayers"][1]["norms"][2].get<double>())));
+  CHECK(run_program("inspect " + model + " --ids '5 17' --svg " + folder.file("none/there.svg")).code == 5);
+}
+
+TEST_CASE("inspect: a saved run reads a text in its own symbols") {
+  const Folder folder;
+  const std::string run = folder.file("run.safetensors");
+  REQUIRE(run_program("train --run A=pre" + tiny_options() + " --steps 3 --save " + run).code == 0);
+  const auto all = inspected(run + " --text 'the dog' --leave-out");
+  CHECK(all["step"] == 3);
+  CHECK(all["file"] == run);
+  REQUIRE(all["tokens"].size() == 7);
+  CHECK(all["tokens"][4]["text"] == "d");
+  CHECK(all["tokens"][0]["target"] == all["tokens"][1]["token"]);
+  CHECK(all["sublayers"].size() == 4);
+  CHECK(all["lens"][2]["loss"] == all["loss"]);
+  CHECK(all["left_out"].size() == 6);
+  std::string ids;
+  for (const auto& token : all["tokens"]) ids += token["token"].dump() + " ";
+  CHECK(inspected(run + " --ids '" + ids + "' --leave-out") == all);
+  const Outcome unknown = run_program("inspect " + run + " --text 'the \xe2\x82\xac'");
+  CHECK(unknown.code == 3);
+  CHECK(holds(unknown.err, "at byte 4"));
+  CHECK(run_program("inspect " + run + " --ids '5 17 1000'").code == 2);
+  const Outcome longer = run_program("inspect " + run + " --text 'the dog and the dog'");
+  CHECK(longer.code == 2);
+  CHECK(holds(longer.err, "19 symbols, and the model 16 positions"));
+}
+
+TEST_CASE("inspect: a run of two stacks is refused before its data are made") {
+  const Folder folder;
+  const std::string run = folder.file("run.safetensors");
+  REQUIRE(
+      run_program("train --run A=post --set model.architecture=encoder-decoder --set data.name=translation" +
+                  tiny_options() + " --steps 2 --save " + run)
+          .code == 0);
+  const Outcome outcome = run_program("inspect " + run + " --ids '5 17'");
+  CHECK(outcome.code == 3);
+  CHECK(is_one_error_line(outcome));
+  CHECK(holds(outcome.err, "expected a decoder or an encoder"));
 }

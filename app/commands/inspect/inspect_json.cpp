@@ -1,0 +1,126 @@
+// This is the JSON of normscope inspect.
+#include <cmath>
+#include <span>
+
+#include "app/commands/inspect/inspect.h"
+
+namespace normscope::commands {
+namespace {
+
+using nlohmann::json;
+
+/// `json_number` is null where a number is not finite, as JSON has no such number.
+json json_number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+template <typename Numbers>
+json json_list(const Numbers& numbers) {
+  json all = json::array();
+  for (const auto value : numbers) all.push_back(json_number(static_cast<double>(value)));
+  return all;
+}
+
+json token_of(const Inspected& of, int32_t token) {
+  json all = {{"token", token}};
+  if (const std::string text = of.text_of(token); !text.empty()) all["text"] = text;
+  return all;
+}
+
+json tokens_of(const Inspected& of) {
+  const Inside& in = of.inside;
+  json all = json::array();
+  for (size_t t = 0; t < in.tokens.size(); ++t) {
+    json one = token_of(of, in.tokens[t]);
+    one["target"] = in.targets[t] < 0 ? json(nullptr) : json(in.targets[t]);
+    one["loss"] = json_number(in.token_loss[t]);
+    one["embedding_norm"] = json_number(in.embedding[t]);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+json sublayers_of(const Inside& in) {
+  json all = json::array();
+  for (const Inside::Sublayer& s : in.sublayers)
+    all.push_back({{"name", s.name},
+                   {"layer", s.layer},
+                   {"branch_variance", json_number(s.branch_variance)},
+                   {"input_variance", json_number(s.input_variance)},
+                   {"beta2", json_number(s.shares.back())},
+                   {"shares", json_list(s.shares)},
+                   {"token_cosine", json_number(s.token_cosine)},
+                   {"layer_cosine", json_number(s.layer_cosine)},
+                   {"norms", json_list(s.norms)}});
+  return all;
+}
+
+/// `layers_of` has the last sub-layer of each layer.
+json layers_of(const Inside& in) {
+  json all = json::array();
+  for (size_t i = 0; i < in.sublayers.size(); ++i)
+    if (i + 1 == in.sublayers.size() || in.sublayers[i + 1].layer != in.sublayers[i].layer)
+      all.push_back({{"layer", in.sublayers[i].layer},
+                     {"stream_norm", json_number(root_mean_square(in.sublayers[i].norms))}});
+  return all;
+}
+
+/// `attention_of` has the probabilities as [head][query][key].
+json attention_of(const Inside& in) {
+  json all = json::array();
+  for (const Inside::Attention& a : in.attention) {
+    const size_t queries = in.tokens.size(), keys = queries;
+    json heads = json::array();
+    for (size_t at = 0; at < a.probabilities.size(); at += keys) {
+      if (at % (queries * keys) == 0) heads.push_back(json::array());
+      heads.back().push_back(json_list(std::span(a.probabilities).subspan(at, keys)));
+    }
+    all.push_back({{"name", a.name},
+                   {"layer", a.layer},
+                   {"entropy", json_list(a.entropy)},
+                   {"probabilities", std::move(heads)}});
+  }
+  return all;
+}
+
+json lens_of(const Inspected& of) {
+  json all = json::array();
+  for (const Inside::Lens& lens : of.inside.lens) {
+    const size_t guesses = lens.guesses.size() / lens.right.size();
+    json tokens = json::array();
+    for (size_t t = 0; t < lens.right.size(); ++t) {
+      json said = json::array();
+      for (const Inside::Guess& guess : std::span(lens.guesses).subspan(t * guesses, guesses)) {
+        said.push_back(token_of(of, guess.token));
+        said.back()["probability"] = json_number(guess.probability);
+      }
+      tokens.push_back({{"right", json_number(lens.right[t])}, {"guesses", std::move(said)}});
+    }
+    all.push_back({{"name", lens.name},
+                   {"layer", lens.layer},
+                   {"loss", json_number(lens.loss)},
+                   {"tokens", std::move(tokens)}});
+  }
+  return all;
+}
+
+}  // namespace
+
+json json_of(const Inspected& of) {
+  const Inside& in = of.inside;
+  json all = of.about;
+  all["loss"] = json_number(in.loss);
+  all["tokens"] = tokens_of(of);
+  all["layers"] = layers_of(in);
+  all["sublayers"] = sublayers_of(in);
+  if (!in.attention.empty()) all["attention"] = attention_of(in);
+  all["lens"] = lens_of(of);
+  for (const Inside::LeftOut& l : in.left_out)
+    all["left_out"].push_back({{"name", l.name},
+                               {"layer", l.layer},
+                               {"loss", json_number(l.loss)},
+                               {"change", json_number(l.loss - in.loss)}});
+  for (const Inside::Gradient& g : in.gradients)
+    all["gradients"].push_back({{"name", g.name}, {"layer", g.layer}, {"norm", json_number(g.norm)}});
+  return all;
+}
+
+}  // namespace normscope::commands

@@ -1,0 +1,43 @@
+// The logit lens: what a model would say if its output layer read the state of an earlier layer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/tape/program.h"
+#include "training/inside/inside.h"
+
+namespace normscope {
+
+/// `LayerState` is what a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
+struct LayerState {
+  std::string name;  ///< "L03", "embedding"
+  int32_t layer = 0;
+  std::vector<float> state;
+  std::vector<float> second;  ///< ResiDual's second stream; empty without one
+};
+
+/// `Said` has the logits of a replay. `loss` is the value that softmax_xent gave.
+class Said {
+ public:
+  Said(const Program& program, ValueId logits, ValueId loss);
+  std::span<const float> row(size_t token) const {
+    return std::span(logits_).subspan(token * width_, width_);
+  }
+  float log_sum(size_t token) const { return log_sums_[token]; }
+  /// `losses` are by token, in nats; NaN where there is no target.
+  std::vector<float> losses(std::span<const int32_t> targets) const;
+
+ private:
+  size_t width_;
+  std::vector<float> logits_, log_sums_;
+};
+
+/// `lenses_of` runs what comes after the last layer on each state. A lens has fewer guesses where the model has fewer
+/// symbols.
+std::vector<Inside::Lens> lenses_of(Store& store, const ModelConfig& model, const Batch& text,
+                                    const std::vector<LayerState>& states, int32_t guesses);
+
+}  // namespace normscope
