@@ -2,6 +2,7 @@
 // the stream, what its gradient is, and what the model loses without it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,8 +17,7 @@ using namespace ui;
 
 namespace {
 
-constexpr TextStyle kSmall{Face::Sans, type::tick}, kMono{Face::Mono, type::tick};
-constexpr float kColumn = 92, kGap = 12;
+constexpr float kColumn = 104, kGap = 12, kNumber = 58;
 
 /// `Column` is one number for each sub-layer.
 struct Column {
@@ -39,21 +39,24 @@ double without(const Inside& found, const std::string& sublayer) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<Column> columns_of(const Inside& found) {
+/// `columns_of` are as many as there is room for, the ones that say most first.
+std::vector<Column> columns_of(const GridGiven& given) {
+  const Inside& found = given.inside.found;
   std::vector<Column> columns{
-      {"share", [](const Inside::Sublayer& s) { return s.shares.empty() ? std::nan("") : s.shares.back(); }},
-      {"turn", [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }}};
-  if (!found.gradients.empty())
-    columns.push_back({"gradient", [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
+      {"share", [](const Inside::Sublayer& s) { return s.shares.empty() ? std::nan("") : s.shares.back(); }}};
   if (!found.left_out.empty())
     columns.push_back({"without", [&](const Inside::Sublayer& s) { return without(found, s.name); }});
+  if (!found.gradients.empty())
+    columns.push_back({"gradient", [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
+  columns.push_back({"turn", [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
+  columns.resize(std::min(columns.size(), static_cast<size_t>(given.columns)));
   return columns;
 }
 
 }  // namespace
 
-float columns_width(const Inside& found) {
-  return static_cast<float>(columns_of(found).size()) * (kColumn + kGap) - kGap;
+float columns_width(const GridGiven& given) {
+  return static_cast<float>(columns_of(given).size()) * (kColumn + kGap) - kGap;
 }
 
 void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& given) {
@@ -62,14 +65,14 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& 
   Painter& p = ui.paint();
   const float height = cells.h / static_cast<float>(rows_of(found));
   Rect room = rest;
-  for (const Column& column : columns_of(found)) {
+  for (const Column& column : columns_of(given)) {
     const Rect place = room.take_left(kColumn, kGap);
     const std::string title = words::say(fmt::format("inside.column.{}.title", column.id));
     const Rect head{place.x, place.y - kHeadOfGrid, place.w, kHeadOfGrid};
     ui.mark(fmt::format("inside/column/{}/{}", column.id, given.letter),
             {head.x, head.y, place.w, place.h + kHeadOfGrid}, title,
             words::say(fmt::format("inside.column.{}.help", column.id)));
-    p.text_in(head, kSmall, t.ink2, title);
+    p.text_in(head, kTick, t.ink2, title);
     double most = 0;
     for (const Inside::Sublayer& s : found.sublayers)
       if (std::isfinite(column.value(s))) most = std::max(most, std::fabs(column.value(s)));
@@ -79,14 +82,14 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& 
       const Rect line{place.x, cells.bottom() - height * static_cast<float>(i + 2), place.w, height};
       if (!std::isfinite(value)) continue;
       const bool chosen = given.selected.row == static_cast<int>(i) + 1, worded = height >= 11;
-      const float room_of = worded ? place.w - 44 : place.w;
+      const float room_of = worded ? place.w - kNumber : place.w;
       const auto length = static_cast<float>(most > 0 ? std::fabs(value) / most : 0) * room_of;
-      const Colour colour = value < 0 ? t.signed_low : s.name.ends_with(".ffn") ? t.depth[2] : t.depth[4];
+      const Colour colour = value < 0 ? t.signed_low : t.depth[2];
       p.fill({line.x, line.y + std::max(0.5f, height * 0.18f), std::max(length, 1.f),
               std::max(1.f, height * 0.64f)},
              colour.alpha(chosen ? 1.f : 0.75f));
       if (worded)
-        p.text_in({line.x + room_of, line.y, 44, line.h}, {chosen ? Face::Bold : Face::Mono, type::tick},
+        p.text_in({line.x + room_of, line.y, kNumber, line.h}, {chosen ? Face::Bold : Face::Mono, type::tick},
                   chosen ? t.ink : t.ink3, number(value, 2), Align::Right);
     }
   }

@@ -16,9 +16,6 @@ using namespace ui;
 
 namespace {
 
-constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick},
-    kMono{Face::Mono, type::tick};
-
 /// `attention_of` is the attention of the chosen row's layer.
 const Inside::Attention* attention_of(const Inside& found, int row) {
   const int layer = row == 0 ? 1 : found.sublayers[static_cast<size_t>(row - 1)].layer;
@@ -91,7 +88,7 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
     ui.paint().fill({line.x + names, line.y + height * 0.2f,
                      std::max(1.f, room * static_cast<float>(std::clamp(entropy / most, 0.0, 1.0))),
                      std::max(1.f, height * 0.6f)},
-                    t.depth[4].alpha(chosen ? 1.f : 0.6f));
+                    t.depth[2].alpha(chosen ? 1.f : 0.6f));
     if (worded)
       ui.paint().text_in({line.right() - 38, line.y, 38, line.h}, kMono, chosen ? t.ink : t.ink3,
                          number(entropy, 2), Align::Right);
@@ -114,7 +111,7 @@ void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
     const float height = rect.h * static_cast<float>(values[i] / most);
     const Rect bar{rect.x + width * static_cast<float>(i) + 1, rect.bottom() - height,
                    std::max(width - 2, 1.f), height};
-    ui.paint().fill(bar, t.depth[i % 2 == 0 ? 2 : 4]);
+    ui.paint().fill(bar, t.depth[2]);
     const Rect column{bar.x - 1, rect.y, width, rect.h};
     if (column.contains(ui.mouse()) && !ui.popup_open())
       ui.tooltip(words::say("inside.bar", {{"name", name(i)}, {"value", number(values[i], 3)}}));
@@ -161,7 +158,7 @@ void draw_gradients(Ui& ui, const Rect& rest, const Inside& found, int row) {
     const size_t dot = gradient->name.find('.');
     const std::string name = layer == 0 ? gradient->name : gradient->name.substr(dot + 1);
     ui.paint().text_in(line.take_left(74), kMono, t.ink2, name);
-    ui.paint().text_in(line.take_right(52), kMono, t.ink3, number(gradient->norm, 3), Align::Right);
+    ui.paint().text_in(line.take_right(66), kMono, t.ink3, number(gradient->norm, 3), Align::Right);
     ui.paint().fill(
         {line.x, line.y + height * 0.2f,
          std::max(1.f, line.w * static_cast<float>(most > 0 ? gradient->norm / most : 0)), height * 0.6f},
@@ -195,7 +192,7 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
     for (size_t g = 0; g < each; ++g) {
       const Inside::Guess& guess = lens.guesses[static_cast<size_t>(token) * each + g];
       const bool right = guess.token == found.targets[static_cast<size_t>(token)];
-      Rect place = line.take_left(width);
+      Rect place = line.take_left(width - 12, 12);
       ui.paint().text_in(place.take_right(38, 4), kMono, t.ink3,
                          fmt::format("{:.0f} %", 100 * guess.probability), Align::Right);
       ui.paint().text_in(place, right ? TextStyle{Face::Bold, type::body} : kBody, right ? t.ink : t.ink2,

@@ -14,8 +14,7 @@ using namespace ui;
 
 namespace {
 
-constexpr TextStyle kSmall{Face::Sans, type::tick}, kMono{Face::Mono, type::tick};
-constexpr float kNames = 64, kFoot = 48, kLabel = 15;
+constexpr float kNames = 74, kFoot = 48, kLabel = 15;
 
 /// `Cells` is where the map's rows and tokens lie.
 struct Cells {
@@ -71,7 +70,7 @@ void draw_cell(Ui& ui, const GridGiven& given, const Rect& cell, int row, int to
   const Colour fill = heat_colour(t, guess->probability);
   p.fill(cell, fill);
   if (cell.w >= 26 && cell.h >= 11)
-    p.text_in(cell.inset(2, 0), kSmall, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
+    p.text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
 }
 
 /// `draw_words` writes the tokens below the map, in as many lines as give each the room of a word.
@@ -87,7 +86,7 @@ void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
                    cells.width() * static_cast<float>(lines * each) - 3, kLabel};
     const bool chosen = i == given.selected.token;
     ui.paint().text_in(box.intersect({foot.x, foot.y, foot.w, foot.h}),
-                       chosen ? TextStyle{Face::Bold, type::tick} : kSmall, chosen ? t.ink : t.ink2,
+                       chosen ? TextStyle{Face::Bold, type::tick} : kTick, chosen ? t.ink : t.ink2,
                        word_of(given.inside, given.inside.found.tokens[static_cast<size_t>(i)]));
   }
 }
@@ -141,7 +140,7 @@ void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
   const std::string what = words::say(length ? "inside.legend_length" : "inside.legend_says");
   Rect key =
       line.take_right(std::min(line.w, 60 + p.text_width(kMono, low) + p.text_width(kMono, high) + 16));
-  p.text_in(line, kSmall, t.ink3, what);
+  p.text_in(line, kTick, t.ink3, what);
   p.text_in(key, kMono, t.ink3, low);
   p.text_in(key, kMono, t.ink3, high, Align::Right);
   Rect ramp = key;
@@ -189,7 +188,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
   const Rect head = rest.take_top(kHeadOfGrid), foot = rest.take_bottom(kFoot, 4);
-  const Rect columns = given.columns ? rest.take_right(columns_width(found), 10) : Rect{};
+  const Rect columns = rest.take_right(columns_width(given), 10);
   const Rect names = rest.take_left(kNames);
   const Cells cells{rest, rows_of(found), static_cast<int>(found.tokens.size())};
   draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
@@ -208,7 +207,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
   ui.paint().outline({chosen.x, rest.y, chosen.w, rest.h}, t.ink, 1);
   draw_words(ui, given, cells, {rest.x, foot.y, rest.w, foot.h});
   draw_names(ui, given, cells, names);
-  if (given.columns) draw_columns(ui, columns, rest, given);
+  draw_columns(ui, columns, rest, given);
   if (hit.hovered) ui.tooltip(cell_words(given, cells.under(ui.mouse())));
   if (hit.held || hit.pressed) return cells.under(ui.mouse());
   if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;

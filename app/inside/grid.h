@@ -33,7 +33,7 @@ struct GridGiven {
   Lengths lengths;
   Selection selected;
   char letter = 'A';
-  bool columns = true;  ///< beside the map
+  int columns = 4;  ///< beside the map, at most
 };
 
 /// `word_of` is a token as it is shown, on one line.
@@ -48,8 +48,10 @@ std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& g
 /// `draw_columns` draws what belongs to each sub-layer, one line of bars each, in `rest`; `row_at` is the rectangle of a
 /// row of the map.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
-float columns_width(const Inside& found);
+float columns_width(const GridGiven& given);
 
 inline constexpr float kHeadOfGrid = 30;
+inline constexpr ui::TextStyle kTick{ui::Face::Sans, ui::type::tick}, kMono{ui::Face::Mono, ui::type::tick},
+    kBody{ui::Face::Sans, ui::type::body};
 
 }  // namespace normscope::inside

@@ -14,16 +14,44 @@ using namespace ui;
 
 namespace {
 
-constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
-constexpr float kLine = 21;
+constexpr float kLine = 21, kRow = 30;
+constexpr float kMostLines = 3;
 constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
 
+/// `boxes_of` are the places of the tokens in lines of that width, from (0, 0).
+std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
+  std::vector<Rect> boxes;
+  float x = 0, y = 0;
+  for (const int32_t token : inside.found.tokens) {
+    const float width = std::max(p.text_width(kBody, word_of(inside, token)) + 8, 14.f);
+    if (x + width > room && x > 0) {
+      x = 0;
+      y += kLine;
+    }
+    boxes.push_back({x, y, width, kLine - 3});
+    x += width + 2;
+  }
+  return boxes;
+}
+
 }  // namespace
+
+const RunInside* InsideScreen::first_read() const {
+  for (const Side& side : sides_)
+    if (side.inside) return side.inside;
+  return nullptr;
+}
+
+float InsideScreen::head_height(Ui& ui, float width) const {
+  const RunInside* seen = first_read();
+  const float lines = seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad).back().bottom() : kLine;
+  return 8 + kRow + 8 + std::clamp(lines, kLine, kMostLines * kLine) + 8;
+}
 
 void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   panel(ui, rest, {});
   rest = rest.inset(space::pad, 8);
-  Rect row = rest.take_top(30, 8);
+  Rect row = rest.take_top(kRow, 8);
   for (const RunView& run : view.runs) {
     const Rect place = row.take_left(28, 6);
     if (tile_button(ui, fmt::format("inside/run/{}", run.letter), {place.x, place.y + 2, 26, 26},
@@ -53,10 +81,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
       desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
   }
   text_field(ui, "inside/text", row, words::say("inside.text_hint"), text_, words::say("inside.text_help"));
-  const Side* seen = nullptr;
-  for (const Side& side : sides_)
-    if (side.inside && !seen) seen = &side;
-  if (seen) draw_tokens(ui, rest, *seen->inside);
+  if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
 }
 
 /// `draw_tokens` writes the text as the model has it: a box for each token.
@@ -71,16 +96,10 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
   const Hit hit = ui.hit("inside/token", rect, word_of(inside, found.tokens[static_cast<size_t>(at.token)]),
                          words::say("inside.token_help"), options);
   p.push_clip(rect);
-  float x = rect.x, y = rect.y;
+  const std::vector<Rect> boxes = boxes_of(p, inside, rect.w);
   for (size_t i = 0; i < found.tokens.size(); ++i) {
     const std::string word = word_of(inside, found.tokens[i]);
-    const float width = std::max(p.text_width(kBody, word) + 8, 14.f);
-    if (x + width > rect.right() && x > rect.x) {
-      x = rect.x;
-      y += kLine;
-    }
-    const Rect box{x, y, width, kLine - 3};
-    x += width + 2;
+    const Rect box = boxes[i].moved(rect.x, rect.y);
     if (box.bottom() > rect.bottom() + 1) break;
     // A token is judged where it was predicted: by the decoder's token before it, by an encoder where it stands.
     const bool ahead = !found.targets.empty() && found.targets != found.tokens;

@@ -16,8 +16,7 @@ namespace {
 
 constexpr size_t kMostSides = 2;
 constexpr double kWhilePlaying = 0.7;  ///< seconds between two looks while runs train
-constexpr float kHead = 128, kDetails = 268, kLeastMap = 210;
-constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
+constexpr float kDetails = 268, kLeastMap = 210;
 
 const RunView* run_of(const LabView& view, char letter) {
   for (const RunView& run : view.runs)
@@ -122,7 +121,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   tile(ui, {title.x, title.y + 2, 20, 20}, side.run->letter - 'A');
   title.take_left(28);
   const std::string loss =
-      side.inside ? words::say("inside.loss", {{"loss", number(side.inside->found.loss, 3)},
+      side.inside ? words::say("inside.loss", {{"loss", fmt::format("{:.2f}", side.inside->found.loss)},
                                                {"perplexity", number(std::exp(side.inside->found.loss), 3)},
                                                {"step", side.inside->step}})
                   : "";
@@ -144,7 +143,9 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
                         .lengths = lengths,
                         .selected = selection_in(*side.inside),
                         .letter = side.run->letter,
-                        .columns = alone || rest.w > 820};
+                        .columns = alone          ? 4
+                                   : rest.w > 640 ? 2
+                                                  : 1};
   if (const auto chosen = draw_grid(ui, rest, given)) selected_ = *chosen;
 }
 
@@ -158,7 +159,7 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
   desk_ = {};
   take(view);
   Rect rest = area.inset(space::margin, space::gap);
-  draw_head(ui, rest.take_top(std::min(kHead, rest.h), space::gap), view);
+  draw_head(ui, rest.take_top(std::min(head_height(ui, rest.w), rest.h), space::gap), view);
   const bool seen = std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.inside; });
   if (!seen) {
     draw_nothing(ui, rest, view);

@@ -71,6 +71,8 @@ class InsideScreen {
   void draw_side(ui::Ui& ui, ui::Rect rest, const Side& side, bool alone);
   Selection selection_in(const RunInside& inside) const;
   // head_panel.cpp
+  const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet
+  float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
   // detail_panels.cpp

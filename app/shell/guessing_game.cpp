@@ -61,8 +61,7 @@ void start_game(GuessingGame& state, const RunSpec& spec) {
   const auto task = make_task(spec.data);
   if (task->vocabulary() > 4096) throw Error(words::say("shell.game.needs_letters"));
   constexpr int kLength = kGiven + kGameLetters;
-  Batch batch(1, kLength);
-  task->batch(spec.seed, 1, Split::Validation, 1, kLength, batch.tokens, batch.targets);
+  const Batch batch = task->draw(spec.seed, 1, Split::Validation, 1, kLength);
   state = GuessingGame{};
   state.sentence.assign(batch.tokens.begin(), batch.tokens.end());
   for (int32_t i = 0; i < task->vocabulary(); ++i) state.alphabet.push_back(task->decode({&i, 1}));

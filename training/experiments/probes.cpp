@@ -14,9 +14,7 @@
 namespace normscope::experiments {
 
 Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences) {
-  Batch batch(sequences, spec.model.sequence);
-  task.batch(spec.seed, 1, Split::Validation, batch.B, batch.T, batch.tokens, batch.targets);
-  return batch;
+  return task.draw(spec.seed, 1, Split::Validation, sequences, spec.model.sequence);
 }
 
 CriticalShares critical_shares() { return {1 / kMostMultiple, 1 / kLeastMultiple}; }

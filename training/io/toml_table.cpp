@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kShown = 300;                        // bytes that a message quotes
+constexpr size_t kQuoted = 300;                       // bytes that a message quotes
 constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
 
 std::string plain_text(const toml::node& node) {
@@ -46,8 +46,8 @@ void Table::refuse(std::string_view key, const std::string& what) const {
   const std::string path = name_.empty() ? std::string(key)
                            : key.empty() ? name_
                                          : fmt::format("{}.{}", name_, key);
-  std::string all = fmt::format("{}:{}: [{}] {}", file_, line, path.substr(0, kShown), what);
-  if (all.size() > file_.size() + 2 * kShown) all = all.substr(0, file_.size() + 2 * kShown) + "...";
+  std::string all = fmt::format("{}:{}: [{}] {}", file_, line, path.substr(0, kQuoted), what);
+  if (all.size() > file_.size() + 2 * kQuoted) all = all.substr(0, file_.size() + 2 * kQuoted) + "...";
   std::replace_if(
       all.begin(), all.end(), [](unsigned char c) { return c < 0x20; }, ' ');
   throw Error(all);

@@ -75,9 +75,8 @@ Agreement agreement_of(const Task& task, int32_t length) {
   const auto V = static_cast<size_t>(task.vocabulary());
   std::vector<double> count(V);
   std::vector<std::pair<int32_t, int32_t>> pairs;
-  Batch batch(kRows, length);
   for (uint64_t step = 1; step <= kBatches; ++step) {
-    task.batch(1, step, Split::Train, kRows, length, batch.tokens, batch.targets);
+    const Batch batch = task.draw(1, step, Split::Train, kRows, length);
     for (size_t i = 0; i < batch.tokens.size(); ++i) {
       if (batch.targets[i] < 0) return {};
       ++count[static_cast<size_t>(batch.tokens[i])];

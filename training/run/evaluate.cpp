@@ -17,11 +17,10 @@ namespace {
 
 // `prompt_of` is the given symbols: all up to the first one whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
-  Batch batch(1, sequence);
-  task.batch(seed, 1, Split::Validation, 1, sequence, batch.tokens, batch.targets);
+  const Batch batch = task.draw(seed, 1, Split::Validation, 1, sequence);
   const auto first =
       std::find_if(batch.targets.begin(), batch.targets.end(), [](int32_t target) { return target >= 0; });
-  const auto length = std::min<std::ptrdiff_t>(first - batch.targets.begin() + 1, sequence);
+  const auto length = std::min<std::ptrdiff_t>(first - batch.targets.begin() + 1, batch.T);
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
 

@@ -163,8 +163,8 @@ void LabTrainer::do_work() {
     return;
   }
   if (LabEntry* entry = without_text()) {
+    entry->text_step = entry->run->steps_done();  // first, so that what cannot be written is tried once
     entry->text = entry->run->sample(options_.line_length);
-    entry->text_step = entry->run->steps_done();
     keep_sample(*entry, entry->text_step);
     return;
   }
@@ -377,11 +377,12 @@ LabView LabTrainer::view() const {
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();
-    view.unigram_entropy = task.unigram_entropy();
     view.entropy_rate = task.entropy_rate().value_or(0);
-    if (!agreement_ || agreement_->first != task.hash())
-      agreement_.emplace(task.hash(), theory::agreement_of(task, runs_.front()->run->spec().model.sequence));
-    view.agreement = agreement_->second;
+    if (!data_ || data_->hash != task.hash())
+      data_ = DataNumbers{task.hash(), task.unigram_entropy(),
+                          theory::agreement_of(task, runs_.front()->run->spec().model.sequence)};
+    view.unigram_entropy = data_->unigram_entropy;
+    view.agreement = data_->agreement;
     view.data_name = data_name(runs_.front()->run->spec().data);
     view.unit = task.unit();
   }

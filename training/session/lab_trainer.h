@@ -221,7 +221,13 @@ class LabTrainer {
   std::string backend_note_;
   std::vector<std::string> notices_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< for the data with this hash
+  /// `DataNumbers` are of the data with this hash; a large vocabulary makes them too slow for every view.
+  struct DataNumbers {
+    uint64_t hash = 0;
+    double unigram_entropy = 0;
+    theory::Agreement agreement;
+  };
+  mutable std::optional<DataNumbers> data_;
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
   std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
