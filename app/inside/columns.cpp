@@ -90,7 +90,7 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& 
              colour.alpha(chosen ? 1.f : 0.75f));
       if (worded)
         p.text_in({line.x + room_of, line.y, kNumber, line.h}, {chosen ? Face::Bold : Face::Mono, type::tick},
-                  chosen ? t.ink : t.ink3, number(value, 2), Align::Right);
+                  chosen ? t.ink : t.ink3, with_minus(number(value, 2)), Align::Right);
     }
   }
 }
