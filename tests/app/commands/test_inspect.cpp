@@ -131,10 +131,12 @@ TEST_CASE("inspect: tables name the symbols, and escape what would move a cursor
   tokenizer.replace(tokenizer.find("looks"), 5, "lo\\u001b");
   const Outcome outcome = run_program("inspect " + model + " --text 'norm scope looks norm' --leave-out");
   CHECK(outcome.code == 0);
-  for (const char* said : {"GPT-2 (gpt2)", "the symbols, and what each is worth in nats", "2 \"scope\"",
+  for (const char* said : {"GPT-2 (gpt2)", "the symbols, and what each is worth in nats", "2: \"scope\"",
                            "the stream:", "shares of the state's variance", "entropy of attention",
-                           "(the logit lens)", "left out", "gradients"})
+                           "(the logit lens)", "left out", "gradients"}) {
+    INFO(said);
     CHECK(holds(outcome.out, said));
+  }
   std::ofstream(model + "/tokenizer.json") << tokenizer;
   const Outcome escaped = run_program("inspect " + model + " --ids '5 17 3 5'");
   CHECK(holds(escaped.out, R"(3: "lo\u001b")"));
