@@ -55,11 +55,11 @@ class Recorder : AttentionParts {
 
   /// `record_end` records what comes after the last layer, from a state that is an input.
   ModelValues record_end() {
-    const int64_t B = options_.batch, T = options_.sequence, D = config_.d_model;
-    values_.targets = tape_.input("targets", {B, T}, DType::I32);
-    if (config_.stack().second != NormKind::None) second_ = tape_.input("second", {B, T, D}, DType::F32);
-    values_.hidden = end_of_stack({.wiring = config_.stack()}, tape_.input("state", {B, T, D}, DType::F32));
-    return finish(options_.key_lengths ? tape_.input("key_lengths", {B}, DType::I32) : kNone);
+    const Shape states{options_.batch, options_.sequence, config_.d_model};
+    values_.targets = tape_.input("targets", {states[0], states[1]}, DType::I32);
+    if (config_.stack().second != NormKind::None) second_ = tape_.input("state.second", states, DType::F32);
+    values_.hidden = end_of_stack({.wiring = config_.stack()}, tape_.input("state", states, DType::F32));
+    return finish(options_.key_lengths ? tape_.input("key_lengths", {states[0]}, DType::I32) : kNone);
   }
 
   ValueId logits(ValueId hidden) {

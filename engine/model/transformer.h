@@ -82,7 +82,7 @@ ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOp
 
 /// `record_end` records what comes after the last layer, over the Store of a model of one stack that was recorded: the
 /// norm there, the output layer, the loss. It reads the state of any layer from an input "state" (B,T,D), and
-/// ResiDual's second stream from "second" beside it ("targets"; "key_lengths" on request).
+/// ResiDual's second stream from "state.second" ("targets"; "key_lengths" on request).
 ModelValues record_end(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// `record_logits` records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.

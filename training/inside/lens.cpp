@@ -61,7 +61,7 @@ std::vector<Inside::Lens> lenses_of(Store& store, const ModelConfig& model, cons
   std::vector<Inside::Lens> lenses;
   for (const LayerState& layer : states) {
     std::ranges::copy(layer.state, program.floats("state").begin());
-    if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("second").begin());
+    if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
     program.replay({});
     const Said said(program, end.logits, end.loss);
     Inside::Lens& lens = lenses.emplace_back();

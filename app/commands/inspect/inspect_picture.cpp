@@ -69,7 +69,7 @@ class NormsPicture {
  private:
   size_t rows() const { return of_.inside.tokens.size(); }
   std::string name_of(size_t t) const {
-    return fmt::format("{} {}", t + 1, shown_token(of_, of_.inside.tokens[t]));
+    return fmt::format("{}: {}", t + 1, shown_token(of_, of_.inside.tokens[t]));
   }
   Rect cell(size_t column, size_t row) const {
     return {left_ + static_cast<float>(column) * kCellWidth, kTop + static_cast<float>(row) * kCellHeight,

@@ -31,7 +31,7 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
 
 /// `symbol_at` is the place of a symbol, counted from 1, and what it is.
 std::string symbol_at(const Inspected& of, size_t place) {
-  return fmt::format("{} {}", place + 1, shown_token(of, of.inside.tokens[place]));
+  return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
 
 void print_symbols(const Inspected& of) {
@@ -98,7 +98,7 @@ void print_attention(const Inspected& of) {
   Rows rows{{"attention", "entropy", "narrowest head", "widest head"}};
   for (const Inside::Attention& a : of.inside.attention) {
     const auto [low, high] = std::ranges::minmax_element(a.entropy);
-    const auto head = [&](auto at) { return fmt::format("{} {:.3f}", at - a.entropy.begin() + 1, *at); };
+    const auto head = [&](auto at) { return fmt::format("{}: {:.3f}", at - a.entropy.begin() + 1, *at); };
     const double mean = std::accumulate(a.entropy.begin(), a.entropy.end(), 0.0) / a.heads;
     rows.push_back({a.name, fmt::format("{:.3f}", mean), head(low), head(high)});
   }

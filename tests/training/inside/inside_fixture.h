@@ -23,7 +23,6 @@ inline ModelConfig small_config(Placement placement, Architecture architecture =
   config.feed_forward = 40;
   config.sequence = 11;
   config.vocabulary = 17;
-  if (placement == Placement::FixUp) config.init = InitRule::FixUp;
   set_placement(config, placement);
   return config;
 }

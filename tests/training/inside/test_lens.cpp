@@ -31,7 +31,7 @@ void end_is_the_model(Store& store, const ModelConfig& config, const Batch& text
   put(text, program);
   std::ranges::copy(look.read(last.output), program.floats("state").begin());
   CHECK((last.second != kNone) == (config.stack().second != NormKind::None));
-  if (last.second != kNone) std::ranges::copy(look.read(last.second), program.floats("second").begin());
+  if (last.second != kNone) std::ranges::copy(look.read(last.second), program.floats("state.second").begin());
   program.replay({});
   CHECK(same_bits(program.read("logits"), look.read(look.values().logits)));
   CHECK(program.loss() == look.program().loss());
