@@ -24,11 +24,11 @@ if(TARGET normscope_training)
     "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
   list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
   list(FILTER of_training EXCLUDE REGEX "^training/tokenizer/")  # the parts of one type
-  list(APPEND of_training training/tokenizer/published_tokenizer.h)
+  list(APPEND of_training training/tokenizer/published_tokenizer.h training/tokenizer/tokenizer.h)
   list(APPEND headers ${of_training})
 endif()
 list(FILTER headers EXCLUDE REGEX
-  "(_inl|_impl|_passes|input_value|published/family|codec|codec_rules|kept_spec|saved_run|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
+  "(_inl|_impl|_passes|input_value|toml|toml_table|published/family|codec|codec_rules|kept_spec|saved_run|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)
 foreach(header IN LISTS headers)
   get_filename_component(folder "${header}" DIRECTORY)

@@ -23,7 +23,7 @@
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
 #include "training/data/task.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/files/places.h"
 
 namespace normscope::commands {

@@ -20,6 +20,7 @@
 #include "app/words/words.h"
 #include "training/experiments/loss_archive.h"
 #include "training/files/file_kind.h"
+#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -98,25 +99,31 @@ void check_recorded(const std::vector<std::string>& files) {
   }
 }
 
-/// `models_of` are the runs of published models that stand side by side. Throws Error.
-std::vector<ConfigRun> models_of(const std::vector<std::string>& folders) {
+/// `model_of` is a published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
+RunSpec model_of(const std::string& path) {
+  const OpenedFile opened = read_opened(path, words::say("inside.passage"));
+  if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;
+  if (opened.look.kind != FileKind::Recorded)
+    throw CommandError(Exit::Input, fmt::format("open {}: {} Expected published models and saved runs", path,
+                                                opened.look.words));
+  const std::string file = std::filesystem::absolute(path).string();
+  RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(file); });
+  spec.train.init_from = file;
+  spec.name = std::filesystem::path(path).stem().string();
+  return spec;
+}
+
+std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
   std::vector<ConfigRun> models;
-  for (const std::string& folder : folders) {
-    const OpenedFile opened = read_opened(folder, words::say("inside.passage"));
-    if (opened.look.kind != FileKind::Published)
-      throw CommandError(Exit::Input,
-                         fmt::format("open {}: {} Expected published models alone beside a published model",
-                                     folder, opened.look.words));
-    models.push_back(opened.runs.front());
-    models.back().letter = static_cast<char>('A' + models.size() - 1);
-  }
+  for (const std::string& path : paths)
+    models.push_back({static_cast<char>('A' + models.size()), model_of(path), {}});
   return models;
 }
 
-Exit open_files(const MainOptions& options, const std::vector<std::string>& files) {
-  const bool models = std::any_of(files.begin(), files.end(), [](const std::string& file) {
-    return look_at(file).kind == FileKind::Published;
-  });
+Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
+  const bool models = inside || std::any_of(files.begin(), files.end(), [](const std::string& file) {
+                        return look_at(file).kind == FileKind::Published;
+                      });
   // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
   if (!models) {
@@ -148,8 +155,12 @@ void add_open(CLI::App& app, Command& command) {
       ->expected(1, 4);
   add_look(sub, options->theme, options->scale);
   sub.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
-  sub.callback(
-      [options, files, &command] { command = [options, files] { return open_files(*options, *files); }; });
+  const auto inside = std::make_shared<bool>(false);
+  sub.add_flag("--inside", *inside,
+               "look into saved runs instead of comparing them, as into published models");
+  sub.callback([options, files, inside, &command] {
+    command = [options, files, inside] { return open_files(*options, *files, *inside); };
+  });
 }
 
 void add_window(CLI::App& app, Command& command) {

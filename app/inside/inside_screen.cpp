@@ -134,7 +134,10 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
     p.text_wrapped(rest, kBody, t.ink2, why, 18);
     return;
   }
-  if (!side.inside) return p.text_in(rest, kBody, t.ink3, words::say("inside.looking")), void();
+  if (!side.inside) {
+    p.text_in(rest, kBody, t.ink3, words::say("inside.looking"));
+    return;
+  }
   Lengths lengths;
   for (const Side& any : sides_)
     if (any.inside) lengths.take(any.inside->found);

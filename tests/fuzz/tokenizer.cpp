@@ -1,5 +1,5 @@
 // A SentencePiece model, as far as it is ours to refuse: what is accepted encodes and decodes.
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 
 #include "fuzz.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "training/data/task.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/data/tsv.h"
 
 namespace normscope {

@@ -13,7 +13,7 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "test_paths.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;

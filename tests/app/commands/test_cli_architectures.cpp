@@ -12,7 +12,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 

@@ -18,7 +18,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
 #include "training/data/task.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/experiments/probes.h"
 #include "training/experiments/taking.h"
 #include "training/run/run.h"

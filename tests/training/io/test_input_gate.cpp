@@ -20,7 +20,7 @@
 #include "skip.h"
 #include "test_paths.h"
 #include "training/data/text_source.h"
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/data/tsv.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"

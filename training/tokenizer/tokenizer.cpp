@@ -1,5 +1,5 @@
 // See tokenizer.h. No other file knows SentencePiece.
-#include "training/data/tokenizer.h"
+#include "training/tokenizer/tokenizer.h"
 
 #include <unordered_map>
 
