@@ -131,7 +131,7 @@ std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Ba
   inside.embedding = row_norms(look.read(look.values().embedding), width);
   inside.sublayers = stream_of(look, number, width);
   const int32_t counted = text.key_lengths.empty() ? text.T : std::clamp(text.key_lengths[0], 1, text.T);
-  if (asked.attention) inside.attention = attention_of(look, static_cast<size_t>(counted));
+  inside.attention = attention_of(look, static_cast<size_t>(counted));
   if (asked.gradients) inside.gradients = gradients_of(look, store);
   return asked.guesses > 0 ? states_of(look) : std::vector<LayerState>();
 }

@@ -307,24 +307,6 @@ TEST_CASE("inside: only what is asked for is measured, and no bit of the weights
   CHECK(little.sublayers[3].shares == much.sublayers[3].shares);
 }
 
-TEST_CASE(
-    "inside: a look without a backward pass has no room for gradients, without probabilities none for them") {
-  SmallModel model(small_config(Placement::Pre));
-  const BatchShape shape = shape_of(model.text);
-  const Look least(model.store, model.config, shape, false, false), seen(model.store, model.config, shape),
-      back(model.store, model.config, shape, true, false);
-  const auto plan = [](const Look& look) { return look.program().data().plan; };
-  CHECK(plan(least).gradients == 0);
-  CHECK(plan(back).gradients > 0);
-  CHECK(plan(seen).activations >= plan(least).activations + 3 * 4 * 11 * 11);
-  // Activations' gradients share their places: beside those of parameters there is room for a few alone.
-  Tape tape(model.store);
-  const ModelValues values =
-      record_transformer(tape, model.config, {.batch = 1, .sequence = 11, .training = false});
-  const Program every = seal(tape, {.loss = values.loss, .update = kNoOp});
-  CHECK(plan(back).gradients < every.data().plan.gradients);
-}
-
 TEST_CASE("inside: what is no single text of symbols is refused in one line") {
   const auto refused = [](ModelConfig config, Batch text) {
     const auto backend = make_cpu_backend(1);
