@@ -145,14 +145,16 @@ void draw_gradients(Ui& ui, const Rect& rest, const Inside& found, int row) {
                              : words::say("inside.gradients.title", {{"layer", layer}});
   options.term = "gradient-norm";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
-  ui.mark("inside/gradients", rest, options.title, words::say("inside.gradients.help"));
   std::vector<const Inside::Gradient*> of_layer;
+  std::string said;
   double most = 0;
   for (const Inside::Gradient& gradient : found.gradients) {
     if (gradient.layer != layer) continue;
     of_layer.push_back(&gradient);
     most = std::max(most, gradient.norm);
+    said += fmt::format("{} {}, ", gradient.name, number(gradient.norm, 3));
   }
+  ui.mark("inside/gradients", rest, said, words::say("inside.gradients.help"));
   const float height = std::min(22.f, content.h / static_cast<float>(std::max<size_t>(of_layer.size(), 1)));
   const Theme& t = ui.theme();
   for (const Inside::Gradient* gradient : of_layer) {
@@ -195,8 +197,10 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
       const Inside::Guess& guess = lens.guesses[static_cast<size_t>(token) * each + g];
       const bool right = guess.token == found.targets[static_cast<size_t>(token)];
       Rect place = line.take_left(width - 12, 12);
-      ui.paint().text_in(place.take_right(38, 4), kMono, t.ink3,
-                         fmt::format("{:.0f} %", 100 * guess.probability), Align::Right);
+      ui.paint().text_in(
+          place.take_right(38, 4), kMono, t.ink3,
+          guess.probability < 0.005f ? "<1 %" : fmt::format("{:.0f} %", 100 * guess.probability),
+          Align::Right);
       ui.paint().text_in(place, right ? TextStyle{Face::Bold, type::body} : kBody, right ? t.ink : t.ink2,
                          word_of(inside, guess.token));
     }
@@ -206,6 +210,13 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
 }  // namespace
 
 void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
+  if (sides_.size() > 1) {
+    Rect whose = rest.take_top(22, 4);
+    tile(ui, {whose.x, whose.y + 1, 20, 20}, side.run->letter - 'A');
+    whose.take_left(28);
+    ui.paint().text_in(whose, kBody, ui.theme().ink2,
+                       words::say("inside.details_of", {{"run", side.run->name}}));
+  }
   const RunInside& inside = *side.inside;
   const Selection at = selection_in(inside);
   const bool wide = rest.w >= 1150;

@@ -165,6 +165,11 @@ void Lengths::take(const Inside& found) {
     }
 }
 
+Lengths Lengths::apart() const {
+  const float middle = std::sqrt(low * high), most = std::sqrt(2.f);
+  return high >= 2 * low ? *this : Lengths{middle / most, middle * most};
+}
+
 float Lengths::share(float length) const {
   if (!(length > 0) || !(high > low)) return length > 0 ? 0.5f : 0.f;
   return std::log(length / low) / std::log(high / low);
@@ -203,8 +208,11 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
     for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells.at(row, token), row, token);
   const Selection at = given.selected;
   const Rect chosen = cells.at(at.row, at.token);
-  ui.paint().outline({rest.x, chosen.y, rest.w, chosen.h}, t.ink, 1);
-  ui.paint().outline({chosen.x, rest.y, chosen.w, rest.h}, t.ink, 1);
+  for (const Rect& line :
+       {Rect{rest.x, chosen.y, rest.w, chosen.h}, Rect{chosen.x, rest.y, chosen.w, rest.h}}) {
+    ui.paint().outline(line, t.panel, 3);  // on dark and on light cells
+    ui.paint().outline(line, t.ink, 1);
+  }
   draw_words(ui, given, cells, {rest.x, foot.y, rest.w, foot.h});
   draw_names(ui, given, cells, names);
   draw_columns(ui, columns, rest, given);

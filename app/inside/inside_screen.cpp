@@ -143,19 +143,33 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
     if (any.inside) lengths.take(any.inside->found);
   const GridGiven given{.inside = *side.inside,
                         .shows = static_cast<Shows>(shows_),
-                        .lengths = lengths,
+                        .lengths = lengths.apart(),
                         .selected = selection_in(*side.inside),
                         .letter = side.run->letter,
                         .columns = alone          ? 4
                                    : rest.w > 640 ? 2
                                                   : 1};
-  if (const auto chosen = draw_grid(ui, rest, given)) selected_ = *chosen;
+  if (const auto chosen = draw_grid(ui, rest, given)) {
+    selected_ = *chosen;
+    detailed_ = side.run->letter;
+  }
 }
 
 void InsideScreen::draw_sides(Ui& ui, Rect rest) {
   const float width =
       (rest.w - space::gap * static_cast<float>(sides_.size() - 1)) / static_cast<float>(sides_.size());
   for (const Side& side : sides_) draw_side(ui, rest.take_left(width, space::gap), side, sides_.size() == 1);
+}
+
+/// `detailed_side` is the model that the panels below are of; some model has been read.
+const InsideScreen::Side& InsideScreen::detailed_side() const {
+  const Side* first = nullptr;
+  for (const Side& side : sides_) {
+    if (!side.inside) continue;
+    if (side.run->letter == detailed_) return side;
+    if (!first) first = &side;
+  }
+  return *first;
 }
 
 Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
@@ -168,7 +182,7 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
     draw_nothing(ui, rest, view);
   } else {
     const bool room = rest.h >= kDetails + kLeastMap;
-    const Side& detailed = sides_[0].inside ? sides_[0] : sides_[1];
+    const Side& detailed = detailed_side();
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
       draw_sides(ui, rest);

@@ -69,6 +69,7 @@ class InsideScreen {
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
   void draw_sides(ui::Ui& ui, ui::Rect rest);
   void draw_side(ui::Ui& ui, ui::Rect rest, const Side& side, bool alone);
+  const Side& detailed_side() const;
   Selection selection_in(const RunInside& inside) const;
   // head_panel.cpp
   const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet
@@ -84,6 +85,7 @@ class InsideScreen {
   int shows_ = 0;  ///< of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;
+  char detailed_ = 0;        ///< the model that was chosen from last; 0: the first
   std::vector<Side> sides_;  ///< of this frame
   std::map<char, Asked> asked_;
   std::map<char, std::string> refused_;

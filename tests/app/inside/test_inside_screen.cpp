@@ -49,6 +49,11 @@ TEST_CASE("inside: two models stand side by side, and the oldest choice gives wa
   CHECK(window.screen().kept().runs == "AB");
   CHECK(window.value("inside/grid/A") != "none");
   CHECK(window.value("inside/grid/B") != "none");
+  // What stands below the maps is of the model that was chosen from last.
+  const std::string of_first = window.value("inside/gradients");
+  window.driver.click("inside/grid/B");
+  window.driver.frames(2);
+  CHECK(window.value("inside/gradients") != of_first);
   window.driver.click("inside/run/C");
   window.rest();
   CHECK(window.screen().kept().runs == "BC");

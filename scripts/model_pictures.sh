@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# model_pictures.sh FOLDER: draws the pictures of docs/models.md, of the models that
+# tests/fixtures/transformers/shapes.py made in FOLDER, without a display.
+set -euo pipefail
+
+models=$(realpath "${1:?expected the folder of tests/fixtures/transformers/shapes.py}")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+program="${PROGRAM:-build/release/normscope}"
+out="${OUT:-assets/screenshots}"
+script=$(mktemp)
+trap 'rm -f "$script"' EXIT
+
+for name in bert gpt2 olmo2 gemma2; do
+  printf 'file %s\nframes 30\ninside\nclick inside/leave_out\nshoot %s\n' "$models/$name" "$name" > "$script"
+  "$program" screenshot --steps 1 --size 1600x1000 --script "$script" --out "$out/inside.png"
+done
