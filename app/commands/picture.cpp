@@ -184,10 +184,11 @@ class Stage {
 
   /// `rest_of_inside` waits until the models shown have read the text.
   void rest_of_inside() {
-    do {
-      stand_->driver.frames(2);
+    for (int quiet = 0; quiet < 3;) {
+      stand_->driver.frames(1);
       lab_.wait_idle();
-    } while (stand_->state.screens.inside && stand_->state.screens.inside->busy());
+      quiet = stand_->state.screens.inside && stand_->state.screens.inside->busy() ? 0 : quiet + 1;
+    }
   }
 
   void rest() {

@@ -68,8 +68,10 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   const Rect map{square.x, square.y, std::min(square.w, square.h), std::min(square.w, square.h)};
   draw_map(ui, map, *attention, head, found.tokens.size(), at.token);
   ui.mark("inside/heads/map", map, fmt::format("{}", head + 1), words::say("inside.heads.map_help"));
-  const TextStyle small = kTick;
-  ui.paint().text_in(content.take_top(16), small, t.ink3, words::say("inside.heads.entropy"));
+  const std::string heading =
+      fitting(ui.paint(), kTick, content.w,
+              {words::say("inside.heads.entropy"), words::say("inside.heads.entropy_brief")});
+  ui.paint().text_in(content.take_top(16), kTick, t.ink3, heading);
   const double most = std::log(static_cast<double>(found.tokens.size()));
   const float height = std::min(22.f, content.h / static_cast<float>(attention->heads));
   const Rect list = content;

@@ -235,7 +235,8 @@ struct Keyboard {
 
 /// `is_chosen_already` says whether it is where keys put it to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
-  static const std::set<std::string> chosen{"app/tab/lab", "run/A", "diagram/run/A", "settings/edits/all"};
+  static const std::set<std::string> chosen{"app/tab/lab", "run/A", "diagram/run/A", "settings/edits/all",
+                                            "inside/run/B"};
   return chosen.contains(name);
 }
 

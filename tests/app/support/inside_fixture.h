@@ -33,12 +33,11 @@ struct InsideDriver : LiveDriver {
   }
   inside::InsideScreen& screen() { return *state.screens.inside; }
   void rest() override {
-    for (int tries = 0; tries < 500; ++tries) {
-      driver.frames(2);
+    for (int quiet = 0, tries = 0; quiet < 3 && tries < 500; ++tries) {
+      driver.frames(1);
       lab.wait_idle();
-      if (!screen().busy()) break;
+      quiet = screen().busy() ? 0 : quiet + 1;
     }
-    driver.frames(2);
     REQUIRE_FALSE(screen().busy());
   }
   std::string value(const char* control) {
