@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -112,7 +114,7 @@ void print_lens(const Inspected& of) {
                last = symbols - 1;
   const auto guess = [&](const Inside::Lens& lens, size_t t, size_t i) {
     const Inside::Guess& g = lens.guesses[t * guesses + i];
-    return fmt::format("{} {:.2f}", shown_token(of, g.token), g.probability);
+    return fmt::format("{} {:.2g}", shown_token(of, g.token), g.probability);
   };
   const bool each = symbols <= kMostColumns;
   Rows rows{{"layer", "loss"}};
