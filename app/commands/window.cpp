@@ -17,7 +17,6 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/window/main_window.h"
-#include "app/words/words.h"
 #include "training/experiments/loss_archive.h"
 #include "training/files/file_kind.h"
 #include "training/run/run.h"
@@ -101,7 +100,7 @@ void check_recorded(const std::vector<std::string>& files) {
 
 /// `model_of` is a published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
 RunSpec model_of(const std::string& path) {
-  const OpenedFile opened = read_opened(path, words::say("inside.passage"));
+  const OpenedFile opened = read_opened(path);
   if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;
   if (opened.look.kind != FileKind::Recorded)
     throw CommandError(Exit::Input, fmt::format("open {}: {} Expected published models and saved runs", path,

@@ -113,8 +113,7 @@ void begin_opening(Files& files, const ShownSession& session, const std::string&
   files.sure = sure;
   files.opened.forget();  // the same file may hold something else now
   files.opened.ask(
-      path, [path, passage = words::say("inside.passage")] { return read_opened(path, passage); },
-      files.wake);
+      path, [path] { return read_opened(path); }, files.wake);
 }
 
 void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, std::string& notice) {

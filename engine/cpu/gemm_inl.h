@@ -182,8 +182,9 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t asked) {
   const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMostShared;
   if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
     plan.pack_b = PackB::InPlace;
-  else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep.
-    plan.pack_b = transposed || g.m > g.k || shared ? PackB::ByStage : PackB::ByChunk;
+  else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep,
+        // and for a transposed B, which is slow to pack, where more than one chunk of rows needs a panel.
+    plan.pack_b = (transposed ? g.m > kMostRows : g.m > g.k) || shared ? PackB::ByStage : PackB::ByChunk;
 
   // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
   // to use them often.
@@ -295,7 +296,7 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
     const int64_t pack_from = plan.pack_b == PackB::InPlace ? larger(j0, ragged) : j0;
     if (plan.pack_b != PackB::ByStage)
       for (int64_t j = pack_from; j < j1; j += kPanel)
-        pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
+        pack_panel({b.p + j * b.col, b.row, b.col}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
     const auto multiply = [&](int64_t i, int64_t rows, int64_t j, Operand a) HWY_ATTR {
       const bool direct = plan.pack_b == PackB::InPlace && j < pack_from;
       const float* panel = plan.pack_b == PackB::ByStage ? packed + k0 * width + j * kc

@@ -1,5 +1,8 @@
 #include "engine/tape/program.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
 
@@ -55,16 +58,34 @@ double Program::stat(std::string_view name) const {
   fail("program", "there is no stat named '{}'", name);
 }
 
-std::vector<float> Program::read(std::string_view name, bool gradient) const {
+Program::Kept Program::kept(std::string_view name, bool gradient) const {
   const ValueId v = find_value(*data_, name);
   if (is_reused(*data_, v, gradient))
     fail("program", "{}'{}' gave its memory to later ones: expected {}", gradient ? "the gradient of " : "",
          name, gradient ? "train.reuse_gradients = false" : "a program that keeps its values");
   const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
   if (p == nullptr) fail("program", "'{}' has no {}", name, gradient ? "gradient" : "memory");
-  std::vector<float> host(static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size()));
-  executable_->read(p, host);
+  return {p, static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size())};
+}
+
+std::vector<float> Program::read(std::string_view name, bool gradient) const {
+  const Kept kept = this->kept(name, gradient);
+  std::vector<float> host(kept.size);
+  executable_->read(kept.at, host);
   return host;
+}
+
+double Program::gradient_norm(std::string_view name) const {
+  constexpr size_t kAtOnce = size_t{1} << 18;
+  const Kept kept = this->kept(name, true);
+  std::vector<float> part;
+  double square = 0;
+  for (size_t begin = 0; begin < kept.size; begin += kAtOnce) {
+    part.resize(std::min(kAtOnce, kept.size - begin));
+    executable_->read(kept.at + begin, part);
+    for (const float g : part) square += static_cast<double>(g) * g;
+  }
+  return std::sqrt(square);
 }
 
 void Program::read_front(ValueId value, std::span<float> host, bool gradient) const {

@@ -80,6 +80,9 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// `read` copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
+  /// `gradient_norm` is the Euclidean norm of a tensor's gradient, added up in double precision, part by part: a table of
+  /// tokens would take as much memory again. Throws Error as read() does.
+  double gradient_norm(std::string_view name) const;
   /// `read_front` copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
   /// nothing.
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
@@ -88,6 +91,13 @@ class Program {
   Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 
  private:
+  /// `Kept` is where a value or gradient lies that kept its memory.
+  struct Kept {
+    const float* at;
+    size_t size;
+  };
+  Kept kept(std::string_view name, bool gradient) const;
+
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
   std::unique_ptr<Executable> executable_;
 };

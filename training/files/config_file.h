@@ -29,7 +29,8 @@ struct ConfigRun {
   std::vector<Edit> edits;  ///< in the order of their steps; structural edits rebuild the network
 };
 
-/// `read_config` reads a file. A relative data.text starts from the folder of the file.
+/// `read_config` reads a file, or the folder of a published model as a run of its own. A relative data.text starts from
+/// the folder of the file.
 std::vector<ConfigRun> read_config(const std::string& path);
 /// `parse_config` reads from memory; `name` stands for the file in errors, and a relative data.text starts from
 /// `folder`.

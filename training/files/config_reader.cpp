@@ -9,6 +9,7 @@
 #include "training/files/config_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
+#include "training/published/published_run.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
@@ -301,6 +302,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 }
 
 std::vector<ConfigRun> read_config(const std::string& path) {
+  if (published::is_published(path)) return {{.spec = published::run_of(path), .edits = {}}};
   return parse_config(read_input_file(path, input::kConfig), path,
                       std::filesystem::path(path).parent_path().string());
 }

@@ -144,8 +144,9 @@ FileLook look(const std::string& path) {
     if (fs::exists(fs::path(path) / "session.json"))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
     if (published::is_published(path))
-      return {FileKind::Published,
-              "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
+      return {
+          FileKind::Published,
+          "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
@@ -163,13 +164,11 @@ FileLook look_at(const std::string& path) noexcept {
   }
 }
 
-OpenedFile read_opened(const std::string& path, std::string_view passage) noexcept {
+OpenedFile read_opened(const std::string& path) noexcept {
   OpenedFile opened{look_at(path), {}};
-  const bool model = opened.look.kind == FileKind::Published;
-  if (!model && opened.look.kind != FileKind::Config) return opened;
+  if (opened.look.kind != FileKind::Config && opened.look.kind != FileKind::Published) return opened;
   try {
-    opened.runs = model ? std::vector<ConfigRun>{{.spec = published::run_of(path, passage), .edits = {}}}
-                        : read_config(path);
+    opened.runs = read_config(path);
   } catch (const std::exception& error) {
     opened.look = {FileKind::Unusable, error.what()};
   }

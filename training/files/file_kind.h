@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "training/files/config_file.h"
@@ -28,13 +27,12 @@ struct FileLook {
 };
 FileLook look_at(const std::string& path) noexcept;
 
-// `read_opened` looks at a file and reads the runs of a configuration. A published model becomes a run that reads
-// `passage`.
+// `read_opened` looks at a file and reads the runs of a configuration or of a published model.
 struct OpenedFile {
   FileLook look;
   std::vector<ConfigRun> runs;
 };
-OpenedFile read_opened(const std::string& path, std::string_view passage) noexcept;
+OpenedFile read_opened(const std::string& path) noexcept;
 
 // `FolderContent` lists the names in a folder, folders first, in the order of their letters, without names that begin
 // with a dot.

@@ -75,7 +75,7 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   std::vector<Inside::Gradient> gradients;
   for (const ParameterInfo& p : store.parameters())
     if (p.trainable && p.shape.rank == 2)
-      gradients.push_back({p.name, p.layer, norm_of(look.program().read(p.name, true))});
+      gradients.push_back({p.name, p.layer, look.program().gradient_norm(p.name)});
   return gradients;
 }
 

@@ -121,6 +121,17 @@ std::shared_ptr<const std::span<const uint8_t>> InputFile::map() const {
           }};
 }
 
+void InputFile::forget(std::span<const uint8_t> part) {
+#ifdef MADV_DONTNEED
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page,
+             end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#else
+  (void)part;
+#endif
+}
+
 // `rest` reads to the file's end and not to its size: the files of /proc have none, and others may grow.
 std::string InputFile::rest() {
   std::string bytes;

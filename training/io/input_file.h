@@ -55,6 +55,8 @@ class InputFile {
   /// `map` is the whole file as the system keeps it in memory: pages are read when they are looked at and may be
   /// dropped again. They outlive this.
   std::shared_ptr<const std::span<const uint8_t>> map() const;
+  /// `forget` gives the whole pages within a part of such a map back to the system; they are read again if need be.
+  static void forget(std::span<const uint8_t> part);
   /// `rest` is all that is left. Throws Error when that is more than the limit.
   std::string rest();
 

@@ -12,8 +12,8 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
-#include "training/io/input_kinds.h"
 #include "training/io/half.h"
+#include "training/io/input_kinds.h"
 #include "training/published/family.h"
 
 namespace normscope::published {
@@ -208,6 +208,7 @@ void convert(const Published& model, const Place& place, const ParameterInfo& pa
     store.backend().upload(store.block(Store::Block::Value),
                            parameter.offset + static_cast<size_t>(row * columns), part);
   }
+  model.weights.file(place.tensor).forget(place.tensor);
 }
 
 }  // namespace

@@ -211,3 +211,14 @@ TEST_CASE("inspect: a run of two stacks is refused before its data are made") {
   CHECK(is_one_error_line(outcome));
   CHECK(holds(outcome.err, "expected a decoder or an encoder"));
 }
+
+TEST_CASE("train: a published folder stands for a configuration, and its passage for the data") {
+  const std::string model = kModels + "gpt2";
+  const Outcome trained = run_program("train --config " + model + " --steps 3 --set 'data.passage=5 17 3 5'");
+  CHECK(trained.err.empty());
+  REQUIRE(trained.code == 0);
+  CHECK(trained.out.find("gpt2") != std::string::npos);
+  const Outcome beyond = run_program("train --config " + model + " --steps 3 --set 'data.passage=5 dog'");
+  CHECK(beyond.code == 3);
+  CHECK(beyond.err.find("is no number of a token") != std::string::npos);
+}

@@ -347,3 +347,35 @@ TEST_CASE("safetensors: a link stays a link, a full device is said", "[io]") {
   CHECK(contains(error_of([] { Tensors().write("/dev/full"); }), "No space left"));
 }
 #endif
+
+#ifdef __linux__
+TEST_CASE("safetensors: a mapped tensor that is forgotten takes no memory, and reads the same again",
+          "[io]") {
+  const Folder folder;
+  const std::string path = folder.file("large.safetensors");
+  const std::vector<float> numbers(size_t{1} << 20, 1.5f);
+  SafetensorsWriter writer;
+  writer.add("t", {1024, 1024}, numbers);
+  writer.write(path);
+  const SafetensorsFile file = SafetensorsFile::map(path);
+  /// `resident` is the bytes of files that this process has in memory.
+  const auto resident = [] {
+    int64_t all = 0, own = 0, of_files = 0;
+    std::ifstream("/proc/self/statm") >> all >> own >> of_files;
+    return of_files * 4096;
+  };
+  const auto sum = [&] {
+    double total = 0;
+    for (const float number : file.floats("t")) total += static_cast<double>(number);
+    return total;
+  };
+  const int64_t before = resident();
+  const double first = sum();
+  const int64_t read = resident();
+  file.forget("t");
+  const int64_t after = resident();
+  CHECK(read - before > 3'000'000);
+  CHECK(after - before < 1'000'000);
+  CHECK(sum() == first);
+}
+#endif

@@ -80,6 +80,14 @@ TEST_CASE("published run: the specification is kept as every other") {
   CHECK(again[0].spec == opened.spec);
 }
 
+TEST_CASE("published run: a folder stands wherever a configuration does") {
+  const std::vector<ConfigRun> runs = read_config((kFolder / "gpt2").string());
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].spec.train.init_from == (kFolder / "gpt2").string());
+  // It has no tokenizer: the passage that comes with the program is words, so it reads sixteen numbers.
+  CHECK(make_task(runs[0].spec.data)->encode(runs[0].spec.data.passage).size() == 16);
+}
+
 TEST_CASE("published run: with another wiring what fits is taken over") {
   Opened opened("gpt2");
   const auto whole = opened.run();
