@@ -5,12 +5,13 @@ set -euo pipefail
 
 models=$(realpath "${1:?expected the folder of tests/fixtures/transformers/shapes.py}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-program="${PROGRAM:-build/release/normscope}"
-out="${OUT:-assets/screenshots}"
+program=$(realpath "${PROGRAM:-build/release/normscope}")
+out=$(realpath "${OUT:-assets/screenshots}")
 script=$(mktemp)
 trap 'rm -f "$script"' EXIT
 
+cd "$models"
 for name in bert gpt2 olmo2 gemma2; do
-  printf 'file %s\nframes 30\ninside\nclick inside/leave_out\nshoot %s\n' "$models/$name" "$name" > "$script"
+  printf 'file %s\nframes 30\ninside\nclick inside/leave_out\nshoot %s\n' "$name" "$name" > "$script"
   "$program" screenshot --steps 1 --size 1600x1000 --script "$script" --out "$out/inside.png"
 done
