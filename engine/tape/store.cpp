@@ -87,6 +87,7 @@ Store Store::clone(Backend& on) const {
   if (!materialized()) return copy;
   std::vector<float> all(size_);
   for (auto [from, to] : {std::pair{&values_, &copy.values_}, {&m_, &copy.m_}, {&v_, &copy.v_}}) {
+    if (!*from) continue;  // materialize_values() makes no moments
     *to = on.allocate(size_);
     backend_->download(**from, 0, all);
     on.upload(**to, 0, all);

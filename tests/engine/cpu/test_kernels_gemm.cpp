@@ -149,7 +149,9 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
     CHECK(weight(256, 2048, 64).pack_b == PackB::InPlace);
     CHECK(weight(256, 2048, 512).pack_b == PackB::ByStage);
     CHECK(weight(2048, 256, 512).pack_b == PackB::ByChunk);
-    CHECK(backward(64, 256, 512, kMiB).plans[1].pack_b == PackB::ByStage);  // transposed: always
+    // Transposed: once where several chunks of rows use it, else by the one chunk that does.
+    CHECK(backward(1024, 256, 512, kMiB).plans[1].pack_b == PackB::ByStage);
+    CHECK(backward(64, 256, 512, kMiB).plans[1].pack_b == PackB::ByChunk);
     // Half of the cache is for panels.
     CHECK(weight(256, 4096, 4096, kMiB / 4).cols.per_chunk < weight(256, 4096, 4096).cols.per_chunk);
     // The order of sums is the shape's.
