@@ -159,5 +159,6 @@ def operands(args: Any) -> Optional[tuple[torch.Tensor, torch.Tensor]]:
 
 def of_sum(out: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Variance and mean square."""
-    spread, mean = torch.var_mean(wide(out), correction=0)
+    x = wide(out)
+    spread, mean = torch.var(x, correction=0), x.mean()  # var_mean takes six times as long on a CPU
     return spread, spread + mean * mean

@@ -155,7 +155,7 @@ class Analysis:
             parts = [(self.kind_of(s.from_node, p), self.nodes[joint].add, i) for i, p in enumerate(pairs[joint])
                      if self.above[p] & self.products & self.below(s.from_node, p)]
             if sorted(k for k, _, _ in parts) == ["attn", "ffn"]:
-                s.kind, s.parts = "ffn", tuple(parts)
+                s.kind, s.parts = "ffn", tuple(sorted(parts))
                 for (kind, _, i) in parts:
                     self.assign(s, kind, pairs[joint][i])
                 return

@@ -245,7 +245,7 @@ class Recording:
             return
         if not self.graded:
             self.norms("grad_norm", lambda p: p.grad)
-        self.due = (count // self.every - 1) % self.update_every == 0
+        self.due = bool(self.parts) and (count // self.every - 1) % self.update_every == 0
         if self.due:
             self.copies = self.copies or {q.parameter: torch.empty_like(q.parameter) for q in self.parts}
             torch._foreach_copy_([*self.copies.values()], [p.detach() for p in self.copies])

@@ -51,13 +51,14 @@ def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
 class Log:
     """A log that is open until something fails; of several processes the first one writes."""
 
-    def __init__(self, path: str, rank: int, show: bool) -> None:
-        self.path, self.show = path, show
+    def __init__(self, path: str, rank: int, show: bool, together: bool = False) -> None:
+        """`together`: the other processes measure too, as numbers are computed by all."""
+        self.path, self.show, self.together = path, show, together
         self.file: Optional[IO[str]] = open(path, "w", buffering=1) if rank == 0 else None
 
     @property
     def open(self) -> bool:
-        return self.file is not None
+        return self.file is not None or self.together
 
     def write(self, line: dict[str, Any], shows: bool = False) -> None:
         if self.file is None:
@@ -68,7 +69,7 @@ class Log:
             show(self.path)
 
     def stop(self, why: Optional[BaseException] = None) -> None:
-        file, self.file = self.file, None
+        file, self.file, self.together = self.file, None, False
         if why is not None:
             say(f"{self.path}: nothing more is recorded: {why!r}")
         if file is not None:
