@@ -17,7 +17,8 @@ VIEWS = {"view", "_unsafe_view", "reshape", "alias", "detach", "t", "transpose",
          "split_with_sizes", "unbind", "chunk", "select", "unsqueeze", "squeeze", "narrow", "unsafe_split", "as_strided"}
 SAME = {"view", "_unsafe_view", "reshape", "alias", "detach", "clone", "_to_copy", "contiguous", "native_dropout",
         "copy_", "unsqueeze", "squeeze", "expand", "t", "transpose", "permute", "bernoulli_"}
-PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "convolution", "_grouped_mm", "linear_backward"}
+PRODUCTS = {"mm", "addmm", "linear", "convolution", "_grouped_mm"}  # with a matrix, known or not (FSDP's is not)
+BATCHED = {"bmm", "baddbmm", "matmul"}  # of a weight, or in attention
 NORMS = {"native_layer_norm", "_fused_rms_norm", "rms_norm", "native_group_norm"}
 SCALES = {"mul", "div", "mul_", "div_"}
 
@@ -70,7 +71,8 @@ class Analysis:
             self.above.append(mask)
             of = [self.weight[i] for i in node.inputs]
             self.weight.append(node.parameter or (of[0] if of and node.op in VIEWS | SAME else ""))
-        self.products = self.mask(lambda at: self.nodes[at].op in PRODUCTS and bool(self.weights_of(at)))
+        self.products = self.mask(lambda at: self.nodes[at].op in PRODUCTS or self.nodes[at].op in BATCHED
+                                  and bool(self.weights_of(at)))
         self.norms = self.mask(self.is_norm)
         self.roles: dict[str, str] = {}
 
@@ -365,10 +367,18 @@ class Analysis:
         """The table of symbols, the last norm and the output matrix."""
         symbols = {self.nodes[o].shape[-1] for o in self.graph.outputs if self.nodes[o].shape}
         inputs = self.mask(lambda at: self.nodes[at].op == "input")
-        for at, node in enumerate(self.nodes):
+        width = self.nodes[found[0].node].shape[-1] if found else 0
+        places = set()
+        for node in self.nodes:
             name = self.weight[node.inputs[0]] if node.op == "embedding" else ""
-            if name and self.above[node.inputs[1]] & inputs and self.parameters[name][0] in symbols:
+            rows = self.parameters[name][0] if name else 0
+            if name and self.above[node.inputs[1]] & inputs and rows in symbols:
                 self.roles[name] = "emb.tokens"
+            elif name and not self.above[node.inputs[1]] & inputs and node.shape[-1] == width \
+                    and rows >= node.shape[-2]:
+                places.add(name)  # read at places that no input says
+        if len(places) == 1:
+            self.roles[places.pop()] = "emb.positions"
         tail = self.below(found[-1].node, len(self.nodes) - 1) if found else 0
         for o in self.graph.outputs:
             tail |= self.below(found[-1].node, o) if found else 0

@@ -198,9 +198,8 @@ class Own(Case):
 def distributed(rank: int, folder: str, kind: str) -> None:
     import torch.distributed as dist
 
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29541" if kind == "ddp" else "29542")
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", rank=rank, world_size=2)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/{kind}.store", rank=rank, world_size=2)
     torch.manual_seed(1)
     model: nn.Module = models.Own()
     if kind == "ddp":
@@ -216,6 +215,7 @@ def distributed(rank: int, folder: str, kind: str) -> None:
             sgd.zero_grad()
             models.loss_of(model, models.batch(step).chunk(2)[rank]).backward()
             sgd.step()
+    dist.barrier()
     dist.destroy_process_group()
 
 
