@@ -19,8 +19,8 @@ RecordedRun recorded(const std::string& name) {
   return file.runs[0];
 }
 
-/// `apart` is the largest |a - b| / |b| over the steps, infinite where one of them lacks a number.
-double apart(const Series& a, const Series& b) {
+/// `factor_apart` is the largest |a - b| / |b| over the steps, infinite where one of them lacks a number.
+double factor_apart(const Series& a, const Series& b) {
   if (a.steps != b.steps) return INFINITY;
   double most = 0;
   for (size_t i = 0; i < a.values.size(); ++i)
@@ -41,7 +41,7 @@ TEST_CASE("a model of one's own is recorded as its twin with names that are know
     CHECK(run->layers == 2);
     CHECK(run->missing.empty());  // every name is known, without a mapping
   }
-  CHECK(apart(own.history->loss(), known.history->loss()) < 1e-5);
+  CHECK(factor_apart(own.history->loss(), known.history->loss()) < 1e-5);
   const auto names = [](const RecordedRun& run) {
     std::vector<std::string> all;
     for (const StatInfo& stat : run.history->layout()) all.push_back(stat.name);
@@ -54,7 +54,7 @@ TEST_CASE("a model of one's own is recorded as its twin with names that are know
     INFO(name);
     const Series a = own.history->series(own.history->find(name)),
                  b = known.history->series(known.history->find(name));
-    CHECK(apart(a, b) < 1e-3);
+    CHECK(factor_apart(a, b) < 1e-3);
   }
 }
 
