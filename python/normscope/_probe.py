@@ -89,10 +89,12 @@ class Probe(TorchDispatchMode):
                       hooks.register_module_forward_hook(self.leave, always_call=True)]
         self.__enter__()
 
-    def end(self, outputs: Any) -> Graph:
+    def end(self) -> None:
         self.__exit__(None, None, None)
         for hook in self.hooks:
             hook.remove()
+
+    def graph_to(self, outputs: Any) -> Graph:
         self.graph.outputs = [self.known[t] for t in tensors_in(outputs) if t in self.known]
         return self.graph
 
@@ -116,7 +118,8 @@ class Probe(TorchDispatchMode):
         return len(self.graph.nodes) - 1
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        inputs, before = (), None
+        inputs: tuple[int, ...] = ()
+        before = None
         try:
             if self.failure is None:
                 inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs or {}]))
@@ -138,7 +141,7 @@ class Probe(TorchDispatchMode):
             if before is not None:
                 self.seen[add] = (*before, *of_sum(out))
         for t in tensors_in(out):
-            offset = t.storage_offset() if t.layout == torch.strided else 0
+            offset = int(t.storage_offset()) if t.layout == torch.strided else 0
             self.known[t] = self.add(Node(func._schema.name.partition("::")[2], inputs, tuple(t.shape), offset, "",
                                           t.is_floating_point(), add, self.running))
 

@@ -6,72 +6,20 @@ import dataclasses
 import os
 import time
 import weakref
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Iterable, Optional
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from ._probe import ADDS, Moments, Probe, clean, of_sum, operands
-from ._stream import Analysis, Found, SubLayer
+from ._branches import SubLayer
+from ._measure import Measure, shares, stream_numbers
+from ._probe import Probe, clean
+from ._stream import Analysis, Found
 from ._writer import Log, guarded, say
 
 FORMAT = "normscope log 3"
 MOST_PROBES = 3  # a model whose passes differ is not probed for ever
 Tensor = torch.Tensor
-
-
-class Measure(TorchDispatchMode):
-    """Measures stream and branches as the pass adds them up; every other op goes through."""
-
-    def __init__(self, found: Found) -> None:
-        super().__init__()
-        subs = [s for s in found.sublayers if s.kind]
-        self.wanted = {s.add for s in subs} | {add for s in subs for _, add, _ in s.parts}
-        self.width, self.adds = found.width, 0
-        self.seen: dict[int, Moments] = {}
-        self.failure: Optional[Exception] = None
-
-    def begin(self) -> None:
-        self.adds, self.seen = 0, {}
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func not in ADDS:
-            return func(*args, **(kwargs or {}))
-        add, self.adds = self.adds, self.adds + 1
-        if add not in self.wanted or self.failure is not None:
-            return func(*args, **(kwargs or {}))
-        before = None
-        try:
-            before = operands(args) if args[0].shape[-1:] == (self.width,) else None
-        except Exception as why:
-            self.failure = why
-        out = func(*args, **(kwargs or {}))
-        try:
-            if before is not None:
-                self.seen[add] = (*before, *of_sum(out))
-        except Exception as why:
-            self.failure = why
-        return out
-
-    @property
-    def whole(self) -> bool:
-        return self.seen.keys() >= self.wanted
-
-
-def stream_numbers(subs: Sequence[SubLayer], seen: dict[int, Moments]) -> dict[tuple[str, str], Tensor]:
-    numbers = {}
-    for s in (s for s in subs if s.kind):
-        moments, first = seen[s.add], s.name
-        for kind, add, which in s.parts:
-            numbers["branch_variance", f"{s.stack}L{s.layer:02}.{kind}"] = seen[add][which]
-            first = f"{s.stack}L{s.layer:02}.attn"  # both read the stream before either is added
-        if not s.parts:
-            numbers["branch_variance", s.name] = moments[1 - s.stream]
-        numbers["input_variance", first] = moments[s.stream]
-        numbers["sum_variance", s.name] = moments[2]
-        numbers["mean_square", s.name + ".sum"] = moments[3]
-    return numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +46,8 @@ class Recording:
         self.every, self.stream_every, self.update_every = every, stream_every, update_every
         self.about = {"maker": "PyTorch " + torch.__version__, "name": name, "placement": placement, "data": data,
                       "settings": {k: str(v) for k, v in settings.items()}}
-        self.count, self.probes, self.notes = 0, 0, []
+        self.count, self.probes = 0, 0
+        self.notes: list[str] = []
         self.found: Optional[Found] = None
         self.measure: Optional[Measure] = None
         self.mode: Any = None
@@ -118,7 +67,7 @@ class Recording:
         inner = getattr(model, "_orig_mod", model)
         self.compiled = any(getattr(m, "_orig_mod", None) is not None or getattr(m, "_compiled_call_impl", None)
                             for m in model.modules())
-        self.plain = inner
+        self.plain, self.model = inner, weakref.ref(model)
         names = [(n, p) for n, p in inner.named_parameters() if p.requires_grad]
         cut = [n for n, p in names if hasattr(p, "to_local") or "_fsdp_wrapped_module" in n or "_flat_param" in n]
         if cut:
@@ -140,8 +89,8 @@ class Recording:
 
     @guarded
     def before(self, module: Any, args: Any, kwargs: Any) -> None:
-        if not torch.is_grad_enabled() or not module.training or self.mode is not None:
-            return
+        if not torch.is_grad_enabled() or not module.training or self.mode is not None or module is not self.model():
+            return  # a copy of the model has the hooks too
         self.finish()
         count = self.count + 1
         if count % self.every:
@@ -168,17 +117,17 @@ class Recording:
     def after(self, module: Any, args: Any, kwargs: Any, out: Any) -> None:
         mode, self.mode = self.mode, None
         if mode is not None:
-            graph = mode.end(out) if isinstance(mode, Probe) else mode.__exit__(None, None, None)
-            self.use(mode, graph, out)
+            mode.end()
+            self.use(mode, out)
 
     @guarded
-    def use(self, mode: Any, graph: Any, out: Any) -> None:
+    def use(self, mode: Any, out: Any) -> None:
         if mode.failure is not None:
             raise mode.failure
         if out is None:  # the pass itself failed
             return
-        if graph is not None:
-            self.recognise(graph)
+        if isinstance(mode, Probe):
+            self.recognise(mode.graph_to(out))
         elif not mode.whole:  # another way through the model: found anew
             self.measure = None
             if self.probes == MOST_PROBES:
@@ -223,7 +172,7 @@ class Recording:
         found = [(q.name, q.of(t)) for q in self.parts for t in [of(q.parameter)] if t is not None]
         if not found:
             return
-        values = torch._foreach_norm([t for _, t in found])
+        values = list(torch._foreach_norm([t for _, t in found]))
         if over is not None:
             values = [v / over.to(v.device) for v in values]
         self.numbers.update(zip([(field, name) for name, _ in found], values))
@@ -281,7 +230,7 @@ class Recording:
         if line is not None:
             losses = [self.said] if self.said is not None else self.losses
             if losses:
-                self.numbers["", "loss"] = sum(torch.as_tensor(x).detach().float().mean() for x in losses)
+                self.numbers["", "loss"] = torch.stack([torch.as_tensor(x).detach().float().mean() for x in losses]).sum()
             if self.due:
                 torch._foreach_sub_([*self.copies.values()], [p.detach() for p in self.copies])
                 self.norms("update_norm", lambda p: self.copies[p])
@@ -342,11 +291,26 @@ class Recording:
     def end(self) -> None:
         self.finish()
 
+    def __deepcopy__(self, _: Any) -> "Recording":  # a model that is copied or saved whole has its hooks with it
+        return self
+
+    def __reduce__(self) -> Any:
+        return Nothing, ()
+
     def __enter__(self) -> "Recording":
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+class Nothing:
+    """What a recording is in a model that was saved whole and loaded: it does nothing."""
+
+    def before(self, *_: Any) -> None:
+        pass
+
+    after = before
 
 
 def rank() -> int:
@@ -368,14 +332,6 @@ def entry(s: SubLayer) -> dict[str, Any]:
         return {"module": s.module, "not recognised": True}
     more = {"parts": [f"{s.stack}L{s.layer:02}.{kind}" for kind, _, _ in s.parts]} if s.parts else {}
     return {"name": s.name, "module": s.module, "norms": list(s.norms), **more}
-
-
-def shares(subs: Sequence[SubLayer], branches: dict[str, float], states: dict[str, float]) -> dict[str, float]:
-    """A sub-layer's own share of the state behind it, where no later norm carries it: the diagonal of Pre-LN."""
-    order = [(s.stack, s.layer, s.kind) for s in subs if not s.parts]
-    if order != [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
-        return {}
-    return {f"beta2.{i}.{i}": branches[s.name] / states[s.name] for i, s in enumerate(subs, 1) if states.get(s.name)}
 
 
 # The loss is the number whose backward() is called.

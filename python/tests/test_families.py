@@ -24,10 +24,11 @@ def find(model: torch.nn.Module, **inputs: Any) -> Found:
     names = {id(p): n for n, p in model.named_parameters()}
     probe = Probe(model, names)
     probe.start([inputs])
-    graph = probe.end(model(**inputs))
+    out = model(**inputs)
+    probe.end()
     if probe.failure:
         raise probe.failure
-    return Analysis(graph, {n: tuple(p.shape) for n, p in model.named_parameters()}).found()
+    return Analysis(probe.graph_to(out), {n: tuple(p.shape) for n, p in model.named_parameters()}).found()
 
 
 def names_of(found: Found) -> list[str]:

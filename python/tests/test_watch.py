@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import os
@@ -171,6 +172,33 @@ class Own(Case):
                 models.loss_of(model, models.batch(step)).backward()
                 sgd.step()
         self.assertEqual(said.getvalue().count("nothing more is recorded"), 1)
+
+    def test_a_copied_and_a_saved_model(self) -> None:
+        torch.manual_seed(1)
+        model = models.Own()
+        with normscope.watch(model, path=self.path):
+            average = copy.deepcopy(model)
+            buffer = io.BytesIO()
+            torch.save(model, buffer)
+            buffer.seek(0)
+            loaded = torch.load(buffer, weights_only=False)
+            for other in (average, loaded):
+                models.loss_of(other, models.batch(0))
+            sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+            models.loss_of(model, models.batch(0)).backward()
+            sgd.step()
+        self.assertEqual(len(self.read()), 2)
+
+    def test_a_failing_pass_leaves_nothing_behind(self) -> None:
+        torch.manual_seed(1)
+        model = models.Own()
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with normscope.watch(model, sgd, self.path):
+            for step, length in enumerate((models.T + 1, models.T, models.T + 1, models.T)):
+                with contextlib.suppress(IndexError):
+                    models.loss_of(model, models.batch(step, length=length)).backward()
+                    sgd.step()
+        self.assertEqual([len(x["share"]) for x in self.read()[1:]], [4, 4])
 
     def test_a_model_without_a_stream(self) -> None:
         model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
