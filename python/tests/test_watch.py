@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import tempfile
+import time
 import unittest
 from typing import Any, Callable, Optional
 
@@ -221,6 +222,20 @@ class Own(Case):
             if named is not None:
                 os.environ["NORMSCOPE"] = named
         self.assertIn("normscope open " + self.path, said.getvalue())
+
+    def test_show_opens_the_log(self) -> None:
+        program = pathlib.Path(self.path).with_name("program")
+        program.write_text(f'#!/bin/sh\necho "$@" > "{program}.part" && mv "{program}.part" "{program}.said"\n')
+        program.chmod(0o755)
+        os.environ["NORMSCOPE"] = str(program)
+        self.addCleanup(os.environ.pop, "NORMSCOPE", None)
+        self.train(steps=2, show=True)
+        said = pathlib.Path(f"{program}.said")
+        for _ in range(600):  # a minute, for a busy machine
+            if said.exists():
+                break
+            time.sleep(0.1)
+        self.assertEqual(said.read_text().split(), ["open", self.path])
 
 
 def distributed(rank: int, folder: str, kind: str) -> None:
