@@ -1,11 +1,11 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make web, make web-serve, make test-web, make clean. A
-# thin front to CMake's presets; everything is built under build/.
+# make install [PREFIX=...], make package, make package-check, make web, make web-serve, make test-web, make
+# test-python, make clean. A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check web web-serve test-web clean
+  package-check web web-serve test-web test-python clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -33,6 +33,10 @@ test-full:
 # fuzz feeds readers of files and options mutated input, TIME seconds each. See tests/fuzz/README.md.
 fuzz:
 	@scripts/fuzz.sh $(TIME)
+
+# test-python tests the Python package that records trainings, with PyTorch and what else can be installed.
+test-python:
+	@scripts/test_python.sh
 
 # test-cuda runs the CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:

@@ -35,6 +35,7 @@ GROUPS = {
         ("docs/ops.md", "docs/ops.html"),
         ("docs/design.md", "docs/design.html"),
         ("training/README.md", "docs/training.html"),
+        ("python/README.md", "docs/python-package.html"),
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),

@@ -227,7 +227,8 @@ DataIdentity data_of(const InputValue& line) {
 
 void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
   const std::string format = line.at("format").text(kLongestText);
-  if (format != kLogFormat) line.at("format").refuse(fmt::format("\"{}\"", kLogFormat));
+  if (format != kLogFormat && format != kStreamFormat)
+    line.at("format").refuse(fmt::format("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
   out.is_header = true;
   out.label = label_of(line);
   out.maker = text_of(line, "maker");

@@ -23,12 +23,15 @@ namespace normscope::records {
 /// `StatField` is a log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp).
 struct StatField {
   std::string_view key, suffix;
-  const char* words;  ///< "gradient norms", in sentences
+  const char* words;  ///< "gradient norms", in sentences; null: not missed where a log has none
 };
 inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient norms"},
                                             {"update_norm", ".update_norm", "update norms"},
                                             {"weight_norm", ".weight_norm", "weight norms"},
-                                            {"mean_square", ".mean_square", "hidden states"}};
+                                            {"mean_square", ".mean_square", "hidden states"},
+                                            {"branch_variance", ".branch.variance", nullptr},
+                                            {"input_variance", ".input.variance", nullptr},
+                                            {"share", "", nullptr}};
 inline constexpr int32_t kHiddenField = 3;
 
 /// `LogStat` is a number of a step, with its field and name.
@@ -72,6 +75,8 @@ struct LogAbout {
 enum class LineKind : uint8_t { Blank, Step, About };
 
 inline constexpr const char* kLogFormat = "normscope log 2";
+inline constexpr const char* kStreamFormat =
+    "normscope log 3";                                    ///< has the stream too, which ours do not write
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
 inline constexpr size_t kMostStats = 20'000;              ///< of one line
 

@@ -111,7 +111,7 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   if (!has_rate_) all.push_back("learning rate: not in this log");
   for (size_t field = 0; field < std::size(kStatFields); ++field) {
     const auto of_field = [&](const Column& c) { return c.field == static_cast<int32_t>(field); };
-    if (std::none_of(columns_.begin(), columns_.end(), of_field))
+    if (kStatFields[field].words && std::none_of(columns_.begin(), columns_.end(), of_field))
       all.push_back(fmt::format("{}: not in this log", kStatFields[field].words));
   }
   const auto foreign_output = [](const Column& c) { return c.tensor.output && !c.tensor.ours; };

@@ -287,6 +287,12 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
   return false;
 }
 
+/// `is_share` holds for "beta2.3.3" (measure/step_metrics.h).
+bool is_share(std::string_view name) {
+  const std::vector<std::string_view> words = split(name, '.');
+  return words.size() == 3 && words[0] == "beta2" && is_number(words[1]) && is_number(words[2]);
+}
+
 }  // namespace
 
 TensorName parse_own_name(std::string_view name) {
@@ -305,7 +311,8 @@ TensorName parse_own_name(std::string_view name) {
     if (own.layer < 1 || own.layer >= kMostLayers) return {};
     rest.remove_prefix(dot + 1);
     if (!is_one_of(rest.substr(0, rest.find('.')), "attn|cross|ffn")) return {};
-  } else if (!is_one_of(rest,
+  } else if (!is_share(rest) &&
+             !is_one_of(rest,
                         "emb.tokens|emb.positions|emb.norm.gain|emb.norm.bias|out.w|class.w|class.b|"
                         "final.gain|final.bias")) {
     return {};

@@ -1,0 +1,27 @@
+"""Records a training run for the program normscope: `normscope.watch(model, optimizer, "run.jsonl")`, one line.
+
+PyTorch is imported when `watch` is first called; `normscope.jax` is for JAX and Flax. docs/recording.md has the rest.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+if TYPE_CHECKING:
+    from ._watch import Recording
+
+__all__ = ["watch"]
+
+
+def watch(model: Any, optimizer: Any = None, path: str = "run.jsonl", *, every: int = 1, stream_every: int = 1,
+          update_every: int = 20, name: str = "", placement: Optional[str] = None, data: Any = None,
+          show: bool = False, **settings: Any) -> "Recording":
+    """Records the training of `model` from now on. Without an optimizer, every one that steps its parameters counts.
+
+    Each `every`-th update has a line; the stream is measured in each `stream_every`-th of these, and the norms of
+    weights and update in each `update_every`-th. `placement` is what was found, unless it is said here. `show` opens
+    the window of normscope beside the training.
+    """
+    from ._watch import Recording
+
+    return Recording(model, optimizer, path, every=every, stream_every=stream_every, update_every=update_every,
+                     name=name, placement=placement, data=data, show=show, settings=settings)

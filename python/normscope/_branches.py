@@ -1,0 +1,224 @@
+"""What is between the stream and a branch: attention or not, and which matrix is which, by what it makes."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Callable, Iterator, Optional
+
+from ._probe import Graph
+
+VIEWS = {"view", "_unsafe_view", "reshape", "alias", "detach", "t", "transpose", "permute", "expand", "slice", "split",
+         "split_with_sizes", "unbind", "chunk", "select", "unsqueeze", "squeeze", "narrow", "unsafe_split", "as_strided"}
+SAME = {"view", "_unsafe_view", "reshape", "alias", "detach", "clone", "_to_copy", "contiguous", "native_dropout",
+        "copy_", "unsqueeze", "squeeze", "expand", "t", "transpose", "permute", "bernoulli_"}
+PRODUCTS = {"mm", "addmm", "linear", "convolution", "_grouped_mm"}  # with a matrix, known or not (FSDP's is not)
+BATCHED = {"bmm", "baddbmm", "matmul"}  # of a weight, or in attention
+NORMS = {"native_layer_norm", "_fused_rms_norm", "rms_norm", "native_group_norm"}
+SCALES = {"mul", "div", "mul_", "div_"}
+
+
+@dataclasses.dataclass
+class SubLayer:
+    """A residual sum. `add` is which addition of the pass it is, `stream` which of its two operands is the stream."""
+
+    add: int
+    stream: int
+    node: int
+    from_node: int  # the stream's
+    branch: int
+    kind: str = ""  # "attn", "cross", "ffn"; "": not recognised
+    layer: int = 0
+    stack: str = ""
+    module: str = ""  # that computed the sum
+    norms: tuple[str, ...] = ()
+    parts: tuple[tuple[str, int, int], ...] = ()  # of a branch + branch: kind, the addition, which operand
+
+    @property
+    def name(self) -> str:
+        return f"{self.stack}L{self.layer:02}.{self.kind}"
+
+
+def bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Branches:
+    """What a graph's tensors were made of, and what the matrices of a branch are."""
+
+    def __init__(self, graph: Graph, parameters: dict[str, tuple[int, ...]]) -> None:
+        self.nodes, self.graph, self.parameters = graph.nodes, graph, parameters
+        self.above: list[int] = []  # of each node, all that it was made of and itself
+        self.weight: list[str] = []  # of each node, the parameter that it is a view or a copy of
+        for at, node in enumerate(self.nodes):
+            mask = 1 << at
+            for i in node.inputs:
+                mask |= self.above[i]
+            self.above.append(mask)
+            of = [self.weight[i] for i in node.inputs]
+            self.weight.append(node.parameter or (of[0] if of and node.op in VIEWS | SAME else ""))
+        self.products = self.mask(lambda at: self.nodes[at].op in PRODUCTS or self.nodes[at].op in BATCHED
+                                  and bool(self.weights_of(at)))
+        self.norms = self.mask(self.is_norm)
+        self.roles: dict[str, str] = {}
+
+    def mask(self, holds: Callable[[int], bool]) -> int:
+        return sum(1 << at for at in range(len(self.nodes)) if holds(at))
+
+    def weights_of(self, at: int) -> list[str]:
+        return [self.weight[i] for i in self.nodes[at].inputs if self.weight[i]]
+
+    def is_norm(self, at: int) -> bool:
+        node = self.nodes[at]
+        if node.op in NORMS:
+            return True
+        if node.op not in SCALES or len(node.inputs) != 2:
+            return False
+        for x, r in (node.inputs, node.inputs[::-1]):  # x times a number a position that was computed of it
+            a, b = self.nodes[x], self.nodes[r]
+            if len(a.shape) > 1 and a.shape[-1] > 1 and b.shape[-1:] == (1,) and b.size * a.shape[-1] == a.size:
+                if self.above[r] >> self.root(x) & 1 and not self.above[r] & ~self.above[self.root(x)] & self.products:
+                    return any(self.nodes[n].op in ("rsqrt", "sqrt", "pow", "reciprocal", "linalg_vector_norm")
+                               for n in bits(self.above[r] & ~self.above[self.root(x)]))
+        return False
+
+    def root(self, at: int, scaled: bool = False) -> int:
+        """What `at` is a view or a copy of; `scaled`: or a multiple, by a number or a learned vector."""
+        while self.nodes[at].inputs:
+            node = self.nodes[at]
+            if node.op in SAME:
+                at = node.inputs[0]
+            elif scaled and node.op in SCALES and not self.norms >> at & 1:
+                whole = [i for i in node.inputs if self.nodes[i].size == node.size and not self.weight[i]]
+                if len(whole) != 1 or any(i != whole[0] and not self.weight[i] and self.nodes[i].size > 1
+                                          for i in node.inputs):
+                    break
+                at = whole[0]
+            else:
+                break
+        return at
+
+    def below(self, at: int, last: int) -> int:
+        """What was made of `at`, up to `last` and with it."""
+        return sum(1 << n for n in bits(self.above[last] >> at << at) if self.above[n] >> at & 1)
+
+    def attention_in(self, within: int, branch: int) -> Optional[tuple[int, int, int, int]]:
+        """The attention of a branch and its q, k and v; none or several: None."""
+        found: list[tuple[int, int, int, int]] = []
+        for n in bits(within):
+            node = self.nodes[n]
+            if "scaled_dot_product" in node.op and len(node.inputs) >= 3:
+                if not found or found[-1][1:] != node.inputs[:3]:
+                    found.append((n, node.inputs[0], node.inputs[1], node.inputs[2]))
+            elif node.op == "bmm" and not self.weights_of(n):
+                p = self.through(node.inputs[0], SAME)
+                if self.nodes[p].op in ("_softmax", "_safe_softmax", "softmax"):
+                    scores = [m for m in bits(self.above[p]) if self.nodes[m].op in ("bmm", "baddbmm")
+                              and not self.weights_of(m)]
+                    if scores:
+                        q, k = self.nodes[scores[-1]].inputs[-2:]
+                        found.append((n, q, k, node.inputs[1]))
+        return found[0] if len({f[1:] for f in found}) == 1 else None
+
+    def through(self, at: int, ops: set[str]) -> int:
+        while self.nodes[at].inputs and (self.nodes[at].op in ops or self.nodes[at].op == "mul"):
+            at = self.nodes[at].inputs[0]
+        return at
+
+    def kind_of(self, source: int, branch: int) -> str:
+        within = self.below(source, branch)
+        attention = self.attention_in(within, branch)
+        if attention:
+            return "attn" if self.above[attention[2]] >> source & 1 else "cross"
+        softmax = any("softmax" in self.nodes[n].op or "scaled_dot" in self.nodes[n].op for n in bits(within))
+        return "" if softmax or not within & self.products else "ffn"
+
+    def made_by(self, at: int, within: int) -> set[int]:
+        """The nearest products with weights that `at` was made by."""
+        nearest, todo, seen = set(), [at], set()
+        while todo:
+            n = todo.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            if self.products >> n & 1:
+                nearest.add(n)
+            elif within >> n & 1:
+                todo.extend(self.nodes[n].inputs)
+        return nearest
+
+    def role(self, product: int, ours: str) -> None:
+        for i in self.nodes[product].inputs:
+            name = self.weight[i]
+            if name:
+                bias = len(self.parameters.get(name, ())) == 1
+                self.take(name, ours.replace(".w", ".b") if bias else ours)
+
+    def take(self, name: str, ours: str) -> None:
+        if name in self.roles and self.roles[name] != ours:
+            ours = ""  # of two roles, as with shared weights: not said
+        self.roles[name] = ours
+
+    def assign(self, s: SubLayer, kind: str, branch: int) -> None:
+        """What the weights of a branch are, noted as "#NODE attn.wq" until the layers have their numbers."""
+        within = self.below(s.from_node, branch)
+        mark = f"#{s.node} {kind}."
+        products = [n for n in bits(within & self.products)]
+        if kind in ("attn", "cross"):
+            attention = self.attention_in(within, branch)
+            assert attention
+            n, q, k, v = attention
+            everything = (1 << len(self.nodes)) - 1
+            by = [self.made_by(x, everything) for x in (q, k, v)]
+            if all(len(b) == 1 for b in by):
+                one = [next(iter(b)) for b in by]
+                if len(set(one)) == 3:
+                    for product, letter in zip(one, "qkv"):
+                        self.role(product, f"{mark}w{letter}")
+                elif len(set(one)) == 1:
+                    thirds = self.thirds(one[0], (q, k, v))
+                    self.role(one[0], f"{mark}wqkv" + ("/3" if thirds else ""))
+            after = [p for p in products if self.above[p] >> n & 1]
+            if len(after) == 1:
+                self.role(after[0], f"{mark}wo")
+        elif kind == "ffn":
+            last = [p for p in products if not any(o != p and self.above[o] >> p & 1 for o in products)]
+            first = [p for p in products if not any(o != p and self.above[p] >> o & 1 for o in products)]
+            if len(last) == 1 and last != first and len(first) + 1 == len(products):
+                self.role(last[0], f"{mark}w2")
+                if len(first) == 1:
+                    self.role(first[0], f"{mark}w1")
+                elif len(first) == 2:
+                    self.gated(first, within, mark)
+
+    def gated(self, first: list[int], within: int, mark: str) -> None:
+        plain = set()
+        for n in bits(within):
+            if self.nodes[n].op in ("mul", "mul_") and len(self.nodes[n].inputs) == 2:
+                plain |= {r for i in self.nodes[n].inputs for r in [self.root(i)] if r in first} \
+                    if {p for i in self.nodes[n].inputs for p in self.made_by(i, within)} == set(first) else set()
+        if len(plain) == 1:
+            for product in first:
+                self.role(product, f"{mark}w{'1' if product in plain else 'g'}")
+
+    def thirds(self, product: int, qkv: tuple[int, int, int]) -> bool:
+        """Whether q, k and v are the first, second and last third of a product's columns."""
+        width = self.nodes[product].shape[-1] // 3
+        return [self.own_offset(at, product) for at in qkv] == [0, width, 2 * width]
+
+    def own_offset(self, at: int, product: int) -> int:
+        """Where the view of a product's output begins that `at` was made of, -1 if of none."""
+        seen, todo = set(), [at]
+        while todo:
+            n = todo.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            up = n
+            while self.nodes[up].op in VIEWS and up != product:
+                up = self.nodes[up].inputs[0]
+            if up == product:
+                return self.nodes[n].offset
+            todo.extend(self.nodes[n].inputs)
+        return -1

@@ -1,0 +1,167 @@
+"""Watches the ops of one forward pass: what was computed of what, by which parameters, within which modules."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Optional
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
+
+aten = torch.ops.aten
+ADDS = {aten.add.Tensor, aten.add_.Tensor}
+
+
+@dataclasses.dataclass
+class Node:
+    """A tensor of the pass: a parameter, an input, or what an op made."""
+
+    op: str
+    inputs: tuple[int, ...]
+    shape: tuple[int, ...]
+    offset: int = 0  # into its storage
+    parameter: str = ""  # of op "parameter"
+    floating: bool = True
+    add: int = -1  # which addition of the pass it is
+    calls: tuple[int, ...] = ()  # of modules that were running, outermost first
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+# Of an addition: the variances of its operands and of the sum, and the sum's mean square.
+Moments = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def clean(name: str) -> str:
+    """A name without what wrappers put before and between."""
+    drop = ("module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+    words = name.split(".")
+    return ".".join([w for w in words[:-1] if w not in drop] + words[-1:])
+
+
+class Graph:
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.calls: list[str] = []  # the names of modules, by call
+        self.outputs: list[int] = []
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    found: list[torch.Tensor] = []
+
+    def look(value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, dict) or hasattr(value, "items") and callable(value.items):
+            for v in value.values():
+                look(v)
+        elif isinstance(value, (list, tuple)):
+            for v in value:
+                look(v)
+
+    look(value)
+    return found
+
+
+class Probe(TorchDispatchMode):
+    """Records the graph. Each tensor is known by its object, so none is kept alive."""
+
+    def __init__(self, model: torch.nn.Module, names: dict[int, str]) -> None:
+        super().__init__()
+        self.graph, self.names, self.adds = Graph(), names, 0
+        self.known: Any = WeakTensorKeyDictionary()
+        self.modules = {id(m): clean(n) for n, m in model.named_modules()}
+        self.seen: dict[int, Moments] = {}  # of each addition that may be a residual sum
+        self.failure: Optional[Exception] = None
+        self.running: tuple[int, ...] = ()
+        self.hooks: list[Any] = []
+
+    def start(self, inputs: Any) -> None:
+        for t in tensors_in(inputs):
+            self.node_of(t, "input")
+        hooks = torch.nn.modules.module
+        self.hooks = [hooks.register_module_forward_pre_hook(self.enter),
+                      hooks.register_module_forward_hook(self.leave, always_call=True)]
+        self.__enter__()
+
+    def end(self) -> None:
+        self.__exit__(None, None, None)
+        for hook in self.hooks:
+            hook.remove()
+
+    def graph_to(self, outputs: Any) -> Graph:
+        self.graph.outputs = [self.known[t] for t in tensors_in(outputs) if t in self.known]
+        return self.graph
+
+    def enter(self, module: torch.nn.Module, _: Any) -> None:
+        self.running += (len(self.graph.calls),)
+        self.graph.calls.append(self.modules.get(id(module), ""))
+
+    def leave(self, module: torch.nn.Module, _: Any, out: Any) -> None:
+        self.running = self.running[:-1]
+
+    def node_of(self, t: torch.Tensor, op: str = "constant") -> int:
+        at: Optional[int] = self.known.get(t)
+        if at is None:
+            name = self.names.get(id(t), "")
+            at = self.add(Node("parameter" if name else op, (), tuple(t.shape), 0, name, t.is_floating_point()))
+            self.known[t] = at
+        return at
+
+    def add(self, node: Node) -> int:
+        self.graph.nodes.append(node)
+        return len(self.graph.nodes) - 1
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        inputs: tuple[int, ...] = ()
+        before = None
+        try:
+            if self.failure is None:
+                inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs or {}]))
+                before = operands(args) if func in ADDS else None
+        except Exception as why:
+            self.failure = why
+        out = func(*args, **(kwargs or {}))
+        try:
+            if self.failure is None:
+                self.note(func, inputs, before, out)
+        except Exception as why:
+            self.failure = why
+        return out
+
+    def note(self, func: Any, inputs: tuple[int, ...], before: Any, out: Any) -> None:
+        add = -1
+        if func in ADDS:
+            add, self.adds = self.adds, self.adds + 1
+            if before is not None:
+                self.seen[add] = (*before, *of_sum(out))
+        for t in tensors_in(out):
+            offset = int(t.storage_offset()) if t.layout == torch.strided else 0
+            self.known[t] = self.add(Node(func._schema.name.partition("::")[2], inputs, tuple(t.shape), offset, "",
+                                          t.is_floating_point(), add, self.running))
+
+
+def wide(x: torch.Tensor) -> torch.Tensor:
+    x = x.detach()
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def operands(args: Any) -> Optional[tuple[torch.Tensor, torch.Tensor]]:
+    """The variances of two tensors that are added, if the sum may be one of the stream's."""
+    a, b = args[:2]
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dim() < 2 or not a.is_floating_point() \
+            or a.shape[-1:] != b.shape[-1:] or a.numel() != b.numel():
+        return None
+    return torch.var(wide(a), correction=0), torch.var(wide(b), correction=0)
+
+
+def of_sum(out: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Variance and mean square."""
+    x = wide(out)
+    spread, mean = torch.var(x, correction=0), x.mean()  # var_mean takes six times as long on a CPU
+    return spread, spread + mean * mean

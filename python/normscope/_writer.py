@@ -1,0 +1,90 @@
+"""Writes the log, a JSON object a line (docs/log-format.md), and never ends the training that it records."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from typing import IO, Any, Callable, Optional
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: numbers of any library, texts, lists and objects of these; what is none of them is null."""
+    try:
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, dict):
+            return {str(k): plain(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        if isinstance(value, (str, bool)) or isinstance(value, int) and abs(value) < 2**63:
+            return value
+        return float(f"{float(value):.9g}") if math.isfinite(value) else None
+    except Exception:
+        return None
+
+
+def say(line: str) -> None:
+    with contextlib.suppress(Exception):
+        print("normscope: " + line.replace("\n", " "), file=sys.stderr)
+
+
+def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
+    """What fails in `work` is said once and ends the log, never the training. `work` belongs to an object with `log`."""
+
+    @functools.wraps(work)
+    def attempt(self: Any, *values: Any, **more: Any) -> Any:
+        if not self.log.open:
+            return None
+        try:
+            return work(self, *values, **more)
+        except Exception as why:
+            self.log.stop(why)
+            return None
+
+    return attempt
+
+
+class Log:
+    """A log that is open until something fails; of several processes the first one writes."""
+
+    def __init__(self, path: str, rank: int, show: bool, together: bool = False) -> None:
+        """`together`: the other processes measure too, as numbers are computed by all."""
+        self.path, self.show, self.together = path, show, together
+        self.file: Optional[IO[str]] = open(path, "w", buffering=1) if rank == 0 else None
+
+    @property
+    def open(self) -> bool:
+        return self.file is not None or self.together
+
+    def write(self, line: dict[str, Any], shows: bool = False) -> None:
+        if self.file is None:
+            return
+        self.file.write(json.dumps(plain(line)) + "\n")
+        if self.show and shows:  # the window wants a log with a step in it
+            self.show = False
+            show(self.path)
+
+    def stop(self, why: Optional[BaseException] = None) -> None:
+        file, self.file, self.together = self.file, None, False
+        if why is not None:
+            say(f"{self.path}: nothing more is recorded: {why!r}")
+        if file is not None:
+            with contextlib.suppress(Exception):
+                file.close()
+
+
+def show(path: str) -> None:
+    """Opens the window beside this process; it follows the log while it grows and stays when the training has ended."""
+    program = os.environ.get("NORMSCOPE") or shutil.which("normscope")
+    if not program:
+        say(f"no window: the program normscope is not in PATH, nor named by NORMSCOPE; later: normscope open {path}")
+        return
+    try:
+        subprocess.Popen([program, "open", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         start_new_session=True)
+    except OSError as why:
+        say(f"no window: {program}: {why.strerror}")

@@ -1,0 +1,373 @@
+"""Small real trainings that are recorded by one line: ones of our own, under wrappers, and with trainers of others."""
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+from typing import Any, Callable, Optional
+
+import torch
+from torch import nn
+
+import normscope
+
+try:
+    from . import models
+except ImportError:
+    import models  # type: ignore[no-redef]
+
+Lines = list[dict[str, Any]]
+
+
+def same(model: nn.Module) -> nn.Module:
+    return model
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = str(pathlib.Path(folder.name) / "run.jsonl")
+
+    def read(self) -> Lines:
+        return [json.loads(line) for line in open(self.path)]
+
+    def train(self, wrap: Callable[[nn.Module], nn.Module] = same, *, watch: bool = True, given: bool = True,
+              autocast: bool = False, scaler: Optional[torch.amp.GradScaler] = None, parts: int = 1, clip: float = 0,
+              post: bool = False, steps: int = 4, **how: Any) -> tuple[Lines, torch.Tensor]:
+        torch.manual_seed(1)
+        own = models.Own(post=post)
+        model = wrap(own)
+        sgd = torch.optim.SGD(own.parameters(), lr=1e-2)
+        recording = normscope.watch(model, sgd if given else None, self.path, **how) if watch else None
+        for step in range(steps):
+            sgd.zero_grad()
+            for rows in models.batch(step).chunk(parts):
+                with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+                    loss = models.loss_of(model, rows) / parts
+                (scaler.scale(loss) if scaler else loss).backward()
+            if clip:
+                nn.utils.clip_grad_norm_(own.parameters(), clip)
+            if scaler:
+                scaler.step(sgd)
+                scaler.update()
+            else:
+                sgd.step()
+        if recording:
+            recording.close()
+        weights = torch.cat([p.detach().flatten() for p in own.parameters()])
+        return (self.read() if watch else []), weights
+
+    def near(self, a: Lines, b: Lines, tolerance: float, fields: tuple[str, ...] = ("grad_norm",)) -> None:
+        self.assertEqual([x.get("step") for x in a], [x.get("step") for x in b])
+        for x, y in zip(a[1:], b[1:]):
+            self.assertLess(abs(x["loss"] / y["loss"] - 1), tolerance)
+            for field in fields:
+                for name, value in y[field].items():
+                    if value > 1e-6:  # that of b_K is a rounding: softmax does not see it
+                        self.assertLess(abs(x[field][name] / value - 1), tolerance, (field, name))
+
+
+STREAM = ("branch_variance", "input_variance", "mean_square")
+
+
+class Own(Case):
+    def test_one_line_records_all_and_changes_no_bit(self) -> None:
+        lines, weights = self.train()
+        _, without = self.train(watch=False)
+        self.assertTrue(torch.equal(weights, without))
+        head = lines[0]
+        self.assertEqual(head["format"], "normscope log 3")
+        self.assertEqual(head["placement"], "pre")
+        self.assertEqual([s["name"] for s in head["stream"]], ["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"])
+        self.assertEqual(head["names"]["stack.{layer}.alpha.qkv.weight[v]"], "L{layer}.attn.wv")
+        self.assertEqual(head["names"]["stack.{layer}.up.weight"], "L{layer}.ffn.w1")
+        self.assertEqual([x["step"] for x in lines[1:]], [1, 2, 3, 4])
+        for line in lines[1:]:
+            self.assertEqual(len(line["share"]), 4)
+            self.assertEqual({*line} & {*STREAM, "loss", "lr", "grad_norm"}, {*STREAM, "loss", "lr", "grad_norm"})
+        self.assertIn("update_norm", lines[1])
+
+    def test_the_numbers_are_those_of_the_tensors(self) -> None:
+        torch.manual_seed(1)
+        model = models.Own()
+        x, h = models.batch(0), None
+        h = model.what(x) + model.where.weight
+        a = model.stack[0].alpha(model.stack[0].p(h))
+        loss = models.loss_of(model, x)
+        loss.backward()
+        line = self.train(steps=1)[0][1]
+        for field, name, value in (("input_variance", "L01.attn", h.var(correction=0)),
+                                   ("branch_variance", "L01.attn", a.var(correction=0)),
+                                   ("mean_square", "L01.attn.sum", (h + a).square().mean()),
+                                   ("share", "beta2.1.1", a.var(correction=0) / (h + a).var(correction=0)),
+                                   ("grad_norm", "stack.0.up.weight", model.stack[0].up.weight.grad.norm())):
+            self.assertAlmostEqual(line[field][name] / float(value), 1, places=5)
+        self.assertAlmostEqual(line["loss"], float(loss), places=5)
+
+    def test_post_norm_has_no_shares(self) -> None:
+        lines, _ = self.train(post=True)
+        self.assertEqual(lines[0]["placement"], "post")
+        self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.trunk.gain")
+        self.assertNotIn("share", lines[1])
+
+    def test_no_optimizer_named_and_clipping(self) -> None:
+        plain, _ = self.train(steps=1)
+        other, _ = self.train(steps=1, given=False, clip=0.01)  # norms are those before clipping
+        self.near(other, plain, 1e-6)
+
+    def test_every_and_stream_every(self) -> None:
+        lines, _ = self.train(steps=8, every=2, stream_every=2)
+        self.assertEqual([x["step"] for x in lines[1:]], [2, 4, 6, 8])
+        self.assertEqual(["share" in x for x in lines[1:]], [True, False, True, False])
+
+    def test_accumulated_gradients_and_a_scaler(self) -> None:
+        plain, _ = self.train()
+        self.near(self.train(parts=2)[0], plain, 1e-4)
+        self.near(self.train(scaler=torch.amp.GradScaler("cpu", init_scale=1024.0))[0], plain, 1e-5,
+                  ("grad_norm", *STREAM))
+        mixed, _ = self.train(autocast=True, scaler=torch.amp.GradScaler("cpu", init_scale=1024.0))
+        self.assertEqual(mixed[0]["names"], plain[0]["names"])
+        self.near(mixed, plain, 0.1, ("branch_variance", "input_variance"))  # bfloat16 has 8 bits
+
+    def test_an_update_that_a_scaler_leaves_out_is_none(self) -> None:
+        torch.manual_seed(1)
+        model, scaler = models.Own(), torch.amp.GradScaler("cpu", init_scale=1024.0)
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        broken = model.stack[0].up.weight.register_hook(lambda g: g * float("inf"))
+        with normscope.watch(model, sgd, self.path):
+            for step in range(3):
+                sgd.zero_grad()
+                scaler.scale(models.loss_of(model, models.batch(step))).backward()
+                scaler.step(sgd)
+                scaler.update()
+                broken.remove()
+        lines = self.read()
+        self.assertEqual([x["step"] for x in lines[1:]], [1, 2])
+        self.assertLess(lines[1]["loss"], 20)  # of one batch
+        self.assertIsNotNone(lines[1]["grad_norm"]["stack.0.up.weight"])
+
+    def test_compiled(self) -> None:
+        plain, _ = self.train()
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            compiled, _ = self.train(lambda m: torch.compile(m, backend="aot_eager"))  # type: ignore[arg-type]
+        self.near(compiled, plain, 1e-3, ("grad_norm", *STREAM))
+        self.assertIn("compiled: the stream is of the same batch", said.getvalue())
+
+    def test_a_failure_ends_the_log_and_not_the_training(self) -> None:
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        self.path = "/dev/full"
+        torch.manual_seed(1)
+        model = models.Own()
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            normscope.watch(model, sgd, self.path)
+            for step in range(3):
+                models.loss_of(model, models.batch(step)).backward()
+                sgd.step()
+        self.assertEqual(said.getvalue().count("nothing more is recorded"), 1)
+
+    def test_a_copied_and_a_saved_model(self) -> None:
+        torch.manual_seed(1)
+        model = models.Own()
+        with normscope.watch(model, path=self.path):
+            average = copy.deepcopy(model)
+            buffer = io.BytesIO()
+            torch.save(model, buffer)
+            buffer.seek(0)
+            loaded = torch.load(buffer, weights_only=False)
+            for other in (average, loaded):
+                models.loss_of(other, models.batch(0))
+            sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+            models.loss_of(model, models.batch(0)).backward()
+            sgd.step()
+        self.assertEqual(len(self.read()), 2)
+
+    def test_a_failing_pass_leaves_nothing_behind(self) -> None:
+        torch.manual_seed(1)
+        model = models.Own()
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with normscope.watch(model, sgd, self.path):
+            for step, length in enumerate((models.T + 1, models.T, models.T + 1, models.T)):
+                with contextlib.suppress(IndexError):
+                    models.loss_of(model, models.batch(step, length=length)).backward()
+                    sgd.step()
+        self.assertEqual([len(x["share"]) for x in self.read()[1:]], [4, 4])
+
+    def test_a_model_without_a_stream(self) -> None:
+        model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with contextlib.redirect_stderr(io.StringIO()) as said, normscope.watch(model, sgd, self.path):
+            for _ in range(2):
+                model(torch.ones(2, 4)).sum().backward()
+                sgd.step()
+        self.assertIn("no residual stream was found", said.getvalue())
+        self.assertEqual(len(self.read()), 3)
+
+    def test_show_without_the_program(self) -> None:
+        path, named = os.environ.get("PATH", ""), os.environ.pop("NORMSCOPE", None)
+        os.environ["PATH"] = ""
+        try:
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.train(steps=1, show=True)
+        finally:
+            os.environ["PATH"] = path
+            if named is not None:
+                os.environ["NORMSCOPE"] = named
+        self.assertIn("normscope open " + self.path, said.getvalue())
+
+    def test_show_opens_the_log(self) -> None:
+        program = pathlib.Path(self.path).with_name("program")
+        program.write_text(f'#!/bin/sh\necho "$@" > "{program}.part" && mv "{program}.part" "{program}.said"\n')
+        program.chmod(0o755)
+        os.environ["NORMSCOPE"] = str(program)
+        self.addCleanup(os.environ.pop, "NORMSCOPE", None)
+        self.train(steps=2, show=True)
+        said = pathlib.Path(f"{program}.said")
+        for _ in range(600):  # a minute, for a busy machine
+            if said.exists():
+                break
+            time.sleep(0.1)
+        self.assertEqual(said.read_text().split(), ["open", self.path])
+
+
+def distributed(rank: int, folder: str, kind: str) -> None:
+    import torch.distributed as dist
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/{kind}.store", rank=rank, world_size=2)
+    torch.manual_seed(1)
+    model: nn.Module = models.Own()
+    if kind == "ddp":
+        model = nn.parallel.DistributedDataParallel(model)
+    else:
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import fully_shard
+
+        fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
+    sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+    with normscope.watch(model, sgd, f"{folder}/{kind}.jsonl" if rank == 0 else f"{folder}/none.jsonl"):
+        for step in range(3):
+            sgd.zero_grad()
+            models.loss_of(model, models.batch(step).chunk(2)[rank]).backward()
+            sgd.step()
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+class Several(Case):
+    def spawn(self, kind: str) -> Lines:
+        folder = os.path.dirname(self.path)
+        torch.multiprocessing.spawn(distributed, (folder, kind), nprocs=2)
+        self.assertFalse(os.path.exists(f"{folder}/none.jsonl"))
+        self.path = f"{folder}/{kind}.jsonl"
+        return self.read()
+
+    def test_ddp(self) -> None:
+        lines = self.spawn("ddp")
+        plain, _ = Case.train(self, steps=3)
+        for x, y in zip(lines[1:], plain[1:]):  # gradients are of both halves; loss and stream of the first
+            for name, value in y["grad_norm"].items():
+                if value > 1e-6:
+                    self.assertLess(abs(x["grad_norm"][name] / value - 1), 1e-4)
+        self.assertEqual(lines[0]["names"], plain[0]["names"])
+
+    def test_fsdp_says_what_it_cannot_see(self) -> None:
+        lines = self.spawn("fsdp")
+        self.assertIn("cut by FSDP", lines[0]["notes"][0])
+        self.assertNotIn("grad_norm", lines[1])
+        self.assertEqual([s["name"] for s in lines[0]["stream"]], ["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"])
+        self.assertEqual(len(lines[1]["branch_variance"]), 4)
+
+
+class Trainers(Case):
+    def test_trainer_of_transformers(self) -> None:
+        try:
+            import transformers as hf
+            import accelerate  # noqa: F401
+        except ImportError:
+            self.skipTest("transformers and accelerate are not installed")
+        torch.manual_seed(1)
+        model = hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=31, n_embd=16, n_layer=2, n_head=2, n_positions=16,
+                                                 bos_token_id=1, eos_token_id=2))
+        rows = [{"input_ids": r, "labels": r} for r in models.batch(0, rows=32)]
+        recording = normscope.watch(model, path=self.path)
+        folder = os.path.dirname(self.path)
+        hf.Trainer(model, hf.TrainingArguments(folder, max_steps=4, per_device_train_batch_size=4, report_to=[],
+                                               gradient_accumulation_steps=2, use_cpu=True, save_strategy="no",
+                                               disable_tqdm=True), train_dataset=rows).train()
+        recording.close()
+        lines = self.read()
+        self.assertEqual([x["step"] for x in lines[1:]], [1, 2, 3, 4])
+        self.assertTrue(all(3 < x["loss"] < 4 for x in lines[1:]), [x["loss"] for x in lines[1:]])  # ln 31 = 3.43
+        self.assertEqual(lines[0]["placement"], "pre")
+
+    def test_lightning(self) -> None:
+        try:
+            import lightning
+        except ImportError:
+            self.skipTest("lightning is not installed")
+
+        class Module(lightning.LightningModule):
+            def __init__(self) -> None:
+                super().__init__()
+                self.net = models.Own()
+
+            def training_step(self, rows: torch.Tensor, _: int) -> torch.Tensor:
+                return models.loss_of(self.net, rows)
+
+            def configure_optimizers(self) -> Any:
+                return torch.optim.SGD(self.parameters(), lr=1e-2)
+
+        torch.manual_seed(1)
+        module = Module()
+        recording = normscope.watch(module.net, path=self.path)
+        lightning.Trainer(max_steps=3, accelerator="cpu", logger=False, enable_checkpointing=False,
+                          enable_progress_bar=False, enable_model_summary=False).fit(
+            module, torch.utils.data.DataLoader(models.batch(0, rows=16), batch_size=4))
+        recording.close()
+        lines = self.read()
+        self.assertEqual([x["step"] for x in lines[1:]], [1, 2, 3])
+        self.assertIn("loss", lines[1])
+        self.assertEqual(len(lines[1]["share"]), 4)
+
+    def test_flax(self) -> None:
+        try:
+            import flax.linen as linen
+            import jax
+            import jax.numpy as jnp
+        except ImportError:
+            self.skipTest("flax is not installed")
+        import normscope.jax
+
+        class Net(linen.Module):
+            @linen.compact
+            def __call__(self, x: Any) -> Any:
+                for i in range(2):
+                    x = x + linen.Dense(8, name=f"layers_{i}")(linen.LayerNorm()(x))
+                return x
+
+        net, x = Net(), jnp.ones((2, 8))
+        params = net.init(jax.random.PRNGKey(0), x)
+        recording = normscope.jax.watch(self.path, name="flax")
+        for step in range(3):
+            loss, grads = jax.value_and_grad(lambda p: jnp.mean(net.apply(p, x) ** 2))(params)
+            updates = jax.tree_util.tree_map(lambda g: -0.1 * g, grads)
+            params = jax.tree_util.tree_map(jnp.add, params, updates)
+            recording.step(step + 1, loss, 0.1, grads=grads, params=params, updates=updates)
+        recording.close()
+        line = self.read()[-1]
+        self.assertIn("params/layers_1/kernel", line["grad_norm"])
+        updated, slope = (line[f]["params/layers_1/kernel"] for f in ("update_norm", "grad_norm"))
+        self.assertAlmostEqual(updated / slope, 0.1, places=5)
+
+
+if __name__ == "__main__":
+    unittest.main()
