@@ -36,11 +36,10 @@ bool there(const fs::path& path) {
   fail(where, "there is neither {} nor {}: expected the folder of a published model", kOneFile, kIndex);
 }
 
-/// `index_of` reads which shard has which tensor.
-std::map<std::string, std::string> index_of(const std::string& folder) {
-  const std::string path = (fs::path(folder) / kIndex).string();
-  const InputValue index =
-      InputValue::parse(read_input_file(path, input::kPublishedIndex), "published " + path);
+}  // namespace
+
+std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where) {
+  const InputValue index = InputValue::parse(json, where);
   std::map<std::string, std::string> files;
   for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
     const std::string file = value.text(kLongestName);
@@ -53,8 +52,6 @@ std::map<std::string, std::string> index_of(const std::string& folder) {
   return files;
 }
 
-}  // namespace
-
 Weights Weights::open(const std::string& folder) {
   Weights weights;
   const fs::path root(folder);
@@ -64,7 +61,9 @@ Weights Weights::open(const std::string& folder) {
     return weights;
   }
   if (!there(root / kIndex)) refuse_others(folder);
-  const std::map<std::string, std::string> index = index_of(folder);
+  const std::string index_path = (root / kIndex).string();
+  const std::map<std::string, std::string> index =
+      shards_of(read_input_file(index_path, input::kPublishedIndex), "published " + index_path);
   std::map<std::string, size_t> shard_of;
   for (const auto& [name, file] : index) {
     const auto [at, is_new] = shard_of.emplace(file, weights.shards_.size());

@@ -15,6 +15,9 @@
 
 namespace normscope::published {
 
+/// `shards_of` reads an index of shards: which file beside it has which tensor. `where` begins its errors.
+std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where);
+
 class Weights {
  public:
   /// `open` maps the files of a folder. Throws Error.
