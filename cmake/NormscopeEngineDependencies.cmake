@@ -40,3 +40,11 @@ if(NOT TARGET normscope_utf8proc AND UTF8PROC_INCLUDE_DIR AND UTF8PROC_LIBRARY)
   set_target_properties(normscope_utf8proc PROPERTIES IMPORTED_LOCATION "${UTF8PROC_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE_DIR}")
 endif()
+
+# normscope_tomlplusplus, where toml++ is built as a library and not as headers alone
+find_library(TOMLPLUSPLUS_LIBRARY tomlplusplus)
+mark_as_advanced(TOMLPLUSPLUS_LIBRARY)
+if(NOT TARGET normscope_tomlplusplus AND TOMLPLUSPLUS_LIBRARY)
+  add_library(normscope_tomlplusplus UNKNOWN IMPORTED)
+  set_target_properties(normscope_tomlplusplus PROPERTIES IMPORTED_LOCATION "${TOMLPLUSPLUS_LIBRARY}")
+endif()

@@ -36,7 +36,7 @@ foreach(header IN LISTS headers)
 endforeach()
 
 set(needed hwy::hwy)
-foreach(library normscope_sentencepiece normscope_utf8proc)
+foreach(library normscope_sentencepiece normscope_utf8proc normscope_tomlplusplus)
   if(TARGET ${library})
     list(APPEND needed ${library})
   endif()

@@ -62,6 +62,9 @@ endif()
 if(TARGET normscope_utf8proc)
   string(APPEND CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS ", libutf8proc-dev")
 endif()
+if(TARGET normscope_tomlplusplus)
+  string(APPEND CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS ", libtomlplusplus-dev")
+endif()
 
 # cuBLAS comes from NVIDIA's repository, whose packages are named after the toolkit's version, or from Debian's non-free
 # part: the dependency is whichever package the library that was linked belongs to.

@@ -135,7 +135,7 @@ const std::vector<Tab>& all_tabs() {
 }
 
 // `narrow` windows lack room for the program's name and the search's key beside what is offered or said.
-bool narrow(const Ui& ui) { return ui.size().x < 960; }
+bool narrow(const Ui& ui) { return ui.size().x < 1100; }
 
 // `tabs` returns where the room right of the tabs begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
@@ -147,7 +147,7 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
             words::say(each.tip)))
       shown = each.screen;
-    x += width + 16;
+    x += width + (hints ? 16.f : 10.f);
   }
   return x;
 }

@@ -236,8 +236,12 @@ void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error
 // `autosave` copies the state, which takes milliseconds; a thread of its own writes it.
 void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
-  wait_for_autosave(trainer.weight_bytes());
-  if (trainer.empty()) return void(unsaved = false);
+  const size_t bytes = trainer.weight_bytes();
+  wait_for_autosave(bytes);
+  if (trainer.empty() || bytes > options.autosave_bytes) {
+    if (!trainer.empty() && trainer.note_too_large()) publish(trainer);
+    return void(unsaved = false);
+  }
   if (last) autosaver.reset();  // waits for the image before
   if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
   // The next image is whole unless this one is completed, because this one promises files that may not exist.

@@ -134,6 +134,9 @@ struct LabOptions {
   std::string autosave{};
   /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
   double autosave_every = 8;
+  /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::notices says. A
+  /// copy of them would take as much memory again.
+  size_t autosave_bytes = size_t{2} << 30;
 };
 
 class Lab {

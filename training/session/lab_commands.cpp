@@ -7,8 +7,8 @@
 
 #include "engine/core/error.h"
 #include "training/session/ablation.h"
-#include "training/session/run_inside.h"
 #include "training/session/lab_trainer.h"
+#include "training/session/run_inside.h"
 #include "training/spec/limits.h"
 
 namespace normscope {

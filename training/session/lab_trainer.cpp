@@ -346,6 +346,12 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   return view;
 }
 
+bool LabTrainer::note_too_large() {
+  if (std::exchange(noted_too_large_, true)) return false;
+  notices_.push_back(message = "runs too large to be kept by themselves: Ctrl+S saves their settings");
+  return true;
+}
+
 size_t LabTrainer::weight_bytes() const {
   size_t bytes = 0;
   for (const LabEntry* entry : entries())

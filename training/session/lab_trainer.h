@@ -81,6 +81,7 @@ class LabTrainer {
   bool empty() const { return runs_.empty(); }
 
   LabView view() const;
+  bool note_too_large();           ///< says once that the runs are not autosaved; true when it did
   size_t weight_bytes() const;     ///< of all runs shown, with their moments
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   std::string message;             ///< of the last command, empty when it went well
@@ -228,6 +229,7 @@ class LabTrainer {
     theory::Agreement agreement;
   };
   mutable std::optional<DataNumbers> data_;
+  bool noted_too_large_ = false;
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
   std::vector<std::unique_ptr<LabEntry>> undo_, redo_;

@@ -111,9 +111,9 @@ Field passage_field() {
       {"data.passage", "passage", "",
        "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."});
   field.set = [](RunSpec& spec, std::string_view passage) {
-    spec.data.passage = passage;
-    if (!passage.empty()) spec.data.name = "passage";
-    if (passage.empty() && spec.data.name == "passage") spec.data.name = "corpus";
+    spec.data.passage = trimmed(passage);
+    if (!spec.data.passage.empty()) spec.data.name = "passage";
+    if (spec.data.passage.empty() && spec.data.name == "passage") spec.data.name = "corpus";
   };
   return field;
 }
@@ -177,15 +177,15 @@ Field treebank_file_field() {
 }
 
 Field data_name_field() {
-  Field field =
-      field_of(FieldType::Choice,
-               {"data.name", "data", "",
-                "What is learned: built-in sentences, a text file, a passage in a published model's tokens, to copy, reverse or sort "
-                "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
-                "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
-                "or of images in IDX files; the dependency trees of sentences."});
-  field.choices = {"corpus", "text", "passage", "copy", "reverse", "sort", "translation", "pairs",
-                   "labels", "word-order", "mood", "digits",  "idx",  "treebank"};
+  Field field = field_of(
+      FieldType::Choice,
+      {"data.name", "data", "",
+       "What is learned: built-in sentences, a text file, a passage in a published model's tokens, to copy, reverse or sort "
+       "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
+       "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
+       "or of images in IDX files; the dependency trees of sentences."});
+  field.choices = {"corpus", "text",   "passage",    "copy", "reverse", "sort", "translation",
+                   "pairs",  "labels", "word-order", "mood", "digits",  "idx",  "treebank"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
     spec.data.name = trimmed(name);
@@ -201,10 +201,11 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
-  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.train.init_from; }>(
-      {"train.init_from", "start from", "",
-       "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
-       "name: fine-tuning. Empty starts afresh."}));
+  fields.push_back(text<[](RunSpec& s) -> std::string& {
+    return s.train.init_from;
+  }>({"train.init_from", "start from", "",
+      "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
+      "name: fine-tuning. Empty starts afresh."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "

@@ -152,6 +152,24 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   check_equal(*before, *lab.view());
 }
 
+TEST_CASE("runs too large to be kept by themselves are not, and that is said") {
+  const Folder folder;
+  LabOptions options = quiet();
+  options.autosave = folder.file("auto");
+  options.autosave_every = 0.01;
+  options.autosave_bytes = 1000;
+  {
+    Lab lab(options);
+    play_a_little(lab);
+    lab.post(session::PlayTo{30});
+    for (int i = 0; i < 500 && lab.view()->notices.empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(lab.view()->notices.size() == 1);
+    CHECK(lab.view()->notices[0].find("too large to be kept") != std::string::npos);
+  }
+  CHECK_FALSE(fs::exists(folder.path / "auto" / "session.json"));
+}
+
 TEST_CASE("the autosave follows by itself and holds the last state at the end") {
   const Folder folder;
   LabOptions options = quiet();

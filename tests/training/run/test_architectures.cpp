@@ -96,7 +96,7 @@ TEST_CASE("architecture: what does not fit together is refused with the way out"
   RunSpec spec = encoder_spec();
   CHECK(validate_error(spec) == "");
   set_field(spec, "data.name", "copy");
-  CHECK(validate_error(spec).find("expected data.name corpus, text, labels") != std::string::npos);
+  CHECK(validate_error(spec).find("expected data.name corpus, text, passage, labels") != std::string::npos);
   spec = small_spec();
   set_field(spec, "data.name", "translation");
   CHECK(validate_error(spec).find("a decoder cannot learn translation") != std::string::npos);
