@@ -15,7 +15,8 @@ using namespace ui;
 namespace {
 
 constexpr size_t kMostSides = 2;
-constexpr double kWhilePlaying = 0.7;  ///< seconds between two looks while runs train
+constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
+constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
 constexpr float kDetails = 268, kLeastMap = 210;
 
 const RunView* run_of(const LabView& view, char letter) {
@@ -41,12 +42,17 @@ void InsideScreen::restore(const KeptInside& kept) {
   left_out_ = false;
 }
 
-/// `take` finds the models of this frame, and what came of the look that was asked for.
-void InsideScreen::take(const LabView& view) {
+/// `take` takes what came of the look that was asked for, and finds the models of this frame.
+void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
     refused_[waiting_->letter] = session::refusal(view.answers, waiting_->ticket);
+    look_takes_ = now - waiting_->at;
     waiting_.reset();
   }
+  find_sides(view);
+}
+
+void InsideScreen::find_sides(const LabView& view) {
   std::erase_if(letters_, [&](char letter) { return !run_of(view, letter); });
   if (letters_.empty() && !view.runs.empty()) letters_ = std::string(1, view.runs.front().letter);
   sides_.clear();
@@ -60,13 +66,14 @@ void InsideScreen::take(const LabView& view) {
 void InsideScreen::ask(Ui& ui, const LabView& view) {
   due_ = false;
   for (const Side& side : sides_) {
-    Asked now{side.run->letter, text_, left_out_, side.run->step, side.run->spec};
+    Asked now{side.run->letter, text_, left_out_, side.run->step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
     if (before != asked_.end() && before->second.same(now)) continue;
     // What the model learns changes with each step; what is typed, and which parts are left out, are answered at once.
     const bool moved =
         before != asked_.end() && before->second.text == now.text && before->second.left_out == now.left_out;
-    if (view.playing && moved && ui.time() - asked_at_ < kWhilePlaying) {
+    const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
+    if (view.playing && moved && now.at - before->second.at < wait) {
       ui.animate();
       continue;
     }
@@ -74,7 +81,6 @@ void InsideScreen::ask(Ui& ui, const LabView& view) {
     if (waiting_) return;
     waiting_ = now;
     asked_[now.letter] = now;
-    asked_at_ = ui.time();
     desk_.commands.emplace_back(session::LookInside{index_of(view, now.letter), now.text, now.left_out});
     return;
   }
@@ -89,7 +95,7 @@ void InsideScreen::toggle(char letter, const LabView& view) {
     letters_ += letter;
   }
   std::sort(letters_.begin(), letters_.end());
-  take(view);
+  find_sides(view);
 }
 
 Selection InsideScreen::selection_in(const RunInside& inside) const {
@@ -174,7 +180,7 @@ const InsideScreen::Side& InsideScreen::detailed_side() const {
 
 Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
   desk_ = {};
-  take(view);
+  take(view, ui.time());
   Rect rest = area.inset(space::margin, space::gap);
   draw_head(ui, rest.take_top(std::min(head_height(ui, rest.w), rest.h), space::gap), view);
   const bool seen = std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.inside; });

@@ -22,6 +22,8 @@
 
 namespace normscope::inside {
 
+inline constexpr size_t kLongestKept = 100'000;  ///< bytes of a text
+
 /// `KeptInside` is what is kept with a session.
 struct KeptInside {
   std::string text;
@@ -39,7 +41,8 @@ class InsideScreen {
   }
   /// `busy` says that a look was asked for and is not there yet, or will be in the next frame.
   bool busy() const { return waiting_ || due_; }
-  KeptInside kept() const { return {text_, letters_}; }
+  /// `kept` leaves out a text that is too long to be kept.
+  KeptInside kept() const { return {text_.size() <= kLongestKept ? text_ : "", letters_}; }
   void restore(const KeptInside& kept);
 
  private:
@@ -50,6 +53,7 @@ class InsideScreen {
     bool left_out = false;
     int32_t step = 0;
     std::shared_ptr<const RunSpec> spec;
+    double at = 0;  ///< UI time
     session::Ticket ticket = 0;
     bool same(const Asked& other) const {
       return letter == other.letter && text == other.text && left_out == other.left_out &&
@@ -63,7 +67,8 @@ class InsideScreen {
   };
 
   // inside_screen.cpp
-  void take(const LabView& view);
+  void take(const LabView& view, double now);
+  void find_sides(const LabView& view);
   void ask(ui::Ui& ui, const LabView& view);
   void toggle(char letter, const LabView& view);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
@@ -91,7 +96,7 @@ class InsideScreen {
   std::map<char, std::string> refused_;
   std::optional<Asked> waiting_;
   bool due_ = false;
-  double asked_at_ = -1;  ///< UI time
+  double look_takes_ = 0;  ///< seconds of the last look
   Desk desk_;
 };
 

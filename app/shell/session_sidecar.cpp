@@ -69,7 +69,7 @@ struct SweepText {
 };
 
 constexpr codec::Object kInside{[](auto& io, auto& kept) {
-  io("text", kept.text, codec::Text{100'000});
+  io("text", kept.text, codec::Text{inside::kLongestKept});
   io("runs", kept.runs, codec::Text{2});
 }};
 

@@ -93,6 +93,28 @@ TEST_CASE(
   CHECK(window.lab.view()->step == 0);
 }
 
+TEST_CASE("inside: while two models train, both are read again and again", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.driver.click("inside/run/B");
+  window.rest();
+  window.lab.post(session::SetBudget{100'000});
+  window.lab.post(session::PlayTo{90'000});
+  int newer[2] = {0, 0}, seen[2] = {0, 0};
+  for (int i = 0; i < 3000 && (newer[0] < 3 || newer[1] < 3); ++i) {
+    window.driver.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (size_t run = 0; run < 2; ++run)
+      if (const auto& inside = window.lab.view()->runs[run].inside; inside && inside->step > seen[run]) {
+        seen[run] = inside->step;
+        ++newer[run];
+      }
+  }
+  CHECK(newer[0] >= 3);
+  CHECK(newer[1] >= 3);
+  window.lab.post(session::Pause{});
+  window.lab.wait_idle();
+}
+
 TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
   InsideDriver window(small_runs());
   CHECK(window.of(0).found.tokens.size() > 1);
