@@ -93,8 +93,9 @@ void check_recorded(const std::vector<std::string>& files) {
     if (look.kind == FileKind::Recorded) continue;
     throw CommandError(
         Exit::Input,
-        fmt::format("open {}: {} Expected a log or a saved run (--config and --text take others)", file,
-                    look.words));
+        fmt::format(
+            "open {}: {} Expected a published model, a log or a saved run (--config and --text take others)",
+            file, look.words));
   }
 }
 
@@ -102,6 +103,8 @@ void check_recorded(const std::vector<std::string>& files) {
 RunSpec model_of(const std::string& path) {
   const OpenedFile opened = read_opened(path);
   if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;
+  if (opened.look.kind == FileKind::Unusable)
+    throw CommandError(Exit::Input, fmt::format("open {}: {}", path, opened.look.words));
   if (opened.look.kind != FileKind::Recorded)
     throw CommandError(Exit::Input, fmt::format("open {}: {} Expected published models and saved runs", path,
                                                 opened.look.words));
@@ -132,10 +135,10 @@ Exit open_files(const MainOptions& options, const std::vector<std::string>& file
   const int result = try_window(options, paths, models ? models_of(files) : std::vector<ConfigRun>());
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
-  throw CommandError(
-      Exit::Display,
-      fmt::format("{}: open cannot open a window; normscope compare FILE... needs none",
-                  result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display"));
+  throw CommandError(Exit::Display,
+                     fmt::format("{}: open cannot open a window; normscope {} needs none",
+                                 result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display",
+                                 models ? "inspect" : "compare FILE..."));
 }
 
 }  // namespace

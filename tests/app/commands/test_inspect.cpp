@@ -222,3 +222,23 @@ TEST_CASE("train: a published folder stands for a configuration, and its passage
   CHECK(beyond.code == 3);
   CHECK(beyond.err.find("is no number of a token") != std::string::npos);
 }
+
+#ifdef __linux__
+TEST_CASE("open: a published folder needs a display, and what is none is refused before") {
+  const auto open = [](const std::string& what) {
+    return run_program("open " + what, "env -u DISPLAY -u WAYLAND_DISPLAY ");
+  };
+  const Outcome none = open(kModels + "gpt2");
+  CHECK(none.code == 4);
+  CHECK(none.err.find("normscope inspect needs none") != std::string::npos);
+  const Folder folder;
+  std::filesystem::copy_file(kModels + "gpt2/config.json", folder.file("config.json"));
+  std::ofstream(folder.file("pytorch_model.bin")) << "x";
+  const Outcome pickled = open(folder.file(""));
+  CHECK(pickled.code == 3);
+  CHECK(pickled.err.find("holds Python objects, which run code when they are read") != std::string::npos);
+  const Outcome mixed = open(kModels + "gpt2 " + folder.file("config.json"));
+  CHECK(mixed.code == 3);
+  CHECK(mixed.err.find("Expected published models and saved runs") != std::string::npos);
+}
+#endif
