@@ -58,6 +58,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.files = files;
+  window.play = !options.at_rest;
   if (!models.empty()) {
     window.runs = std::move(models);
     window.inside = true;
@@ -160,6 +161,8 @@ void add_open(CLI::App& app, Command& command) {
   const auto inside = std::make_shared<bool>(false);
   sub.add_flag("--inside", *inside,
                "look into saved runs instead of comparing them, as into published models");
+  sub.add_flag("--at-rest", options->at_rest,
+               "its own runs stand still until Space: beside a training that needs the cores");
   sub.callback([options, files, inside, &command] {
     command = [options, files, inside] { return open_files(*options, *files, *inside); };
   });

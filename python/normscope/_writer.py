@@ -84,7 +84,7 @@ def show(path: str) -> None:
         say(f"no window: the program normscope is not in PATH, nor named by NORMSCOPE; later: normscope open {path}")
         return
     try:
-        subprocess.Popen([program, "open", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        subprocess.Popen([program, "open", "--at-rest", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                          start_new_session=True)
     except OSError as why:
         say(f"no window: {program}: {why.strerror}")

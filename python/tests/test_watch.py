@@ -235,7 +235,7 @@ class Own(Case):
             if said.exists():
                 break
             time.sleep(0.1)
-        self.assertEqual(said.read_text().split(), ["open", self.path])
+        self.assertEqual(said.read_text().split(), ["open", "--at-rest", self.path])
 
 
 def distributed(rank: int, folder: str, kind: str) -> None:

@@ -54,7 +54,7 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
         hash_bytes({reinterpret_cast<const char*>(symbols.data()), symbols.size() * sizeof(int32_t)}, hash_);
   };
   for (const TsvRow& row : train) {
-    Pair pair = encode(row);
+    Pair pair = pair_of(row);
     note(pair.source);
     note(pair.target);
     if (pair.length() > context_)
@@ -65,14 +65,14 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
   for (const TsvRow& row : validation_) {
     hash_ =
         hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));  // as text, as BLEU has them
-    Pair pair = encode(row);
+    Pair pair = pair_of(row);
     if (pair.length() <= context_) valid_.push_back(std::move(pair));
   }
   require_context(context_);
   count_unigram();
 }
 
-PairsTask::Pair PairsTask::encode(const TsvRow& row) const {
+PairsTask::Pair PairsTask::pair_of(const TsvRow& row) const {
   Pair pair{tokenizer_.encode(row.first), tokenizer_.encode(row.second)};
   pair.source.push_back(Tokenizer::kEnd);
   pair.target.push_back(Tokenizer::kEnd);

@@ -61,7 +61,7 @@ class PairsTask final : public Task {
   };
 
   const std::vector<Pair>& pairs_of(Split split) const { return split == Split::Train ? train_ : valid_; }
-  Pair encode(const TsvRow& row) const;
+  Pair pair_of(const TsvRow& row) const;
   void count_unigram();
   std::shared_ptr<const Plan> plan(uint64_t seed, uint64_t epoch, Split split, int32_t B, int32_t T) const;
   std::shared_ptr<const Plan> make_plan(uint64_t seed, uint64_t epoch, Split split, int32_t B,
