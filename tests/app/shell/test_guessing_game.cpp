@@ -113,7 +113,7 @@ TEST_CASE("where an offer's text has no room its button says what is offered") {
     return std::any_of(lab.ui.texts().begin(), lab.ui.texts().end(),
                        [&](const ui::TextRecord& text) { return text.text == words; });
   };
-  fixture::LabDriver wide(fixture::lab_view()), narrow(fixture::lab_view(), {1600, 1000}, 1.5f);
+  fixture::LabDriver wide(fixture::lab_view()), narrow(fixture::lab_view(), {1120, 800});
   for (fixture::LabDriver* lab : {&wide, &narrow}) {
     lab->state.shell.offers.game = true;
     lab->driver.frames(3);
