@@ -47,8 +47,7 @@ int rows_of(const Inside& found);
 /// `draw_grid` returns what the hand chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);
 
-/// `draw_columns` draws what belongs to each sub-layer, one line of bars each, in `rest`; `row_at` is the rectangle of a
-/// row of the map.
+/// `draw_columns` draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
 float columns_width(const GridGiven& given);
 

@@ -1,4 +1,5 @@
-// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the model.
+// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
+// model.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/view/lab_data.h"
 #include "app/words/words.h"
 
 namespace normscope::inside {
@@ -18,18 +19,6 @@ constexpr size_t kMostSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
 constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
 constexpr float kDetails = 268, kLeastMap = 210;
-
-const RunView* run_of(const LabView& view, char letter) {
-  for (const RunView& run : view.runs)
-    if (run.letter == letter) return &run;
-  return nullptr;
-}
-
-int32_t index_of(const LabView& view, char letter) {
-  for (size_t i = 0; i < view.runs.size(); ++i)
-    if (view.runs[i].letter == letter) return static_cast<int32_t>(i);
-  return -1;
-}
 
 }  // namespace
 
@@ -53,12 +42,12 @@ void InsideScreen::take(const LabView& view, double now) {
 }
 
 void InsideScreen::find_sides(const LabView& view) {
-  std::erase_if(letters_, [&](char letter) { return !run_of(view, letter); });
+  std::erase_if(letters_, [&](char letter) { return view::find_run(view, letter) < 0; });
   if (letters_.empty() && !view.runs.empty()) letters_ = std::string(1, view.runs.front().letter);
   sides_.clear();
   for (const char letter : letters_) {
-    const RunView* run = run_of(view, letter);
-    sides_.push_back({run, run->inside.get()});
+    const RunView& run = view.runs[static_cast<size_t>(view::find_run(view, letter))];
+    sides_.push_back({&run, run.inside.get()});
   }
 }
 
@@ -81,7 +70,8 @@ void InsideScreen::ask(Ui& ui, const LabView& view) {
     if (waiting_) return;
     waiting_ = now;
     asked_[now.letter] = now;
-    desk_.commands.emplace_back(session::LookInside{index_of(view, now.letter), now.text, now.left_out});
+    desk_.commands.emplace_back(
+        session::LookInside{view::find_run(view, now.letter), now.text, now.left_out});
     return;
   }
 }
@@ -108,7 +98,7 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
 
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   panel(ui, rect, {});
-  const std::string& why = sides_.empty() ? refused_[' '] : refused_[sides_[0].run->letter];
+  const std::string why = sides_.empty() ? "" : refused_[sides_[0].run->letter];
   const std::string words = view.runs.empty() ? words::say("inside.no_run")
                             : why.empty()     ? words::say("inside.looking")
                                               : why;

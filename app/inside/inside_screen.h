@@ -1,8 +1,8 @@
-// The Inside screen shows what one or two models do with a text that is typed there: at the top the text and its tokens,
-// below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the bottom the
-// chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer would say.
-// It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text and
-// whenever a run has moved on.
+// The Inside screen shows what one or two models do with a text that is typed there: at the top the text and its
+// tokens, below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the
+// bottom the chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer
+// would say. It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text
+// and whenever a run has moved on.
 //
 // Controls: inside/text, inside/learn, inside/leave_out, inside/shows, inside/run/A ..., inside/token, inside/grid/A
 // ..., inside/head, inside/tab.

@@ -58,7 +58,8 @@ struct Batch {
 };
 
 struct DataSpec {
-  // corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx | treebank
+  // corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx |
+  // treebank
   std::string name = "corpus";
   std::string text_path;      // for name == "text"
   std::string passage;        // for name == "passage": the text itself, in the tokens of tokenizer_path

@@ -25,25 +25,6 @@ int32_t vocabulary_of(const std::string& folder) {
   return size ? size->whole(1, kMostSymbols) : 0;
 }
 
-/// `numbers_of` reads whole numbers between blanks or commas.
-std::vector<int32_t> numbers_of(std::string text, const std::string& folder) {
-  std::replace(text.begin(), text.end(), ',', ' ');
-  std::vector<int32_t> numbers;
-  constexpr const char* kBlanks = " \t\r\n";
-  for (size_t at = text.find_first_not_of(kBlanks); at < text.size();) {
-    const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (word.find_first_not_of("0123456789") != word.npos || word.size() > 9)
-      fail(
-          "text",
-          "{} has no tokenizer, and {} is no number of a token: expected whole numbers from 0, such as 5 17 3",
-          folder, shown_text(word));
-    numbers.push_back(std::stoi(word));
-    at = std::min(text.find_first_not_of(kBlanks, end), text.size());
-  }
-  return numbers;
-}
-
 class TokenTask final : public Task {
  public:
   // `held` is how many tokens at the end are for validation; 0: it reads the same tokens.
@@ -151,6 +132,20 @@ class TokenTask final : public Task {
 
 }  // namespace
 
+std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse) {
+  std::replace(text.begin(), text.end(), ',', ' ');
+  constexpr const char* kBlanks = " \t\n";
+  std::vector<int32_t> numbers;
+  for (size_t at = text.find_first_not_of(kBlanks); at < text.size();) {
+    const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (word.find_first_not_of("0123456789") != word.npos || word.size() > 9) refuse(word);
+    numbers.push_back(std::stoi(word));
+    at = std::min(text.find_first_not_of(kBlanks, end), text.size());
+  }
+  return numbers;
+}
+
 TextTokens::TextTokens(const std::string& folder) : folder_(folder), vocabulary_(vocabulary_of(folder)) {
   if (tokenizer::has_tokenizer(folder)) tokenizer_ = tokenizer::PublishedTokenizer::load(folder);
   if (!tokenizer_ && vocabulary_ == 0)
@@ -163,8 +158,13 @@ TextTokens::TextTokens(const std::string& folder) : folder_(folder), vocabulary_
 }
 
 std::vector<int32_t> TextTokens::encode(std::string_view text) const {
+  const auto refuse = [&](const std::string& word) {
+    fail("text",
+         "{} has no tokenizer, and {} is no number of a token: expected whole numbers from 0, such as 5 17 3",
+         folder_, shown_text(word));
+  };
   std::vector<int32_t> tokens =
-      tokenizer_ ? tokenizer_->encode(text) : numbers_of(std::string(text), folder_);
+      tokenizer_ ? tokenizer_->encode(text) : token_numbers(std::string(text), refuse);
   for (const int32_t token : tokens)
     if (token >= vocabulary_)
       fail("text", "token {} is beyond the model's table of symbols: expected 0 to {}", token,

@@ -2,12 +2,13 @@
 // the specification spells out (data.name "passage"), or a file (data.name "text" with data.tokenizer).
 //
 // A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of masked_task.h, with the
-// tokenizer's own mask; a folder without one hides nothing, and asks for tokens that are seen. A row is a window of the text, and all of a passage that is no longer than the context: then
-// every batch is the passage. A passage validates on its own beginning, as there is no other text; a file keeps its last
-// tenth for that.
+// tokenizer's own mask; a folder without one hides nothing, and asks for tokens that are seen. A row is a window of the
+// text, and all of a passage that is no longer than the context: then every batch is the passage. A passage validates on
+// its own beginning, as there is no other text; a file keeps its last tenth for that.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@
 #include "training/tokenizer/published_tokenizer.h"
 
 namespace normscope {
+
+// `token_numbers` reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
+std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
 
 // `TextTokens` turns text into the tokens of a published model's folder, and back. Where the folder has no tokenizer, its
 // texts are the numbers of tokens: "5 17 3".

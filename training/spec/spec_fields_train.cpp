@@ -92,88 +92,56 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-Field text_file_field() {
-  Field field =
-      field_of(FieldType::Text, {"data.text", "text file", "",
-                                 "A UTF-8 text file to learn from; leave empty for the built-in sentences."});
-  field.get = [](const RunSpec& spec) { return spec.data.text_path; };
-  // Naming a file selects the text; data.name follows this field and has the last word.
-  field.set = [](RunSpec& spec, std::string_view path) {
-    spec.data.text_path = trimmed(path);
-    if (!spec.data.text_path.empty()) spec.data.name = "text";
-    if (spec.data.text_path.empty() && spec.data.name == "text") spec.data.name = "corpus";
-  };
-  return field;
-}
-
-Field passage_field() {
-  Field field = text<[](RunSpec& s) -> std::string& { return s.data.passage; }>(
-      {"data.passage", "passage", "",
-       "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."});
-  field.set = [](RunSpec& spec, std::string_view passage) {
-    spec.data.passage = trimmed(passage);
-    if (!spec.data.passage.empty()) spec.data.name = "passage";
-    if (spec.data.passage.empty() && spec.data.name == "passage") spec.data.name = "corpus";
-  };
-  return field;
-}
-
-// `file_field` is a file that selects the task of its kind, as data.text does.
+// `path_field` is a file, or a text that stands for one.
 template <auto At>
-Field file_field(const FieldWords& words) {
+Field path_field(const FieldWords& words) {
   Field field = field_of(FieldType::Text, words);
   field.get = [](const RunSpec& spec) { return peek<At>(spec); };
   field.set = [](RunSpec& spec, std::string_view path) { At(spec) = trimmed(path); };
   return field;
 }
 
-Field pairs_file_field() {
-  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.pairs_path; }>(
+// `source_field` is what the task `kName` learns from: naming it selects that task; data.name follows this field and has
+// the last word. Without it a text or a passage gives way to the built-in sentences; the others stay, and say what they
+// lack.
+template <auto At, const char* kName, bool kGivesWay = false>
+Field source_field(const FieldWords& words) {
+  Field field = path_field<At>(words);
+  field.set = [](RunSpec& spec, std::string_view path) {
+    At(spec) = trimmed(path);
+    if (!At(spec).empty()) spec.data.name = kName;
+    if (!At(spec).empty() && is_labelled(kName)) complete(spec);
+    if (kGivesWay && At(spec).empty() && spec.data.name == kName) spec.data.name = "corpus";
+  };
+  return field;
+}
+
+constexpr char kText[] = "text", kPassage[] = "passage", kPairs[] = "pairs", kLabels[] = "labels",
+               kIdx[] = "idx", kTreebank[] = "treebank";
+
+void add_sources(std::vector<Field>& fields) {
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
+      {"data.text", "text file", "",
+       "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.passage; }, kPassage, true>(
+      {"data.passage", "passage", "",
+       "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."}));
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.pairs_path; }, kPairs>(
       {"data.pairs", "sentence pairs", "",
        "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
-       "encoder-decoder."});
-  field.set = [](RunSpec& spec, std::string_view path) {
-    spec.data.pairs_path = trimmed(path);
-    if (!spec.data.pairs_path.empty()) spec.data.name = "pairs";
-  };
-  return field;
-}
-
-Field labels_file_field() {
-  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.labels_path; }>(
+       "encoder-decoder."}));
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
       {"data.labels", "labelled texts", "",
-       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."});
-  field.set = [](RunSpec& spec, std::string_view path) {
-    spec.data.labels_path = trimmed(path);
-    if (!spec.data.labels_path.empty()) {
-      spec.data.name = "labels";
-      complete(spec);
-    }
-  };
-  return field;
-}
-
-Field images_file_field() {
-  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.images_path; }>(
+       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.images_path; }, kIdx>(
       {"data.images", "images", "",
-       "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."});
-  field.set = [](RunSpec& spec, std::string_view path) {
-    spec.data.images_path = trimmed(path);
-    if (!spec.data.images_path.empty()) spec.data.name = "idx";
-  };
-  return field;
-}
-
-Field treebank_file_field() {
-  Field field = file_field<[](RunSpec& s) -> std::string& {
-    return s.data.treebank_path;
-  }>({"data.treebank", "treebank", "",
-      "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is made up."});
-  field.set = [](RunSpec& spec, std::string_view path) {
-    spec.data.treebank_path = trimmed(path);
-    if (!spec.data.treebank_path.empty()) spec.data.name = "treebank";
-  };
-  return field;
+       "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."}));
+  fields.push_back(path_field<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
+      {"data.image_labels", "image labels", "",
+       "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
+  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.treebank_path; }, kTreebank>(
+      {"data.treebank", "treebank", "",
+       "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is made up."}));
 }
 
 Field data_name_field() {
@@ -222,19 +190,11 @@ void add_train_fields(std::vector<Field>& fields) {
 }
 
 void add_data_fields(std::vector<Field>& fields) {
-  fields.push_back(text_file_field());
-  fields.push_back(passage_field());
-  fields.push_back(pairs_file_field());
-  fields.push_back(labels_file_field());
-  fields.push_back(images_file_field());
-  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
-      {"data.image_labels", "image labels", "",
-       "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
-  fields.push_back(treebank_file_field());
-  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+  add_sources(fields);
+  fields.push_back(path_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(file_field<[](RunSpec& s) -> std::string& {
+  fields.push_back(path_field<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
       "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "

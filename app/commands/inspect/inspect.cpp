@@ -18,6 +18,7 @@
 #include "app/commands/inspect/inspect.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/data/token_task.h"
 #include "training/inside/passage.h"
 #include "training/io/atomic_file.h"
 #include "training/io/text_table.h"
@@ -43,24 +44,12 @@ struct InspectOptions {
 
 constexpr size_t kMostIds = 4096;
 
-/// `ids_of` reads numbers between blanks or commas.
-std::vector<int32_t> ids_of(std::string text) {
-  for (char& c : text)
-    if (c == ',') c = ' ';
-  std::vector<int32_t> ids;
-  for (size_t at = text.find_first_not_of(" \t\n"); at < text.size();) {
-    const size_t end = std::min(text.find_first_of(" \t\n", at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const bool digits = word.find_first_not_of("0123456789") == word.npos && word.size() <= 9;
-    if (!digits)
-      throw CommandError(Exit::Usage,
-                         fmt::format("--ids: {} is no id: expected whole numbers from 0, such as "
-                                     "\"5 17 3\"",
-                                     shown_text(word)));
-    ids.push_back(std::stoi(word));
-    at = std::min(text.find_first_not_of(" \t\n", end), text.size());
-  }
-  return ids;
+std::vector<int32_t> ids_of(const std::string& text) {
+  return token_numbers(text, [](const std::string& word) {
+    throw CommandError(Exit::Usage,
+                       fmt::format("--ids: {} is no id: expected whole numbers from 0, such as \"5 17 3\"",
+                                   shown_text(word)));
+  });
 }
 
 void require_text(const InspectOptions& options) {
