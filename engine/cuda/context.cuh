@@ -16,9 +16,6 @@ class GemmLibrary;
 
 struct Context {
   cudaStream_t stream = nullptr;  ///< of the branch that is being enqueued
-  bool chained = false;           ///< the last work on this branch was one of our kernels
-  bool early_launch =
-      false;  ///< kernels may be placed while their predecessor still runs (compute capability 9)
   GemmLibrary* gemm = nullptr;
   bool tf32 = false;
   std::string error;
@@ -28,16 +25,6 @@ struct Context {
   }
 };
 
-/// `await_inputs` must come first in every kernel: it waits for the kernels before it, and lets the next one be
-/// placed meanwhile. It is safe in chains: a kernel that has ended had passed this wait, so everything before it has
-/// ended too.
-__device__ inline void await_inputs() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 template <class... Parameters, class... Arguments>
 void launch(Context& context, void (*kernel)(Parameters...), const Launch& shape, Arguments... arguments) {
   cudaLaunchConfig_t config = {};
@@ -45,17 +32,11 @@ void launch(Context& context, void (*kernel)(Parameters...), const Launch& shape
   config.blockDim = dim3(shape.threads, shape.threads_y);
   config.dynamicSmemBytes = shape.shared;
   config.stream = context.stream;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &attribute;
-  config.numAttrs = context.early_launch && context.chained ? 1 : 0;
   if (shape.shared > (size_t{48} << 10))
     context.check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(shape.shared)),
                   "shared memory of a kernel");
   context.check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "kernel launch");
-  context.chained = true;
 }
 
 /// `Gemm` is C (m,n) = A (m,k) B (k,n) + bias (n), row-major. ta: A is stored (k,m); tb: B is stored (n,k). add: C +=

@@ -7,9 +7,9 @@
 
 namespace normscope::cuda {
 
-/// `dynamic_shared` is the dynamic shared memory of the block.
+/// `dynamic_shared` is the dynamic shared memory of the block, aligned for vectors of four.
 __device__ inline float* dynamic_shared() {
-  extern __shared__ float dynamic_shared_memory[];
+  extern __shared__ __align__(16) float dynamic_shared_memory[];
   return dynamic_shared_memory;
 }
 
@@ -66,7 +66,6 @@ __device__ inline void write_to(float* p, float v, bool add) { *p = add ? *p + v
 /// `for_each` calls f(i) for every i < n.
 template <class F>
 __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
-  await_inputs();
   const uint32_t first = blockIdx.x * (kThreads * kItems) + threadIdx.x;
 #pragma unroll
   for (uint32_t k = 0; k < kItems; ++k)
@@ -78,6 +77,11 @@ __device__ inline void add_to(float& a, float b) { a += b; }
 __device__ inline void add_to(float2& a, float2 b) {
   a.x += b.x;
   a.y += b.y;
+}
+
+__device__ inline float shuffle_xor(float v, uint32_t step) { return __shfl_xor_sync(0xffffffffu, v, step); }
+__device__ inline float2 shuffle_xor(float2 v, uint32_t step) {
+  return {shuffle_xor(v.x, step), shuffle_xor(v.y, step)};
 }
 
 struct ColumnOutputs {
@@ -92,25 +96,29 @@ __device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float2 v
   if (o.out[1]) write_to(o.out[1] + j, v.y, o.add[1]);
 }
 
+/// `sum_columns` runs a block for each kColumnTile columns. A warp reads kColumnTile neighbours of each of its rows and
+/// adds up its lanes, then one warp for each column adds up the warps.
 template <class V, class F>
 __global__ void __launch_bounds__(kColumnTile* kRowLanes)
     sum_columns(uint32_t rows, uint32_t cols, F f, ColumnOutputs outputs) {
-  await_inputs();
-  __shared__ V partial[kRowLanes][kColumnTile + 1];
-  const uint32_t j = blockIdx.x * kColumnTile + threadIdx.x;
+  constexpr uint32_t kWarpsOfBlock = kColumnTile * kRowLanes / 32;
+  static_assert(kWarpsOfBlock == 32 && kColumnTile <= kWarpsOfBlock, "a warp adds up the warps");
+  __shared__ V partial[kWarpsOfBlock][kColumnTile + 1];
+  const uint32_t column = threadIdx.x % kColumnTile, j = blockIdx.x * kColumnTile + column;
   V sum = {};
   if (j < cols) {
 #pragma unroll 8
-    for (uint32_t r = threadIdx.y; r < rows; r += kRowLanes) add_to(sum, f(r, j));
+    for (uint32_t r = threadIdx.x / kColumnTile; r < rows; r += kRowLanes) add_to(sum, f(r, j));
   }
-  partial[threadIdx.y][threadIdx.x] = sum;
+  for (uint32_t step = kColumnTile; step < 32; step *= 2) add_to(sum, shuffle_xor(sum, step));
+  const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (lane < kColumnTile) partial[warp][lane] = sum;
   __syncthreads();
-  for (uint32_t half = kRowLanes / 2; half > 0; half /= 2) {
-    if (threadIdx.y < half)
-      add_to(partial[threadIdx.y][threadIdx.x], partial[threadIdx.y + half][threadIdx.x]);
-    __syncthreads();
-  }
-  if (threadIdx.y == 0 && j < cols) write_column(outputs, j, partial[0][threadIdx.x]);
+  if (warp >= kColumnTile) return;
+  V total = partial[lane][warp];
+  for (uint32_t step = 1; step < 32; step *= 2) add_to(total, shuffle_xor(total, step));
+  const uint32_t to = blockIdx.x * kColumnTile + warp;
+  if (lane == 0 && to < cols) write_column(outputs, to, total);
 }
 
 /// `MatrixColumn` reads the columns of a matrix in place.
@@ -133,7 +141,6 @@ inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t col
 template <class F>
 __global__ void __launch_bounds__(kThreads)
     sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {
-  await_inputs();
   double sum = 0;
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads)
     sum += static_cast<double>(f(i));

@@ -34,7 +34,6 @@ class CudaDriver final : public Driver {
       c.gemm = &gemm_;
       c.tf32 = options.tf32;
       c.check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "stream");
-      c.early_launch = info.major >= 9 && !switched_off("NORMSCOPE_CUDA_EARLY");
     }
     one_branch_ = switched_off("NORMSCOPE_CUDA_BRANCH");
     for (cudaEvent_t* e : {&forked_, &joined_})
@@ -78,22 +77,18 @@ class CudaDriver final : public Driver {
 
   void upload(void* device, const void* host, size_t bytes) override {
     main().check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, main().stream), "upload");
-    main().chained = false;
     wait();
   }
   void download(void* host, const void* device, size_t bytes) override {
     main().check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, main().stream), "download");
-    main().chained = false;
     wait();
   }
 
   void enqueue_upload(void* device, const void* pinned, size_t bytes) override {
     main().check(cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, main().stream), "upload");
-    main().chained = false;
   }
   void enqueue_download(void* pinned, const void* device, size_t bytes) override {
     main().check(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, main().stream), "download");
-    main().chained = false;
   }
 
   size_t workspace_floats(const Call& call) override {
@@ -118,14 +113,12 @@ class CudaDriver final : public Driver {
   void begin_capture() override {
     // Relaxed: kernels may be loaded while they are recorded.
     main().check(cudaStreamBeginCapture(main().stream, cudaStreamCaptureModeRelaxed), "begin of capture");
-    main().chained = side().chained = false;
   }
 
   void* end_capture() override {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     main().check(cudaStreamEndCapture(main().stream, &graph), "end of capture");
-    main().chained = side().chained = false;
     if (graph != nullptr) {
       main().check(cudaGraphInstantiate(&executable, graph, 0), "graph");
       cudaGraphDestroy(graph);
@@ -154,7 +147,6 @@ class CudaDriver final : public Driver {
   void follow(Context& first, Context& second, cudaEvent_t event) {
     main().check(cudaEventRecord(event, first.stream), "event");
     main().check(cudaStreamWaitEvent(second.stream, event, 0), "event");
-    second.chained = false;
   }
 
   DeviceInfo info_;

@@ -97,7 +97,6 @@ void GemmLibrary::run(Context& context, const Gemm& g, float* workspace) {
         cublasLtMatmul(handle_, p->operation, &one, g.b, p->a, g.a, p->b, &beta, g.c, p->c, g.c, p->c,
                        &p->algorithm, workspace, p->workspace, context.stream),
         "matrix product");
-  context.chained = false;
 }
 
 size_t gemm_workspace(Context& context, const Gemm& g) {

@@ -53,13 +53,13 @@ constexpr Launch block_per_row(int64_t rows) {
 /// `kLongRow` is the length from which on a row gets a block; shorter rows get a warp.
 inline constexpr int64_t kLongRow = 1024;
 
-// ---- sums over the rows of each column: a block has 32 columns, each with 32 partial sums
+// ---- sums over the rows of each column: a block has 8 columns, a sector of memory, each with 128 partial sums
 
-inline constexpr uint32_t kColumnTile = 32, kRowLanes = 32;
+inline constexpr uint32_t kColumnTile = 8, kRowLanes = 128;
 
 constexpr Launch column_sums(int64_t cols) {
-  return {static_cast<uint32_t>(div_up(std::max<int64_t>(cols, 1), kColumnTile)), 1, kColumnTile, kRowLanes,
-          0};
+  return {static_cast<uint32_t>(div_up(std::max<int64_t>(cols, 1), kColumnTile)), 1, kColumnTile * kRowLanes,
+          1, 0};
 }
 
 // ---- one sum over everything: partial sums by blocks, added in order by the last block
@@ -106,13 +106,16 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
           kAttentionThreads, 1, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
+/// `kScoreTile` is the floats of a tile of scores, with either queries or keys as its rows.
+inline constexpr size_t kScoreTile =
+    static_cast<size_t>(std::max(kKeyTile * (kQueryTile + kScorePad), kQueryTile*(kKeyTile + 1)));
+
 /// `attention_fused` stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
 /// whatever the number of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
           kAttentionThreads, 1,
-          (kAttentionStage + static_cast<size_t>(2 * kQueryTile * (kKeyTile + 1) + 2 * kQueryTile)) *
-              sizeof(float)};
+          (kAttentionStage + 2 * kScoreTile + static_cast<size_t>(2 * kQueryTile)) * sizeof(float)};
 }
 
 /// `attention_workspace` is the floats of attention's backward: the gradients of the scores, or two numbers for each

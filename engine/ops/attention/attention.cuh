@@ -125,7 +125,9 @@ __device__ inline float cap_slope(const Attention& a, float capped) {
 /// `each` calls f(m, n, accumulated number) for each element of the thread.
 template <class Tile, class F>
 __device__ void each(const Tile& tile, F f) {
+#pragma unroll  // so that the numbers stay in registers
   for (int i = 0; i < Tile::RM; ++i)
+#pragma unroll
     for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
 }
 

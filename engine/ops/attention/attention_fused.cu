@@ -14,7 +14,8 @@ namespace normscope::cuda {
 namespace fused {
 
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
-constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
+constexpr int kBuffer = static_cast<int>(kScoreTile);  // floats of a tile in shared memory
+constexpr int kBlocks = 4;  // of a multiprocessor at once: what their shared memory allows on 8.0 and later
 
 /// row_statistics computes two numbers of each of `rows` queries from t0 on, into shared memory:
 ///   largest  =  max over keys of scale s
@@ -58,8 +59,7 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
 }
 
 template <class Out>
-__global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
-  await_inputs();
+__global__ void __launch_bounds__(kAttentionThreads, kBlocks) attend_twice(Attention a) {
   float* const stage = dynamic_shared();
   float *const buffer = stage + kAttentionStage, *const largest = buffer + 2 * kBuffer,
                *const inverse = largest + kQueries;
@@ -76,17 +76,22 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
       ScoreTile tile;
       rows_by_rows(tile, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
       cap_scores(a, tile);
-      each(tile, [&](int m, int n, float score) {
-        const bool visible = m < rows && head.sees(a, t0 + m, s0 + n);
-        buffer[m * kPitch + n] = visible ? expf(score * a.scale - largest[m]) * inverse[m] *
-                                               keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
-                                         : 0.0f;
+#pragma unroll
+      for (int j = 0; j < ScoreTile::RN; ++j) {
+        float weights[ScoreTile::RM];
+#pragma unroll
+        for (int i = 0; i < ScoreTile::RM; ++i) {
+          const int m = tile.row() + i, n = tile.column() + j;
+          const bool visible = m < rows && head.sees(a, t0 + m, s0 + n);
+          weights[i] = visible ? expf(tile.acc[i][j] * a.scale - largest[m]) * inverse[m] *
+                                     keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
+                               : 0.0f;
+        }
+        ScoreTile::stage_column(buffer, j, weights);
+      }
+      out.template multiply_staged<false>(buffer, keys, stage, [&](int n, int j) {
+        return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
       });
-      out.template multiply<true, false>(
-          0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
-          [&](int n, int j) {
-            return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
-          });
     }
     write_rows(out, a, a.out + head.qo, t0, rows, j0, false);
   }
@@ -94,8 +99,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
 
 /// query_gradient_again computes L and dot of each row of a tile of queries, and dq.
 template <class Out>
-__global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attention a) {
-  await_inputs();
+__global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_again(Attention a) {
   float* const stage = dynamic_shared();
   float *const buffer = stage + kAttentionStage, *const largest = buffer + 2 * kBuffer,
                *const inverse = largest + kQueries;
@@ -125,22 +129,24 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
       rows_by_rows(score, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
       cap_scores(a, score);
       rows_by_rows(dp, dout, t0, rows, head.v, s0, keys, a.width, a.D, stage);
-      for (int i = 0; i < ScoreTile::RM; ++i)
-        for (int j = 0; j < ScoreTile::RN; ++j) {
+#pragma unroll
+      for (int j = 0; j < ScoreTile::RN; ++j) {
+        float ds[ScoreTile::RM];
+#pragma unroll
+        for (int i = 0; i < ScoreTile::RM; ++i) {
           const int m = score.row() + i, n = score.column() + j;
           const bool visible = m < rows && head.sees(a, t0 + m, s0 + n);
-          buffer[m * kPitch + n] =
-              visible ? expf(score.acc[i][j] * a.scale - log_sums[m]) *
-                            (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] -
-                             dots[m]) *
-                            a.scale * cap_slope(a, score.acc[i][j])
-                      : 0.0f;
+          ds[i] = visible ? expf(score.acc[i][j] * a.scale - log_sums[m]) *
+                                (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] -
+                                 dots[m]) *
+                                a.scale * cap_slope(a, score.acc[i][j])
+                          : 0.0f;
         }
-      dq.template multiply<true, false>(
-          0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
-          [&](int n, int j) {
-            return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
-          });
+        ScoreTile::stage_column(buffer, j, ds);
+      }
+      dq.template multiply_staged<false>(buffer, keys, stage, [&](int n, int j) {
+        return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+      });
     }
     write_rows(dq, a, a.dq + head.qo, t0, rows, j0, a.add_q);
   }
@@ -148,8 +154,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
 
 /// key_gradient_again computes dk and dv of a tile of keys, from the queries that see them.
 template <class Out>
-__global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attention a) {
-  await_inputs();
+__global__ void __launch_bounds__(kAttentionThreads, kBlocks) key_gradient_again(Attention a) {
   float* const stage = dynamic_shared();
   float *const ds = stage + kAttentionStage, *const kept = ds + kBuffer;
   const Head head(a, blockIdx.y);
@@ -168,28 +173,33 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
       rows_by_rows(score, head.k, s0, rows, q, t0, queries, a.width, a.D, stage);
       cap_scores(a, score);
       rows_by_rows(dp, head.v, s0, rows, dout, t0, queries, a.width, a.D, stage);
-      for (int i = 0; i < ScoreTile::RM; ++i)
-        for (int j = 0; j < ScoreTile::RN; ++j) {
-          const int m = score.row() + i, n = score.column() + j, t = t0 + n;
+#pragma unroll
+      for (int j = 0; j < ScoreTile::RN; ++j) {
+        float ds_of[ScoreTile::RM], kept_of[ScoreTile::RM];
+        const int n = score.column() + j, t = t0 + n;
+        const float2 number = n < queries ? numbers[t] : float2{};
+#pragma unroll
+        for (int i = 0; i < ScoreTile::RM; ++i) {
+          const int m = score.row() + i;
           float p = 0, k = 0, dot = 0;
           if (m < rows && n < queries && head.sees(a, t, s0 + m)) {
-            p = expf(score.acc[i][j] * a.scale - numbers[t].x);
+            p = expf(score.acc[i][j] * a.scale - number.x);
             k = keep(head.p + static_cast<size_t>(t) * a.Tk + (s0 + m));
-            dot = numbers[t].y;
+            dot = number.y;
           }
-          ds[m * kPitch + n] = p * (k * dp.acc[i][j] - dot) * a.scale * cap_slope(a, score.acc[i][j]);
-          kept[m * kPitch + n] = p * k;
+          ds_of[i] = p * (k * dp.acc[i][j] - dot) * a.scale * cap_slope(a, score.acc[i][j]);
+          kept_of[i] = p * k;
         }
+        ScoreTile::stage_column(ds, j, ds_of);
+        ScoreTile::stage_column(kept, j, kept_of);
+      }
       const auto accumulate = [&](Out& tile, const float* weights, const float* source) {
-        tile.template multiply<true, false>(
-            0, queries, stage, [&](int m, int n) { return weights[m * kPitch + n]; },
-            [&](int n, int j) {
-              return j0 + j < a.width ? source[static_cast<size_t>(t0 + n) * a.D + j0 + j] : 0.0f;
-            });
+        tile.template multiply_staged<false>(weights, queries, stage, [&](int n, int j) {
+          return j0 + j < a.width ? source[static_cast<size_t>(t0 + n) * a.D + j0 + j] : 0.0f;
+        });
       };
       if (a.dk) accumulate(dk, ds, q);
       if (a.dv) accumulate(dv, kept, dout);
-      __syncthreads();  // the next tile's numbers come into the same memory
     }
     if (a.dk) write_rows(dk, a, a.dk + head.ko, s0, rows, j0, a.add_k);
     if (a.dv) write_rows(dv, a, a.dv + head.ko, s0, rows, j0, a.add_v);

@@ -108,7 +108,6 @@ __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows,
 /// attend computes the probabilities and out of a tile of queries; without `out` the probabilities alone.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
-  await_inputs();
   float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);
@@ -161,7 +160,6 @@ __device__ inline void uncap(const Attention& a, const Head& head, int t0, int r
 /// query_gradient computes dscores of a tile of queries, and from them dq and de.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a) {
-  await_inputs();
   float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);
@@ -211,7 +209,6 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
 /// key_gradient computes dk and dv of a tile of keys, from the queries that see some of them.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
-  await_inputs();
   float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);

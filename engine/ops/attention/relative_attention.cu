@@ -24,7 +24,6 @@ enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 /// distance_gradient computes a head's part of dr of a tile into a.ddistances. Queries that look less far do not count.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention a) {
-  await_inputs();
   float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const int d0 = static_cast<int>(blockIdx.x * kQueryTile),

@@ -10,7 +10,6 @@ namespace dropout {
 
 __global__ void __launch_bounds__(kThreads) drop(uint32_t n, const float* x, float* out, uint32_t site,
                                                  DropoutKind kind, const StepInputs* step, bool add) {
-  await_inputs();
   const uint32_t block = blockIdx.x * kThreads + threadIdx.x, first = block * 4;
   if (first >= n) return;
   const DropoutInputs drop = step->dropout[static_cast<int>(kind)];

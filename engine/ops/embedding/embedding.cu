@@ -40,42 +40,50 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-/// `gather_token` adds the rows of dout whose token is v to each column's sum, 128 tokens at a time.
-__device__ void gather_token(const Gradient& g, uint32_t v) {
+/// `gather_token` adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
+/// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
+constexpr uint32_t kColumnsEach = 8, kMostColumns = kColumnsEach * kGatherThreads;
+
+__device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
+  constexpr uint32_t kWarpsOfBlock = kGatherThreads / 32;
   __shared__ uint32_t list[kGatherThreads];
-  __shared__ uint32_t warp_count[kGatherThreads / 32];
+  __shared__ uint32_t
+      counts[2][kWarpsOfBlock];  // by turns, so that no thread writes what another still reads
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (uint32_t j0 = 0; j0 < g.cols; j0 += kGatherThreads) {
-    const uint32_t j = j0 + threadIdx.x;
-    float sum = 0;
-    for (uint32_t r0 = 0; r0 < g.rows; r0 += kGatherThreads) {
-      const uint32_t r = r0 + threadIdx.x;
-      const bool match = r < g.rows && g.tokens[r] == static_cast<int32_t>(v);
-      const uint32_t ballot = __ballot_sync(0xffffffffu, match);
-      if (lane == 0) warp_count[warp] = __popc(ballot);
-      __syncthreads();
-      uint32_t before = __popc(ballot & ((1u << lane) - 1)), count = 0;
-      for (uint32_t w = 0; w < kGatherThreads / 32; ++w) {
-        if (w < warp) before += warp_count[w];
-        count += warp_count[w];
-      }
-      if (match) list[before] = r;
-      __syncthreads();
-      if (j < g.cols) {
-#pragma unroll 4
-        for (uint32_t k = 0; k < count; ++k) sum += g.dout[list[k] * g.cols + j];
-      }
-      // The next round's lists are written after its first barrier, and its counts only after this one.
-      __syncthreads();
+  float sum[kColumnsEach] = {};
+  for (uint32_t r0 = 0, turn = 0; r0 < g.rows; r0 += kGatherThreads, turn ^= 1) {
+    const uint32_t r = r0 + threadIdx.x;
+    const bool match = r < g.rows && g.tokens[r] == static_cast<int32_t>(v);
+    const uint32_t ballot = __ballot_sync(0xffffffffu, match);
+    if (lane == 0) counts[turn][warp] = __popc(ballot);
+    __syncthreads();
+    uint32_t before = __popc(ballot & ((1u << lane) - 1)), count = 0;
+    for (uint32_t w = 0; w < kWarpsOfBlock; ++w) {
+      if (w < warp) before += counts[turn][w];
+      count += counts[turn][w];
     }
-    if (j < g.cols) write_to(g.table + v * g.cols + j, g.scale * sum, g.add_table);
+    if (count == 0) continue;  // the same for the whole block
+    if (match) list[before] = r;
+    __syncthreads();
+#pragma unroll
+    for (uint32_t c = 0; c < kColumnsEach; ++c)
+      if (const uint32_t j = j0 + c * kGatherThreads + threadIdx.x; j < g.cols) {
+#pragma unroll 4
+        for (uint32_t k = 0; k < count; ++k) sum[c] += g.dout[list[k] * g.cols + j];
+      }
   }
+#pragma unroll
+  for (uint32_t c = 0; c < kColumnsEach; ++c)
+    if (const uint32_t j = j0 + c * kGatherThreads + threadIdx.x; j < g.cols)
+      write_to(g.table + v * g.cols + j, g.scale * sum[c], g.add_table);
 }
 
 __global__ void __launch_bounds__(kGatherThreads) gather(Gradient g) {
-  await_inputs();
   if (blockIdx.x < g.vocabulary) {
-    gather_token(g, blockIdx.x);
+    for (uint32_t j0 = 0; j0 < g.cols; j0 += kMostColumns) {
+      gather_token(g, blockIdx.x, j0);
+      __syncthreads();  // of the counts' last readers, before the next columns' first writer
+    }
     return;
   }
   const uint32_t t = blockIdx.x - g.vocabulary;

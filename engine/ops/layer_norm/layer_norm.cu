@@ -49,7 +49,6 @@ struct Norm {
 };
 
 __global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
-  await_inputs();
   const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (r >= n.rows) return;
   const float* x = n.x + r * n.cols;
@@ -88,7 +87,6 @@ struct NormGradient {
 };
 
 __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
-  await_inputs();
   const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (r >= n.rows) return;
   const float *x = n.x + r * n.cols, *dout = n.dout + r * n.cols;
@@ -132,7 +130,6 @@ struct DyT {
 };
 
 __global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
-  await_inputs();
   const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (r >= n.rows) return;
   const float *x = n.x + r * n.cols, alpha = *n.alpha;

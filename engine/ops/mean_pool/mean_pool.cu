@@ -35,13 +35,11 @@ __device__ void spread(const Rows& r, uint32_t summed, uint32_t n, uint32_t writ
 }
 
 __global__ void __launch_bounds__(kThreads) average(Rows r) {
-  await_inputs();
   const uint32_t n = r.counted(blockIdx.x);
   spread(r, n, n, r.positions);
 }
 
 __global__ void __launch_bounds__(kThreads) average_gradient(Rows r) {
-  await_inputs();
   const uint32_t n = r.counted(blockIdx.x);
   spread(r, n > 0 ? r.positions : 0, n, n);
 }

@@ -25,7 +25,6 @@ __device__ double counted(const ProbeEntry& e) {
 }
 
 __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
-  await_inputs();
   const ProbeEntry e = table.entries[blockIdx.y];
   const uint32_t chunks = static_cast<uint32_t>(e.size <= kChunk ? 1 : (e.size + kChunk - 1) / kChunk);
   if (blockIdx.x >= chunks) return;

@@ -36,7 +36,6 @@ struct Group {
 
 template <bool Wide>
 __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
-  await_inputs();
   using G = Group<Wide>;
   const uint32_t r = G::row();
   if (r >= l.rows) return;
@@ -65,7 +64,6 @@ constexpr uint32_t kMeanThreads = 1024;
 
 /// mean_loss, one block, computes the normalised weights and with them the mean of the row losses.
 __global__ void __launch_bounds__(kMeanThreads) mean_loss(Loss l) {
-  await_inputs();
   double sum = 0;
   for (uint32_t r = threadIdx.x; r < l.rows; r += kMeanThreads)
     if (is_target(l.targets[r], l.cols)) sum += l.weights ? static_cast<double>(l.weights[r]) : 1.0;
@@ -110,27 +108,44 @@ struct LossGradient {
   const int32_t* targets;
   float* dlogits;
   const StepInputs* step;
-  uint32_t cols;
+  uint32_t rows, cols;
   bool add;
-  __device__ void operator()(uint32_t i) const {
-    const uint32_t r = i / cols, v = i % cols;
-    const int32_t target = targets[r];
-    float d = 0;
-    if (is_target(target, cols)) {
-      const float e = step->label_smoothing, p = expf(logits[i] - log_sum_exp[r]);
-      const float wanted =
-          (static_cast<uint32_t>(target) == v ? 1.0f - e : 0.0f) + e / static_cast<float>(cols);
-      d = *dloss * row_weight[r] * (p - wanted);
-    }
-    write_to(dlogits + i, d, add);
-  }
 };
 
+template <bool Wide>
+__global__ void __launch_bounds__(kThreads) row_gradients(LossGradient g) {
+  using G = Group<Wide>;
+  const uint32_t r = G::row();
+  if (r >= g.rows) return;
+  const float* x = g.logits + r * g.cols;
+  float* dx = g.dlogits + r * g.cols;
+  const uint32_t target = static_cast<uint32_t>(g.targets[r]);
+  const bool counts = target < g.cols;
+  const float e = g.step->label_smoothing, everywhere = e / static_cast<float>(g.cols);
+  const float log_sum = g.log_sum_exp[r], factor = *g.dloss * g.row_weight[r];
+#pragma unroll 4
+  for (uint32_t v = G::lane(); v < g.cols; v += G::size) {
+    const float wanted = (v == target ? 1.0f - e : 0.0f) + everywhere;
+    write_to(dx + v, counts ? factor * (expf(x[v] - log_sum) - wanted) : 0.0f, g.add);
+  }
+}
+
 void backward(const Call& c, Context& context) {
-  const int64_t n = c.in[0].shape.size();
-  launch(context, for_each<LossGradient>, elementwise(n), n,
-         LossGradient{c.in[0].p, c.saved[0].p, c.saved[1].p, c.dout.p, c.in[1].i32(), c.din[0].p, c.step,
-                      static_cast<uint32_t>(c.in[0].shape.cols()), c.write[0] == Write::Add});
+  const int64_t rows = c.in[0].shape.rows(), cols = c.in[0].shape.cols();
+  const LossGradient g{c.in[0].p,
+                       c.saved[0].p,
+                       c.saved[1].p,
+                       c.dout.p,
+                       c.in[1].i32(),
+                       c.din[0].p,
+                       c.step,
+                       static_cast<uint32_t>(rows),
+                       static_cast<uint32_t>(cols),
+                       c.write[0] == Write::Add};
+  if (cols >= kLongRow)
+    launch(context, row_gradients<true>, block_per_row(rows), g);
+  else
+    launch(context, row_gradients<false>, warp_per_row(rows), g);
 }
 
 size_t workspace(const Call& c, Context&) {

@@ -15,7 +15,6 @@ struct Squares {
 /// each. Where Body::kHasFinish, a whole block calls finish(table) once, when every of_parameter has run.
 template <class Body>
 __global__ void __launch_bounds__(kThreads) for_each_parameter(UpdateTable table, Body body) {
-  await_inputs();
   body.prepare();
   const Chunk chunk = table.chunks[blockIdx.x];
   const ParameterCall p = table.parameters[chunk.parameter];
@@ -90,7 +89,6 @@ void grad_norm_forward(const Call& c, Context& context) {
 
 /// clip computes the factor alone. In a whole step grad_norm has computed it already.
 __global__ void clip(const StepInputs* step, const double* total_norm, double* clip_factor) {
-  await_inputs();
   *clip_factor = clip_factor_of(step->clip, *total_norm);
 }
 

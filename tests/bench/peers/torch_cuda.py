@@ -40,7 +40,7 @@ def measure(name, mode, tf32, seconds):
             torch.compiler.cudagraph_mark_step_begin()
         loss = loss_of(x, y)
         loss.backward()
-        numbers = torch.stack([loss.detach()] + torch._foreach_norm([p.grad for p in parameters]))
+        numbers = torch.stack([loss.detach(), *torch._foreach_norm([p.grad for p in parameters])])
         adam.step()
         adam.zero_grad(set_to_none=True)
         return numbers.tolist()  # waits for the step

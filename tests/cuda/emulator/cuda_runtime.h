@@ -19,6 +19,7 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+#define __align__(bytes)         // what block.cpp defines is aligned
 #define __shared__ thread_local  // one block runs at a time: static where it stands in a function
 
 struct uint3 {
@@ -91,19 +92,12 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
 struct cudaDeviceProp {
   char name[256];
   int major, minor, multiProcessorCount;
   size_t totalGlobalMem, sharedMemPerBlockOptin;
-};
-struct cudaLaunchAttribute {
-  cudaLaunchAttributeID id;
-  struct {
-    int programmaticStreamSerializationAllowed;
-  } val;
 };
 using cudaStream_t = emulated::Stream*;
 using cudaEvent_t = emulated::Event*;
@@ -113,8 +107,6 @@ struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes = 0;
   cudaStream_t stream = nullptr;
-  cudaLaunchAttribute* attrs = nullptr;
-  unsigned numAttrs = 0;
 };
 
 const char* cudaGetErrorString(cudaError_t);
