@@ -83,6 +83,7 @@ std::vector<OpCase> embedding_cases() {
                        {3, 31, 33, 17, true},
                        {4, 33, 3, 70, false},
                        {3, 7, 64, 2, true},
+                       {1, 2, 1031, 3, false},  // more columns than the sums of one block on CUDA
                        {8, 65, 40, 30, true},
                        {5, 12, 7, 19, false, true},
                        {3, 48, 50, 40, true, true}}) {
