@@ -108,7 +108,7 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
 
 /// `kScoreTile` is the floats of a tile of scores, with either queries or keys as its rows.
 inline constexpr size_t kScoreTile =
-    static_cast<size_t>(std::max(kKeyTile * (kQueryTile + kScorePad), kQueryTile*(kKeyTile + 1)));
+    static_cast<size_t>(std::max(kKeyTile * (kQueryTile + kScorePad), (kKeyTile + 1) * kQueryTile));
 
 /// `attention_fused` stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
 /// whatever the number of keys.

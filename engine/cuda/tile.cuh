@@ -17,10 +17,14 @@ __device__ void read_vector(float (&to)[R], const float* from) {
   static_assert(R == 2 || R == 4, "a vector");
   if constexpr (R == 4) {
     const float4 v = *reinterpret_cast<const float4*>(from);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+    to[3] = v.w;
   } else {
     const float2 v = *reinterpret_cast<const float2*>(from);
-    to[0] = v.x, to[1] = v.y;
+    to[0] = v.x;
+    to[1] = v.y;
   }
 }
 

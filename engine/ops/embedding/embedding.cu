@@ -40,15 +40,14 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-/// `gather_token` adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
-/// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
 constexpr uint32_t kColumnsEach = 8, kMostColumns = kColumnsEach * kGatherThreads;
 
+/// `gather_token` adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
+/// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
 __device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
   constexpr uint32_t kWarpsOfBlock = kGatherThreads / 32;
   __shared__ uint32_t list[kGatherThreads];
-  __shared__ uint32_t
-      counts[2][kWarpsOfBlock];  // by turns, so that no thread writes what another still reads
+  __shared__ uint32_t counts[2][kWarpsOfBlock];  // by turns: no thread writes what another still reads
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[kColumnsEach] = {};
   for (uint32_t r0 = 0, turn = 0; r0 < g.rows; r0 += kGatherThreads, turn ^= 1) {
