@@ -15,7 +15,7 @@ namespace fused {
 
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
 constexpr int kBuffer = static_cast<int>(kScoreTile);  // floats of a tile in shared memory
-constexpr int kBlocks = 4;  // of a multiprocessor at once: what their shared memory allows on 8.0 and later
+constexpr int kBlocks = 4;  // on a multiprocessor at once, as far as registers decide: 128 a thread
 
 /// row_statistics computes two numbers of each of `rows` queries from t0 on, into shared memory:
 ///   largest  =  max over keys of scale s
