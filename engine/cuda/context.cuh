@@ -29,7 +29,7 @@ template <class... Parameters, class... Arguments>
 void launch(Context& context, void (*kernel)(Parameters...), const Launch& shape, Arguments... arguments) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(shape.blocks, shape.blocks_y);
-  config.blockDim = dim3(shape.threads, shape.threads_y);
+  config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared;
   config.stream = context.stream;
   if (shape.shared > (size_t{48} << 10))

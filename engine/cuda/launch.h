@@ -11,7 +11,7 @@ namespace normscope::cuda {
 
 struct Launch {
   uint32_t blocks = 1, blocks_y = 1;  ///< grid
-  uint32_t threads = 1, threads_y = 1;
+  uint32_t threads = 1;
   size_t shared = 0;  ///< dynamic shared memory in bytes
 };
 
@@ -33,7 +33,7 @@ inline constexpr size_t kLeastSharedLimit = size_t{64} << 10;  ///< least of the
 inline constexpr uint32_t kThreads = 256, kItems = 4;
 
 constexpr Launch elementwise(int64_t n) {
-  return {static_cast<uint32_t>(div_up(std::max<int64_t>(n, 1), kThreads * kItems)), 1, kThreads, 1, 0};
+  return {static_cast<uint32_t>(div_up(std::max<int64_t>(n, 1), kThreads * kItems)), 1, kThreads, 0};
 }
 
 // ---- one warp for each row
@@ -41,13 +41,13 @@ constexpr Launch elementwise(int64_t n) {
 inline constexpr uint32_t kWarps = 4;  ///< rows of a block
 
 constexpr Launch warp_per_row(int64_t rows) {
-  return {static_cast<uint32_t>(div_up(std::max<int64_t>(rows, 1), kWarps)), 1, 32 * kWarps, 1, 0};
+  return {static_cast<uint32_t>(div_up(std::max<int64_t>(rows, 1), kWarps)), 1, 32 * kWarps, 0};
 }
 
 // ---- one block for each row
 
 constexpr Launch block_per_row(int64_t rows) {
-  return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 1, 0};
+  return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 0};
 }
 
 /// `kLongRow` is the length from which on a row gets a block; shorter rows get a warp.
@@ -59,7 +59,7 @@ inline constexpr uint32_t kColumnTile = 8, kRowLanes = 128;
 
 constexpr Launch column_sums(int64_t cols) {
   return {static_cast<uint32_t>(div_up(std::max<int64_t>(cols, 1), kColumnTile)), 1, kColumnTile * kRowLanes,
-          1, 0};
+          0};
 }
 
 // ---- one sum over everything: partial sums by blocks, added in order by the last block
@@ -68,7 +68,7 @@ inline constexpr int64_t kSumChunk = 4096, kMostSumBlocks = 512;
 
 constexpr Launch whole_sum(int64_t n) {
   return {static_cast<uint32_t>(std::min(kMostSumBlocks, div_up(std::max<int64_t>(n, 1), kSumChunk))), 1,
-          kThreads, 1, 0};
+          kThreads, 0};
 }
 
 // ---- many tensors in one launch: a block for each chunk
@@ -103,7 +103,7 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
                            size_t stage = kAttentionStage) {
   const size_t scores = scores_in_shared(keys, stage) ? static_cast<size_t>(kQueryTile * (keys + 1)) : 0;
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
-          kAttentionThreads, 1, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
+          kAttentionThreads, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
 /// `kScoreTile` is the floats of a tile of scores, with either queries or keys as its rows.
@@ -114,7 +114,7 @@ inline constexpr size_t kScoreTile =
 /// whatever the number of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
-          kAttentionThreads, 1,
+          kAttentionThreads,
           (kAttentionStage + 2 * kScoreTile + static_cast<size_t>(2 * kQueryTile)) * sizeof(float)};
 }
 
@@ -127,7 +127,7 @@ constexpr size_t attention_workspace(int64_t batch_heads, int64_t positions, int
 // ---- embedding gradient: a block for each row of the table
 
 constexpr Launch embedding_gradient(int64_t vocabulary, int64_t positions) {
-  return {static_cast<uint32_t>(std::max<int64_t>(1, vocabulary + positions)), 1, 128, 1, 0};
+  return {static_cast<uint32_t>(std::max<int64_t>(1, vocabulary + positions)), 1, 128, 0};
 }
 
 }  // namespace normscope::cuda

@@ -17,8 +17,8 @@ void check_limits(const Launch& l, size_t shared) {
   CHECK(l.blocks_y >= 1);
   CHECK(l.blocks <= 2147483647u);
   CHECK(l.blocks_y <= 65535u);
-  CHECK(l.threads * l.threads_y >= 1);
-  CHECK(l.threads * l.threads_y <= 1024);
+  CHECK(l.threads >= 1);
+  CHECK(l.threads <= 1024);
   CHECK(l.shared <= shared);
 }
 

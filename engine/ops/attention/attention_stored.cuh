@@ -32,22 +32,20 @@ inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const Head& head, int t0, int rows,
                                      int s0, float* stage) {
   constexpr int TM = ScoreTile::TM, TN = ScoreTile::TN, RM = ScoreTile::RM, RN = ScoreTile::RN;
-  constexpr int KC = static_cast<int>(kInner), PE = TM + static_cast<int>(kScorePad),
-                PR = TM + TN + static_cast<int>(kScorePad);
-  constexpr int T = static_cast<int>(kAttentionThreads);
+  constexpr int PE = TM + kPad, PR = TM + TN + kPad;
   const float *e = a.position + head.qo, *r = a.distances + head.h * a.width;
-  float *es = stage, *rs = stage + KC * PE;
+  float *es = stage, *rs = stage + kDepth * PE;
   const int nearest = t0 + a.memory - s0 - (TN - 1);  // from the first query to the last key
   const int t = static_cast<int>(threadIdx.x), first = tile.row() - tile.column() + TN - RN;
-  for (int j0 = 0; j0 < a.width; j0 += KC) {
-    const int depth = min(KC, a.width - j0);
+  for (int j0 = 0; j0 < a.width; j0 += kDepth) {
+    const int depth = min(kDepth, a.width - j0);
     __syncthreads();  // the last round's readers are done
-    for (int i = t; i < KC * TM; i += T) {
-      const int j = i % KC, m = i / KC;
+    for (int i = t; i < kDepth * TM; i += kBlockThreads) {
+      const int j = i % kDepth, m = i / kDepth;
       if (j < depth) es[j * PE + m] = m < rows ? e[static_cast<size_t>(t0 + m) * a.D + j0 + j] : 0.0f;
     }
-    for (int i = t; i < KC * (TM + TN); i += T) {
-      const int j = i % KC, u = i / KC, d = nearest + u;
+    for (int i = t; i < kDepth * (TM + TN); i += kBlockThreads) {
+      const int j = i % kDepth, u = i / kDepth, d = nearest + u;
       if (j < depth) rs[j * PR + u] = d >= 0 && d < a.Tk ? r[static_cast<size_t>(d) * a.D + j0 + j] : 0.0f;
     }
     __syncthreads();

@@ -60,10 +60,10 @@ __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
 
 void forward(const Call& c, Context& context) {
   if (c.probes.count == 0) return;
-  launch(context, measure,
-         Launch{static_cast<uint32_t>(c.probes.most_chunks), static_cast<uint32_t>(c.probes.count), kThreads,
-                1, 0},
-         c.probes);
+  launch(
+      context, measure,
+      Launch{static_cast<uint32_t>(c.probes.most_chunks), static_cast<uint32_t>(c.probes.count), kThreads, 0},
+      c.probes);
 }
 
 }  // namespace probe

@@ -34,6 +34,16 @@ struct Group {
   __device__ static float max(float v) { return Wide ? block_max(v) : warp_max(v); }
 };
 
+/// `launch_rows` launches `narrow`, a warp a row, or `wide`, a block a row, where rows are long.
+template <class Arguments>
+void launch_rows(Context& context, void (*narrow)(Arguments), void (*wide)(Arguments), int64_t rows,
+                 int64_t cols, const Arguments& arguments) {
+  if (cols >= kLongRow)
+    launch(context, wide, block_per_row(rows), arguments);
+  else
+    launch(context, narrow, warp_per_row(rows), arguments);
+}
+
 template <bool Wide>
 __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
   using G = Group<Wide>;
@@ -96,11 +106,8 @@ void forward(const Call& c, Context& context) {
                c.step,
                static_cast<uint32_t>(rows),
                static_cast<uint32_t>(cols)};
-  if (cols >= kLongRow)
-    launch(context, row_losses<true>, block_per_row(rows), l);
-  else
-    launch(context, row_losses<false>, warp_per_row(rows), l);
-  launch(context, mean_loss, Launch{1, 1, kMeanThreads, 1, 0}, l);
+  launch_rows(context, row_losses<false>, row_losses<true>, rows, cols, l);
+  launch(context, mean_loss, Launch{1, 1, kMeanThreads, 0}, l);
 }
 
 struct LossGradient {
@@ -119,13 +126,13 @@ __global__ void __launch_bounds__(kThreads) row_gradients(LossGradient g) {
   if (r >= g.rows) return;
   const float* x = g.logits + r * g.cols;
   float* dx = g.dlogits + r * g.cols;
-  const uint32_t target = static_cast<uint32_t>(g.targets[r]);
-  const bool counts = target < g.cols;
+  const int32_t target = g.targets[r];
+  const bool counts = is_target(target, g.cols);
   const float e = g.step->label_smoothing, everywhere = e / static_cast<float>(g.cols);
   const float log_sum = g.log_sum_exp[r], factor = *g.dloss * g.row_weight[r];
 #pragma unroll 4
   for (uint32_t v = G::lane(); v < g.cols; v += G::size) {
-    const float wanted = (v == target ? 1.0f - e : 0.0f) + everywhere;
+    const float wanted = (v == static_cast<uint32_t>(target) ? 1.0f - e : 0.0f) + everywhere;
     write_to(dx + v, counts ? factor * (expf(x[v] - log_sum) - wanted) : 0.0f, g.add);
   }
 }
@@ -142,10 +149,7 @@ void backward(const Call& c, Context& context) {
                        static_cast<uint32_t>(rows),
                        static_cast<uint32_t>(cols),
                        c.write[0] == Write::Add};
-  if (cols >= kLongRow)
-    launch(context, row_gradients<true>, block_per_row(rows), g);
-  else
-    launch(context, row_gradients<false>, warp_per_row(rows), g);
+  launch_rows(context, row_gradients<false>, row_gradients<true>, rows, cols, g);
 }
 
 size_t workspace(const Call& c, Context&) {

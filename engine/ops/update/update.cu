@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) for_each_parameter(UpdateTable table
 }
 
 Launch update_launch(const UpdateTable& table) {
-  return {static_cast<uint32_t>(std::max(table.chunk_count, 1)), 1, kThreads, 1, 0};
+  return {static_cast<uint32_t>(std::max(table.chunk_count, 1)), 1, kThreads, 0};
 }
 
 /// clip_factor_of computes the factor by which the optimizer multiplies gradients:
