@@ -61,6 +61,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
       toggle(run.letter, view);
   }
   row.take_left(6);
+  draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
   const std::string labels[] = {"length", "says"};
   const std::string helps[] = {words::say("inside.shows_length"), words::say("inside.shows_says")};
   const Rect shows = row.take_right(segmented_width(ui, labels), 10);

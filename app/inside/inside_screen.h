@@ -81,6 +81,9 @@ class InsideScreen {
   float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
+  // save_menu.cpp
+  void draw_save_menu(ui::Ui& ui, const ui::Rect& place);
+  void save(const std::string& ending);
   // detail_panels.cpp
   void draw_details(ui::Ui& ui, ui::Rect rest, const Side& side);
 

@@ -70,7 +70,7 @@ std::vector<ChainPart> chain_of(const ModelConfig& model, const StackWiring& sta
         box(words::say("diagram.parts.embeddings"), fmt::format("{} × {}", model.sequence, model.d_model)));
     for (int layer = 1; layer < layers; ++layer) {
       const auto at = static_cast<size_t>(layer) - 1;
-      const NormKind norm = at < stack.layers.size() ? stack.layers[at].feed_forward.before : NormKind::None;
+      const WiredNorm norm = at < stack.layers.size() ? stack.layers[at].feed_forward.before : WiredNorm();
       parts.push_back(box(words::say("diagram.parts.linear"),
                           words::say("diagram.parts.features", {{"number", model.feed_forward}}), layer));
       parts.push_back(slot_of(layer, "hidden/after", norm, Placement::Pre));

@@ -232,7 +232,7 @@ WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_th
   }
   for (auto [layer, sub] : followers(stack, at, only_this)) {
     const SlotId there{layer, sub, at.slot, at.side};
-    NormKind& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
+    WiredNorm& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
     if (here != was || stack.is_locked(there)) continue;
     here = kind;
     changed.push_back(there);
@@ -248,8 +248,8 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
   for (Sub sub : stack.subs())
     for (Slot which : kSlots) {
       const SlotId there{to, sub, which, stack.side};
-      const NormKind wanted = slot(wiring_of(stack.wiring, from, sub), which);
-      NormKind& here = slot(wiring_of(change.wiring, to, sub), which);
+      const WiredNorm wanted = slot(wiring_of(stack.wiring, from, sub), which);
+      WiredNorm& here = slot(wiring_of(change.wiring, to, sub), which);
       if (here == wanted || stack.is_locked(there)) continue;
       here = wanted;
       (wanted == NormKind::None ? change.from : change.to).push_back(there);

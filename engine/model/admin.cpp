@@ -71,6 +71,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
   fill(program, "tokens", inputs.tokens);
   if (config.architecture == Architecture::EncoderDecoder) fill(program, "source", inputs.source);
   if (options.key_lengths) fill(program, "key_lengths", inputs.key_lengths);
+  if (!inputs.types.empty()) fill(program, "types", inputs.types);
   for (int32_t& target : program.tokens("targets")) target = -1;
 
   const auto variance_of = [&](ValueId value, bool of_decoder) {

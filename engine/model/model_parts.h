@@ -81,7 +81,8 @@ class ModelParts {
   }
 
   /// `norm` normalises each head's part of a row by itself when heads > 1.
-  ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
+  ValueId norm(const std::string& name, const WiredNorm& wired, ValueId x, int32_t heads = 1) {
+    const NormKind kind = wired;
     if (kind == NormKind::None) return x;
     const int64_t D = tape_.shape(x).cols() / heads;
     const double beyond = config_.gain_offset && has_gain(kind) ? 1 : 0;
@@ -94,7 +95,8 @@ class ModelParts {
         .scale = config_.adanorm_scale,
         .slope = config_.adanorm_slope,
         .gain_offset = static_cast<float>(beyond)};
-    return layer_norm(tape_, name + twin_, kind, x, gain, bias, config_.eps, heads, extras);
+    return layer_norm(tape_, name + twin_, kind, x, gain, bias, wired.eps > 0 ? wired.eps : config_.eps,
+                      heads, extras);
   }
 
   bool left_out(const std::string& name) const {

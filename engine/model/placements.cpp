@@ -30,8 +30,8 @@ const PlacementRow kRows[] = {
 static_assert(std::size(kPresets) + 1 == std::size(kRows));
 
 void choose_norm(Wiring& w, NormKind norm) {
-  for (NormKind* kind : norms_of(w))
-    if (*kind != NormKind::None) *kind = norm;
+  for (WiredNorm* at : norms_of(w))
+    if (*at != NormKind::None) *at = norm;
 }
 
 /// `norm_of` is the norm that the stack has somewhere; LayerNorm where it has none.

@@ -102,6 +102,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::
 /// `ProfileInputs` are the inputs of a batch of the shape that `options` say, for any architecture.
 struct ProfileInputs {
   std::span<const int32_t> tokens, source, key_lengths, target_lengths;
+  std::span<const int32_t> types = {};  ///< empty: all symbols are of the first kind
 };
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
                                   const ProfileInputs& inputs);

@@ -63,16 +63,16 @@ Scale scale_from(std::string_view text, std::string_view word, bool skip) {
 // `NormWord` is a word that names a norm.
 struct NormWord {
   std::string_view word;
-  NormKind& (*at)(Wiring&);
+  WiredNorm& (*at)(Wiring&);
 };
-constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> NormKind& { return w.enter; }},
-                                   {"before", [](Wiring& w) -> NormKind& { return w.before; }},
-                                   {"q", [](Wiring& w) -> NormKind& { return w.inner.query; }},
-                                   {"k", [](Wiring& w) -> NormKind& { return w.inner.key; }},
-                                   {"v", [](Wiring& w) -> NormKind& { return w.inner.value; }},
-                                   {"output", [](Wiring& w) -> NormKind& { return w.inner.output; }},
-                                   {"after", [](Wiring& w) -> NormKind& { return w.after; }},
-                                   {"trunk", [](Wiring& w) -> NormKind& { return w.stream; }}};
+constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> WiredNorm& { return w.enter; }},
+                                   {"before", [](Wiring& w) -> WiredNorm& { return w.before; }},
+                                   {"q", [](Wiring& w) -> WiredNorm& { return w.inner.query; }},
+                                   {"k", [](Wiring& w) -> WiredNorm& { return w.inner.key; }},
+                                   {"v", [](Wiring& w) -> WiredNorm& { return w.inner.value; }},
+                                   {"output", [](Wiring& w) -> WiredNorm& { return w.inner.output; }},
+                                   {"after", [](Wiring& w) -> WiredNorm& { return w.after; }},
+                                   {"trunk", [](Wiring& w) -> WiredNorm& { return w.stream; }}};
 
 // `FlagWord` is a word that stands alone.
 struct FlagWord {
@@ -93,7 +93,7 @@ bool set_word(Wiring& w, const std::string& word) {
     if (word == flag.word) return flag.at(w) = true;
   for (const NormWord& norm : kNormWords)
     if (key == norm.word) {
-      norm.at(w) = norm_from(value);
+      norm.at(w) = wired_norm_from(value);
       return true;
     }
   if (key == "skip")
@@ -111,11 +111,11 @@ bool set_word(Wiring& w, const std::string& word) {
 
 }  // namespace
 
-NormKind& slot(Wiring& w, Slot which) {
+WiredNorm& slot(Wiring& w, Slot which) {
   return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.stream;
 }
 
-NormKind slot(const Wiring& w, Slot which) {
+WiredNorm slot(const Wiring& w, Slot which) {
   return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.stream;
 }
 
@@ -127,12 +127,27 @@ NormKind norm_from(std::string_view name) {
   fail("norm", "'{}' is not a norm: expected one of {}", name, known);
 }
 
-std::array<NormKind*, 8> norms_of(Wiring& w) {
+std::string to_string(const WiredNorm& norm) {
+  return norm.eps > 0 ? fmt::format("{}:{}", short_name(norm), norm.eps) : short_name(norm);
+}
+
+WiredNorm wired_norm_from(std::string_view text) {
+  const size_t colon = text.find(':');
+  const NormKind kind = norm_from(text.substr(0, colon));
+  if (colon == text.npos) return kind;
+  const float eps = number_from(text.substr(colon + 1), text);
+  if (kind == NormKind::None || !traits_of(kind).has_statistics)
+    fail("norm", "'{}': {} divides by no deviation: expected no epsilon", text, short_name(kind));
+  if (eps <= 0 || eps > 1) fail("norm", "'{}': expected an epsilon above 0, up to 1", text);
+  return {kind, eps};
+}
+
+std::array<WiredNorm*, 8> norms_of(Wiring& w) {
   return {&w.enter,       &w.before,       &w.inner.query, &w.inner.key,
           &w.inner.value, &w.inner.output, &w.after,       &w.stream};
 }
 
-std::array<NormKind, 8> norms_of(const Wiring& w) {
+std::array<WiredNorm, 8> norms_of(const Wiring& w) {
   return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.stream};
 }
 
@@ -140,7 +155,7 @@ std::string to_string(const Wiring& wiring) {
   Wiring w = wiring;
   std::string text;
   for (const NormWord& norm : kNormWords)
-    if (norm.at(w) != NormKind::None) text += fmt::format(" {}={}", norm.word, short_name(norm.at(w)));
+    if (norm.at(w) != NormKind::None) text += fmt::format(" {}={}", norm.word, to_string(norm.at(w)));
   text += scale_text("skip", w.skip) + scale_text("branch", w.branch);
   if (w.pre_scale != 1.0f) text += fmt::format(" pre-scale={}", w.pre_scale);
   if (w.init_gain != 1.0f) text += fmt::format(" gain={}", w.init_gain);

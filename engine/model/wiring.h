@@ -29,13 +29,25 @@ struct Scale {
   bool operator==(const Scale&) const = default;
 };
 
+/// `WiredNorm` is a norm at its place. It reads and is set as its kind; a kind that is put there brings no epsilon.
+struct WiredNorm {
+  NormKind kind = NormKind::None;
+  float eps = 0;  ///< 0: the model's, ModelConfig::eps
+  WiredNorm() = default;
+  WiredNorm(NormKind of) : kind(of) {}
+  WiredNorm(NormKind of, float epsilon) : kind(of), eps(epsilon) {}
+  operator NormKind() const { return kind; }
+  bool operator==(const WiredNorm&) const = default;
+  bool operator==(NormKind other) const { return kind == other; }
+};
+
 /// `Inner` is what is inside f.
 struct Inner {
-  NormKind query = NormKind::None, key = NormKind::None, value = NormKind::None;  ///< attention: of each head
+  WiredNorm query = {}, key = {}, value = {};  ///< attention: of each head
   /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
   bool across_heads = false;
-  NormKind output = NormKind::None;  ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
-  bool head_scale = false;           ///< attention: a learned scale for each head, from 1 (NormFormer)
+  WiredNorm output = {};    ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
+  bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
       false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
   bool operator==(const Inner&) const = default;
@@ -43,14 +55,13 @@ struct Inner {
 
 /// `Wiring` is one sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
-  NormKind before = NormKind::None;
-  NormKind after = NormKind::None;
-  NormKind stream = NormKind::None;  ///< "trunk" in the names of parameters and probes, and in files
+  WiredNorm before = {}, after = {};
+  WiredNorm stream = {};  ///< "trunk" in the names of parameters and probes, and in files
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
-  NormKind enter = NormKind::None;  ///< on the residual stream where the sub-layer begins (HybridNorm)
-  float pre_scale = 1.0f;           ///< LayerNorm Scaling: a constant factor after N_before
-  bool bottom = false;              ///< B2T: the layer's input joins the sum
+  WiredNorm enter = {};    ///< on the residual stream where the sub-layer begins (HybridNorm)
+  float pre_scale = 1.0f;  ///< LayerNorm Scaling: a constant factor after N_before
+  bool bottom = false;     ///< B2T: the layer's input joins the sum
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
   Inner inner = {};
@@ -58,12 +69,12 @@ struct Wiring {
 };
 
 enum class Slot : uint8_t { Before, After, Stream };
-NormKind& slot(Wiring& wiring, Slot which);
-NormKind slot(const Wiring& wiring, Slot which);
+WiredNorm& slot(Wiring& wiring, Slot which);
+WiredNorm slot(const Wiring& wiring, Slot which);
 
 /// `norms_of` are all norms of a sub-layer, None included: enter, before, query, key, value, output, after, stream.
-std::array<NormKind*, 8> norms_of(Wiring& wiring);
-std::array<NormKind, 8> norms_of(const Wiring& wiring);
+std::array<WiredNorm*, 8> norms_of(Wiring& wiring);
+std::array<WiredNorm, 8> norms_of(const Wiring& wiring);
 
 /// `LayerWiring` is a layer of a stack; only the decoder of an encoder-decoder uses cross.
 struct LayerWiring {
@@ -73,11 +84,11 @@ struct LayerWiring {
 
 struct StackWiring {
   std::vector<LayerWiring> layers;
-  NormKind embedding = NormKind::None;  ///< norm on the embedding (Peri-LN)
-  NormKind final = NormKind::None;      ///< norm after the last layer
+  WiredNorm embedding = {};  ///< norm on the embedding (Peri-LN)
+  WiredNorm final = {};      ///< norm after the last layer
   /// ResiDual: a second stream adds up the embedding and every branch and is never normalised on the way; this norm
   /// of it joins the output of the stack. None: there is no second stream.
-  NormKind second = NormKind::None;
+  WiredNorm second = {};
   bool operator==(const StackWiring&) const = default;
 };
 
@@ -146,10 +157,13 @@ double subln_gain(const StackContext& context);
 
 /// `to_string` writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
 /// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "q=ln k=ln across-heads",
-/// "trunk=ln bottom", "before=ln parallel".
+/// "trunk=ln bottom", "before=ln parallel", "before=rms:1e-06".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 
 NormKind norm_from(std::string_view name);  ///< throws Error listing the names
+/// These write and read "ln" or, with an epsilon of its own, "ln:1e-06".
+std::string to_string(const WiredNorm& norm);
+WiredNorm wired_norm_from(std::string_view text);
 
 }  // namespace normscope

@@ -131,8 +131,19 @@ class Branches:
         attention = self.attention_in(within, branch)
         if attention:
             return "attn" if self.above[attention[2]] >> source & 1 else "cross"
-        softmax = any("softmax" in self.nodes[n].op or "scaled_dot" in self.nodes[n].op for n in bits(within))
-        return "" if softmax or not within & self.products else "ffn"
+        unclear = any("scaled_dot" in self.nodes[n].op for n in bits(within)) or \
+            any(not self.routes(n, within) for n in self.softmaxes(within))
+        return "" if unclear or not within & self.products else "ffn"
+
+    def softmaxes(self, within: int) -> list[int]:
+        return [n for n in bits(within) if "softmax" in self.nodes[n].op]
+
+    def routes(self, softmax: int, within: int) -> bool:
+        """Whether a softmax chooses among experts: it is of one matrix, and no product of two activations reads it."""
+        joint = self.mask(lambda at: self.nodes[at].op in BATCHED and not self.weights_of(at)) & within
+        above = self.above[softmax] & within
+        return len(self.made_by(softmax, within)) == 1 and not joint & above and \
+            not any(self.above[n] >> softmax & 1 for n in bits(joint))
 
     def made_by(self, at: int, within: int) -> set[int]:
         """The nearest products with weights that `at` was made by."""
@@ -182,7 +193,7 @@ class Branches:
             after = [p for p in products if self.above[p] >> n & 1]
             if len(after) == 1:
                 self.role(after[0], f"{mark}wo")
-        elif kind == "ffn":
+        elif kind == "ffn" and not self.softmaxes(within):  # experts have no role of ours
             last = [p for p in products if not any(o != p and self.above[o] >> p & 1 for o in products)]
             first = [p for p in products if not any(o != p and self.above[p] >> o & 1 for o in products)]
             if len(last) == 1 and last != first and len(first) + 1 == len(products):

@@ -68,7 +68,7 @@ def stream_numbers(subs: Sequence[SubLayer], seen: dict[int, Moments]) -> dict[t
 
 
 def shares(subs: Sequence[SubLayer], branches: dict[str, float], states: dict[str, float]) -> dict[str, float]:
-    """A sub-layer's own share of the state behind it, where no later norm carries it: the diagonal of Pre-LN."""
+    """Each branch's share of the variance of its residual sum. The rest follows from the variances (docs/log-format.md)."""
     order = [(s.stack, s.layer, s.kind) for s in subs if not s.parts]
     if order != [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
         return {}

@@ -207,7 +207,7 @@ class Analysis(Branches):
     def placement(subs: list[SubLayer]) -> str:
         """What all sub-layers agree on, if it has a name of ours."""
         known = {("before",): "pre", ("trunk",): "post", ("before", "after"): "sandwich", (): "none",
-                 ("before", "trunk"): "keel"}
+                 ("before", "trunk"): "keel", ("after",): "res-post"}
         where = {tuple(n for n in s.norms if n != "inner") for s in subs}
         inner = [any(n == "inner" for n in s.norms) for s in subs]
         name = known.get(next(iter(where)), "") if len(where) == 1 else ""

@@ -248,7 +248,7 @@ class Recording:
             for (field, name), v in zip(numbers, torch.stack([*numbers.values()]).tolist()):
                 (line.setdefault(field, {}) if field else line)[name] = v
         states = line.pop("sum_variance", {})
-        if self.found and self.found.placement in ("pre", "qknorm", "sandwich"):
+        if self.found:
             share = shares(self.found.sublayers, line.get("branch_variance", {}), states)
             if share:
                 line["share"] = share

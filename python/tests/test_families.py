@@ -63,7 +63,7 @@ class Families(unittest.TestCase):
 
     def test_olmo2_and_gemma2(self) -> None:
         found = self.causal("Olmo2", num_key_value_heads=2)
-        self.check(found, "", ("after",), inner=True)
+        self.check(found, "", ("after",), inner=True)  # res-post, but for the norms of q and k
         self.matrices(found)
         found = self.causal("Gemma2", num_key_value_heads=2, head_dim=16)
         self.check(found, "sandwich", ("before", "after"))
@@ -112,6 +112,14 @@ class Families(unittest.TestCase):
         self.assertEqual(names_of(found), [f"enc.L0{i}.{k}" for i in (1, 2) for k in ("attn", "ffn")] +
                          [f"dec.L0{i}.{k}" for i in (1, 2) for k in ("attn", "cross", "ffn")])
         self.assertEqual(found.placement, "pre")
+
+    def test_a_mixture_of_experts_is_a_feed_forward_network(self) -> None:
+        for family in ("Mixtral", "Qwen3Moe"):
+            more = {"num_local_experts": 4} if family == "Mixtral" else {"num_experts": 4, "head_dim": 16,
+                                                                         "moe_intermediate_size": 32}
+            found = self.causal(family, num_key_value_heads=2, num_experts_per_tok=2, **more)
+            self.check(found, "pre" if family == "Mixtral" else "qknorm", ("before",), inner=family != "Mixtral")
+            self.assertEqual(found.names["model.layers.{layer}.self_attn.o_proj.weight"], "L{layer}.attn.wo")
 
     def test_shared_layers_have_no_names(self) -> None:
         torch.manual_seed(1)

@@ -36,7 +36,7 @@ class Case(unittest.TestCase):
         self.path = str(pathlib.Path(folder.name) / "run.jsonl")
 
     def read(self) -> Lines:
-        return [json.loads(line) for line in open(self.path)]
+        return [json.loads(line) for line in pathlib.Path(self.path).read_text().splitlines()]
 
     def train(self, wrap: Callable[[nn.Module], nn.Module] = same, *, watch: bool = True, given: bool = True,
               autocast: bool = False, scaler: Optional[torch.amp.GradScaler] = None, parts: int = 1, clip: float = 0,
@@ -111,11 +111,14 @@ class Own(Case):
             self.assertAlmostEqual(line[field][name] / float(value), 1, places=5)
         self.assertAlmostEqual(line["loss"], float(loss), places=5)
 
-    def test_post_norm_has_no_shares(self) -> None:
+    def test_post_norm_has_shares_of_the_sums(self) -> None:
         lines, _ = self.train(post=True)
         self.assertEqual(lines[0]["placement"], "post")
         self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.trunk.gain")
-        self.assertNotIn("share", lines[1])
+        line = lines[1]
+        for i, name in enumerate(["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"], 1):
+            whole = line["branch_variance"][name] / line["share"][f"beta2.{i}.{i}"]  # the sum's variance
+            self.assertGreater(whole, 0.5 * line["input_variance"][name])
 
     def test_no_optimizer_named_and_clipping(self) -> None:
         plain, _ = self.train(steps=1)
@@ -238,6 +241,30 @@ class Own(Case):
         self.assertEqual(said.read_text().split(), ["open", "--at-rest", self.path])
 
 
+    def test_activation_checkpointing_passes_forward_twice_and_is_recorded_once(self) -> None:
+        from torch.utils.checkpoint import checkpoint
+
+        class Checkpointed(models.Own):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                h = self.what(x) + self.where(torch.arange(x.shape[1], device=x.device))
+                for cell in self.stack:
+                    h = checkpoint(cell, h, use_reentrant=reentrant)
+                return self.read(self.last(h))
+
+        plain, _ = self.train(steps=2)
+        for reentrant in (False, True):
+            torch.manual_seed(1)
+            model = Checkpointed()
+            sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+            with normscope.watch(model, sgd, self.path):
+                for step in range(2):
+                    sgd.zero_grad()
+                    models.loss_of(model, models.batch(step)).backward()
+                    sgd.step()
+            lines = self.read()
+            self.near(lines, plain, 1e-5)
+            self.assertEqual(lines[0]["stream"], plain[0]["stream"])
+
 def distributed(rank: int, folder: str, kind: str) -> None:
     import torch.distributed as dist
 
@@ -247,6 +274,9 @@ def distributed(rank: int, folder: str, kind: str) -> None:
     model: nn.Module = models.Own()
     if kind == "ddp":
         model = nn.parallel.DistributedDataParallel(model)
+    elif kind == "fsdp1":
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        model = FullyShardedDataParallel(model, device_id=torch.device("cpu"), use_orig_params=True)
     else:
         from torch.distributed.device_mesh import init_device_mesh
         from torch.distributed.fsdp import fully_shard
@@ -280,11 +310,14 @@ class Several(Case):
         self.assertEqual(lines[0]["names"], plain[0]["names"])
 
     def test_fsdp_says_what_it_cannot_see(self) -> None:
-        lines = self.spawn("fsdp")
-        self.assertIn("cut by FSDP", lines[0]["notes"][0])
-        self.assertNotIn("grad_norm", lines[1])
-        self.assertEqual([s["name"] for s in lines[0]["stream"]], ["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"])
-        self.assertEqual(len(lines[1]["branch_variance"]), 4)
+        for kind in ("fsdp", "fsdp1"):
+            with self.subTest(kind):
+                lines = self.spawn(kind)
+                self.assertIn("cut by FSDP", lines[0]["notes"][0])
+                self.assertNotIn("grad_norm", lines[1])
+                self.assertEqual([s["name"] for s in lines[0]["stream"]],
+                                 ["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"])
+                self.assertEqual(len(lines[1]["branch_variance"]), 4)
 
 
 class Trainers(Case):
@@ -367,6 +400,44 @@ class Trainers(Case):
         self.assertIn("params/layers_1/kernel", line["grad_norm"])
         updated, slope = (line[f]["params/layers_1/kernel"] for f in ("update_norm", "grad_norm"))
         self.assertAlmostEqual(updated / slope, 0.1, places=5)
+
+    def test_flax_nnx(self) -> None:
+        try:
+            import jax.numpy as jnp
+            import optax
+            from flax import nnx
+        except ImportError:
+            self.skipTest("flax or optax is not installed")
+        import normscope.jax
+
+        class Cell(nnx.Module):
+            def __init__(self, rngs: nnx.Rngs) -> None:
+                self.norm, self.up = nnx.LayerNorm(8, rngs=rngs), nnx.Linear(8, 8, rngs=rngs)
+
+        class Net(nnx.Module):
+            def __init__(self) -> None:
+                rngs = nnx.Rngs(0)
+                self.layers = nnx.List([Cell(rngs), Cell(rngs)])
+
+            def __call__(self, x: Any) -> Any:
+                for cell in self.layers:
+                    x = x + cell.up(cell.norm(x))
+                return x
+
+        net, x = Net(), jnp.ones((2, 8))
+        optimizer = nnx.Optimizer(net, optax.sgd(0.1), wrt=nnx.Param)
+        recording = normscope.jax.watch(self.path, name="nnx")
+        for step in range(2):
+            before = jnp.array(net.layers[1].up.kernel[...])
+            loss, grads = nnx.value_and_grad(lambda m: jnp.mean(m(x) ** 2))(net)
+            optimizer.update(net, grads)
+            recording.step(step + 1, loss, 0.1, grads=grads, params=nnx.state(net, nnx.Param))
+        recording.close()
+        line = self.read()[-1]
+        name = "layers/1/up/kernel"
+        self.assertIn(name, line["grad_norm"])
+        kernel = before - 0.1 * grads["layers"][1]["up"]["kernel"][...]
+        self.assertAlmostEqual(line["weight_norm"][name], float(jnp.linalg.norm(kernel)), places=5)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ constexpr Room kRooms[] = {
     {"app/tape", "training/measure"},
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/bench app/view app/tape"},
-    {"app/inside", "training/session app/words app/ui app/view"},
+    {"app/inside", "training/spec training/inside training/session app/words app/ui app/view"},
     {"app/shell",
      "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/sweep app/lessons app/tape_screen app/inside"},
     {"app/window",
@@ -102,7 +102,7 @@ constexpr Room kRooms[] = {
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/ui app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

@@ -32,6 +32,7 @@ struct DecoderSpec {
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
   bool neighbours = false, second_sees_all = false, gated = false, parallel = false, across_heads = false,
        token_types = false;
+  std::map<std::string, double> eps_of;  ///< a norm's own epsilon, by its name
   Biases biases = Biases::All;
 
   int64_t dh() const { return head_width ? head_width : D / heads; }
@@ -108,6 +109,7 @@ class Decoder {
       case Placement::QkNorm:
       case Placement::NormFormerScaled:
       case Placement::HybridNormStar:
+      case Placement::ResPost:
         return norm("final", x);
       case Placement::ResiDual:
         return sum(x, norm("second", second_));
@@ -150,6 +152,8 @@ class Decoder {
         return plus(after(f(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
+      case Placement::ResPost:
+        return sum(x, after(f(x)));
       case Placement::Peri:
         return sum(x, after(f(norm(n + ".before", x))));
       case Placement::Mix:  // a quarter of the layers, one at least
@@ -327,7 +331,9 @@ class Decoder {
     Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
     for (Var& g : gain) g += Var(s_.gain_offset);
     const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
-    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D, s_.eps).out;
+    const auto own = s_.eps_of.find(n);
+    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D, own == s_.eps_of.end() ? s_.eps : own->second)
+        .out;
   }
 
   Rows drop(const std::string& site, Rows x, double p) {

@@ -151,6 +151,7 @@ Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
   const auto rows = static_cast<size_t>(shape.rows);
   source.resize(rows * static_cast<size_t>(shape.source_length));
   if (shape.one_target) targets.resize(rows);
+  if (shape.typed) types.resize(tokens.size());
   if (!shape.padded) return;
   key_lengths.resize(rows);
   if (shape.source_length > 0) target_lengths.resize(rows);

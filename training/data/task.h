@@ -34,6 +34,7 @@ struct BatchShape {
   int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
   bool padded = false;        // rows differ in length: key_lengths (and target_lengths) count
   bool one_target = false;    // Parse: targets are (rows), one for each row
+  bool typed = false;         // rows say of what kind each symbol is: types
   auto operator<=>(const BatchShape&) const = default;
 };
 
@@ -43,18 +44,19 @@ struct BatchView {
   std::span<int32_t> source;           // (rows, source_length)
   std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
   std::span<int32_t> target_lengths;   // (rows): unpadded positions of the target row
+  std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
 // `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
-  std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
+  std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
   std::vector<float> x;  // (B,T,D): what a model with a Gaussian input reads instead of tokens
 
   Batch() = default;
   Batch(int32_t rows, int32_t positions);
   explicit Batch(const BatchShape& shape);
-  BatchView view() { return {tokens, targets, source, key_lengths, target_lengths}; }
+  BatchView view() { return {tokens, targets, source, key_lengths, target_lengths, types}; }
 };
 
 struct DataSpec {
@@ -80,6 +82,7 @@ struct DataSpec {
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
+  int32_t token_types = 0;  // the kinds of symbols that the model tells apart
 
   bool operator==(const DataSpec&) const = default;
 };
@@ -147,6 +150,8 @@ class Task {
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   // `encode` turns a text of the user's into symbols. Throws Error, also for data that are no running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
+  // `types` has the kind of each symbol, for models that tell them apart; empty where all are of one.
+  virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
   // `label` names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
   uint64_t hash() const { return hash_; }            // the data's: another hash means other data

@@ -28,27 +28,32 @@ int32_t vocabulary_of(const std::string& folder) {
 class TokenTask final : public Task {
  public:
   // `held` is how many tokens at the end are for validation; 0: it reads the same tokens.
-  TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, std::string name, TaskForm form)
+  TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, const std::string& name,
+            const DataSpec& spec)
       : Task("token"),
         symbols_(std::move(symbols)),
         tokens_(std::move(tokens)),
         held_(held),
-        name_(std::move(name)),
-        form_(form) {
+        name_(name),
+        form_(spec.form),
+        kinds_(spec.token_types),
+        typed_(!symbols_.types(tokens_, kinds_).empty()) {
     unigram_.assign(static_cast<size_t>(symbols_.vocabulary()), 0);
     for (const int32_t token : std::set<int32_t>(tokens_.begin(), tokens_.end()))
       if (symbols_.is_special(token)) special_.push_back(token);
     for (const int32_t token : tokens_)
       unigram_[static_cast<size_t>(token)] += 1.0 / static_cast<double>(tokens_.size());
     hash_ = hash_bytes({reinterpret_cast<const char*>(tokens_.data()), tokens_.size() * sizeof(int32_t)},
-                       hash_bytes(form == TaskForm::Masked ? "masked tokens" : "tokens"));
+                       hash_bytes(form_ == TaskForm::Masked ? "masked tokens" : "tokens"));
   }
 
   int32_t vocabulary() const override { return symbols_.vocabulary(); }
   TaskForm form() const override { return form_; }
 
   BatchShape shape(uint64_t, uint64_t, Split split, int32_t B, int32_t T) const override {
-    return {B, static_cast<int32_t>(std::min(text_of(split).size(), static_cast<size_t>(T))), 0, false};
+    return {.rows = B,
+            .length = static_cast<int32_t>(std::min(text_of(split).size(), static_cast<size_t>(T))),
+            .typed = typed_};
   }
 
   void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
@@ -63,6 +68,7 @@ class TokenTask final : public Task {
       const size_t from = begins ? 0 : draws.below(text.size() - width + 1);
       const size_t first = static_cast<size_t>(row) * width;
       fill_row(draws, text, from, to.tokens.subspan(first, width), to.targets.subspan(first, width));
+      if (!to.types.empty()) fill_types(text.subspan(from, width), to.types.subspan(first, width));
     }
   }
 
@@ -80,12 +86,22 @@ class TokenTask final : public Task {
   std::string decode(std::span<const int32_t> tokens) const override { return symbols_.decode(tokens); }
   std::vector<int32_t> encode(std::string_view text) const override { return symbols_.encode(text); }
   std::string label(int32_t token) const override { return symbols_.label(token); }
+  std::vector<int32_t> types(std::span<const int32_t> tokens) const override {
+    return symbols_.types(tokens, kinds_);
+  }
 
  private:
   std::span<const int32_t> text_of(Split split) const {
     const std::span<const int32_t> all = tokens_;
     if (held_ == 0) return all;
     return split == Split::Train ? all.first(all.size() - held_) : all.last(held_);
+  }
+
+  /// `fill_types` counts the sentences of a window from its own beginning.
+  void fill_types(std::span<const int32_t> window, std::span<int32_t> types) const {
+    const std::vector<int32_t> found = symbols_.types(window, kinds_);
+    std::ranges::fill(types, 0);
+    std::ranges::copy(found, types.begin());
   }
 
   void fill_row(BatchDraws& draws, std::span<const int32_t> text, size_t from, std::span<int32_t> tokens,
@@ -127,6 +143,8 @@ class TokenTask final : public Task {
   size_t held_;
   std::string name_;
   TaskForm form_;
+  int32_t kinds_;
+  bool typed_;                    // the text has more than one sentence, and the model tells them apart
   std::vector<int32_t> special_;  // those of the text, sorted
 };
 
@@ -172,6 +190,10 @@ std::vector<int32_t> TextTokens::encode(std::string_view text) const {
   return tokens;
 }
 
+std::vector<int32_t> TextTokens::types(std::span<const int32_t> tokens, int32_t kinds) const {
+  return tokenizer_ ? tokenizer_->types(tokens, kinds) : std::vector<int32_t>();
+}
+
 std::string TextTokens::decode(std::span<const int32_t> tokens) const {
   if (tokenizer_) return tokenizer_->decode(tokens);
   std::string text;
@@ -197,7 +219,7 @@ std::shared_ptr<const Task> make_token_task(const DataSpec& spec) {
       symbols.encode(passage ? spec.passage : TextSource::load(spec.text_path).text());
   const size_t held = passage ? 0 : tokens.size() / 10;
   auto task = std::make_shared<TokenTask>(std::move(symbols), std::move(tokens), held,
-                                          passage ? "passage" : spec.text_path, spec.form);
+                                          passage ? "passage" : spec.text_path, spec);
   task->require_context(spec.context);
   return task;
 }

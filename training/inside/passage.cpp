@@ -28,11 +28,12 @@ void require_tokens(const ModelConfig& model, std::span<const int32_t> tokens) {
            model.vocabulary - 1);
 }
 
-Batch passage_batch(const ModelConfig& model, std::vector<int32_t> tokens) {
+Batch passage_batch(const ModelConfig& model, std::vector<int32_t> tokens, std::vector<int32_t> types) {
   require_language(model);
   require_tokens(model, tokens);
   Batch batch(1, static_cast<int32_t>(tokens.size()));
   batch.tokens = batch.targets = std::move(tokens);
+  batch.types = std::move(types);
   if (model.architecture == Architecture::Decoder) {
     batch.targets.erase(batch.targets.begin());
     batch.targets.push_back(-1);

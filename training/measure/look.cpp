@@ -32,7 +32,7 @@ RecordOptions record_options(const BatchShape& shape, bool training, int32_t mem
 BatchShape shape_of(const Batch& batch) {
   const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
   const bool one_target = batch.targets.size() < batch.tokens.size();
-  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
+  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target, !batch.types.empty()};
 }
 
 BatchView inputs_of(Program& program, const BatchShape& shape) {
@@ -41,6 +41,7 @@ BatchView inputs_of(Program& program, const BatchShape& shape) {
   view.targets = program.tokens("targets");
   if (shape.source_length > 0) view.source = program.tokens("source");
   if (shape.padded) view.key_lengths = program.tokens("key_lengths");
+  if (shape.typed) view.types = input_if_there(program, "types");   // an edit may have taken the table away
   view.target_lengths = input_if_there(program, "target_lengths");  // without probes it is not recorded
   return view;
 }
@@ -52,6 +53,7 @@ void put(const Batch& batch, Program& program) {
   std::ranges::copy(batch.source, to.source.begin());
   std::ranges::copy(batch.key_lengths, to.key_lengths.begin());
   if (!to.target_lengths.empty()) std::ranges::copy(batch.target_lengths, to.target_lengths.begin());
+  if (!to.types.empty()) std::ranges::copy(batch.types, to.types.begin());
   if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
 }
 

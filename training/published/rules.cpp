@@ -76,6 +76,12 @@ int64_t layers_in(const RuleInput& in, int64_t low) {
   return count;
 }
 
+/// `turns_kept` is, where none are said, what the library takes for yarn, and our own default otherwise.
+std::string turns_kept(const RuleInput& in) {
+  if (!in.text.empty()) return in.text;
+  return in.spec.model.rotary.scaling == RotaryScaling::Yarn ? "32" : real_text(RotaryConfig().high);
+}
+
 /// `windows`: a list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
 std::string windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
@@ -97,6 +103,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activatio
                                                         {"late_windows", late_windows},
                                                         {"less_two", less_two},
                                                         {"or_four_widths", or_four_widths},
+                                                        {"turns_kept", turns_kept},
                                                         {"unless_the_width", unless_the_width},
                                                         {"windows", windows}};
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/records/name_mapping.h"
 
 namespace normscope::records {

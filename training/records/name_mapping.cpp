@@ -5,8 +5,8 @@
 
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
-#include "training/io/toml.h"
 #include "training/io/input_value.h"
+#include "training/io/toml.h"
 
 namespace normscope::records {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
-#include "training/io/input_kinds.h"
 #include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
 #include "training/measure/verdict.h"
 #include "training/records/log_reader.h"

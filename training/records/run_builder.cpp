@@ -80,10 +80,14 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
 void RunBuilder::gather(const LogStep& step) {
   const size_t before = columns_.size();
   std::fill(numbers_.begin(), numbers_.end(), std::numeric_limits<double>::quiet_NaN());
-  for (size_t i = 0; i < step.stats.size(); ++i) {
-    if (find(step.stats[i], i) < 0) learn(step.stats[i], i);
-    if (order_[i] >= 0) numbers_[static_cast<size_t>(order_[i])] = static_cast<double>(step.stats[i].value);
-  }
+  size_t place = 0;
+  const auto take = [&](const LogStat& stat) {
+    if (find(stat, place) < 0) learn(stat, place);
+    if (order_[place] >= 0) numbers_[static_cast<size_t>(order_[place])] = static_cast<double>(stat.value);
+    ++place;
+  };
+  for (const LogStat& stat : step.stats) take(stat);
+  for (const LogStat& stat : older_shares_.of(step)) take(stat);
   if (columns_.size() > before) widen();
 }
 

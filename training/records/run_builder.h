@@ -15,6 +15,7 @@
 
 #include "training/measure/history.h"
 #include "training/records/log_line.h"
+#include "training/records/older_shares.h"
 #include "training/records/recorded_run.h"
 #include "training/records/tensor_names.h"
 
@@ -73,6 +74,7 @@ class RunBuilder {
   std::unordered_map<std::string, int32_t> places_;  ///< field and name -> column
   std::vector<int32_t> order_;   ///< of the numbers of the line before, as most lines are alike
   std::vector<double> numbers_;  ///< of a step, by column
+  OlderShares older_shares_;
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
   int64_t left_out_ = 0;  ///< numbers whose names came after kMostColumns others
   size_t validations_ = 0;

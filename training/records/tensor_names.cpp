@@ -287,10 +287,11 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
   return false;
 }
 
-/// `is_share` holds for "beta2.3.3" (measure/step_metrics.h).
+/// `is_share` holds for "beta2.3.3" and "beta2.3.sum" (measure/step_metrics.h).
 bool is_share(std::string_view name) {
   const std::vector<std::string_view> words = split(name, '.');
-  return words.size() == 3 && words[0] == "beta2" && is_number(words[1]) && is_number(words[2]);
+  return words.size() == 3 && words[0] == "beta2" && is_number(words[1]) &&
+         (is_number(words[2]) || words[2] == "sum");
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ Batch front_row(const Batch& batch) {
   Batch row = batch;
   const auto rows = static_cast<size_t>(batch.B);
   row.B = 1;
-  for (auto* part : {&row.tokens, &row.targets, &row.source, &row.key_lengths, &row.target_lengths})
+  for (auto* part :
+       {&row.tokens, &row.targets, &row.source, &row.key_lengths, &row.target_lengths, &row.types})
     part->resize(part->size() / rows);
   return row;
 }

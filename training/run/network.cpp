@@ -75,7 +75,7 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
   const Batch batch =
       task.draw(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   profile_admin(network.store, spec.model, record_options(shape_of(batch), false),
-                {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
+                {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths, batch.types});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {

@@ -32,8 +32,10 @@ std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, 
   inside->step = run.steps_done();
   inside->text = text;
   inside->left_out = left_out;
-  inside->found = inside_of(run.store(), spec.model, passage_batch(spec.model, std::move(tokens)),
-                            {.gradients = true, .attention = true, .guesses = 3, .left_out = left_out});
+  std::vector<int32_t> types = run.task().types(tokens);
+  inside->found =
+      inside_of(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
+                {.gradients = true, .attention = true, .guesses = 3, .left_out = left_out});
   const auto word = [&](int32_t token) { inside->words.try_emplace(token, run.task().label(token)); };
   std::ranges::for_each(inside->found.tokens, word);
   for (const Inside::Lens& lens : inside->found.lens)

@@ -21,7 +21,7 @@ constexpr size_t kLongestKey = 60;
 // `WiringPlace` is one place of a spec's wiring, by key: a sub-layer or one of the single norms.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
-  NormKind* norm = nullptr;
+  WiredNorm* norm = nullptr;
 };
 
 std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
@@ -111,7 +111,7 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
     const WiringPlace place = find_wiring(spec, name);
     try {
       if (place.norm)
-        *place.norm = norm_from(trimmed(value));
+        *place.norm = wired_norm_from(trimmed(value));
       else
         *place.sublayer = wiring_from(trimmed(value));
     } catch (const Error& error) {
@@ -126,7 +126,7 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
     const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
-    std::string value = place.norm ? short_name(*place.norm) : to_string(*place.sublayer);
+    std::string value = place.norm ? to_string(*place.norm) : to_string(*place.sublayer);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   return fmt::format("{}", fmt::join(values, " | "));
@@ -275,6 +275,7 @@ void complete(RunSpec& spec) {
                    : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
                    : is_labelled(spec.data.name)               ? TaskForm::Classify
                                                                : TaskForm::Masked;
+  spec.data.token_types = spec.model.token_types;
   if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
 }
 

@@ -110,7 +110,7 @@ Field encoder_placement_field() {
 
 void replace_norms(LayerWiring& layer, NormKind kind) {
   for (Wiring* wiring : {&layer.attention, &layer.cross, &layer.feed_forward})
-    for (NormKind* norm : norms_of(*wiring))
+    for (WiredNorm* norm : norms_of(*wiring))
       if (*norm != NormKind::None) *norm = kind;
 }
 
@@ -119,7 +119,7 @@ void set_norm(RunSpec& spec, NormKind kind) {
   spec.model.norm = kind;
   for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
     for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
-    for (NormKind* at : {&stack->embedding, &stack->final, &stack->second})
+    for (WiredNorm* at : {&stack->embedding, &stack->final, &stack->second})
       if (*at != NormKind::None) *at = kind;
   }
 }
@@ -325,8 +325,8 @@ void add_number_fields(std::vector<Field>& fields) {
   fields.push_back(integer<[](RunSpec& s) -> int32_t& {
     return s.model.token_types;
   }>({"model.token_types", "token types", "",
-      "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. The "
-      "tasks here know one kind, the first. 0 is none."},
+      "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
+      "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
      0, 16));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.logit_cap; }>(
       {"model.logit_cap", "logit cap", "",

@@ -104,6 +104,19 @@ std::string PublishedTokenizer::decode(std::span<const int32_t> ids, Special spe
   return text;
 }
 
+std::vector<int32_t> PublishedTokenizer::types(std::span<const int32_t> ids, int32_t kinds) const {
+  const auto separator = id_of("[SEP]");
+  if (kinds < 2 || !separator) return {};
+  std::vector<int32_t> types;
+  int32_t type = 0;
+  for (const int32_t id : ids) {
+    types.push_back(type);
+    if (id == *separator) type = std::min(type + 1, kinds - 1);
+  }
+  if (types.empty() || types.back() == 0) types.clear();
+  return types;
+}
+
 std::optional<int32_t> PublishedTokenizer::id_of(std::string_view token) const {
   if (const AddedToken* added = parts_->added.find(token)) return added->id;
   return parts_->model->tokens().find(token);

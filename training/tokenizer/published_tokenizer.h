@@ -34,6 +34,10 @@ class PublishedTokenizer {
   /// `decode` passes over numbers of no token.
   std::string decode(std::span<const int32_t> ids, Special special = Special::LeftOut) const;
 
+  /// `types` are the kinds that the symbols of a text have in a model that knows so many, as BERT does of two sentences:
+  /// a symbol's is how many [SEP] stand before it, the last where there are more. Empty where all are of one kind.
+  std::vector<int32_t> types(std::span<const int32_t> ids, int32_t kinds) const;
+
   std::optional<int32_t> id_of(std::string_view token) const;
   std::optional<std::string> token_of(int32_t id) const;
   int32_t end() const;  ///< one more than the largest number; there may be gaps

@@ -30,6 +30,7 @@
 
 namespace normscope::commands {
 using namespace cli;
+using namespace inside;
 namespace {
 
 using nlohmann::json;
@@ -66,19 +67,6 @@ std::vector<int32_t> passage_of(const InspectOptions& options, Encode encode) {
     throw CommandError(Exit::Usage, fmt::format("{}: {} tokens: expected 2 to {}",
                                                 letters ? "--text" : "--ids", ids.size(), kMostIds));
   return ids;
-}
-
-/// `add_settings` adds what the model is, in the words of a configuration.
-void add_settings(json& about, const RunSpec& spec) {
-  about["vocabulary"] = spec.model.vocabulary;
-  for (const char* key :
-       {"model.architecture", "model.layers", "model.d_model", "model.heads", "model.kv_heads",
-        "model.head_width", "model.feed_forward", "model.norm", "model.placement", "model.activation",
-        "model.gated", "model.biases", "model.positions", "model.tied"})
-    about[key] = get_field(spec, key);
-  if (about["model.placement"] == "custom")
-    for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.final"})
-      about[key] = get_field(spec, key);
 }
 
 void print_settings(const json& about) {
@@ -133,7 +121,9 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
   if (!tokenizer) tokenizer = tokenizer_of(options.model);
   published::Published model = with_exit(
       Exit::Input, [&] { return published::open(options.model, static_cast<int32_t>(ids.size())); });
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids); });
+  const std::vector<int32_t> types =
+      tokenizer ? tokenizer->types(ids, model.spec.model.token_types) : std::vector<int32_t>();
+  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
   Store store(backend);
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
@@ -174,7 +164,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   const std::vector<int32_t> ids = passage_of(options, [&] { return task->encode(options.text); });
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.model, task, backend); });
   const ModelConfig& model = run->spec().model;
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids); });
+  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   Inspected shown;
   shown.name = spec.name.empty() ? default_name(spec) : spec.name;
   shown.about = {{"file", options.model},

@@ -16,6 +16,7 @@
 
 namespace normscope::commands {
 using namespace cli;
+using namespace inside;
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -144,18 +145,6 @@ void print_gradients(const Inspected& of) {
 }
 
 }  // namespace
-
-double root_mean_square(const std::vector<float>& norms) {
-  double sum = 0;
-  for (const float norm : norms) sum += static_cast<double>(norm) * norm;
-  return std::sqrt(sum / static_cast<double>(norms.size()));
-}
-
-std::string shown_token(const Inspected& inspected, int32_t token) {
-  const std::string text = inspected.text_of(token);
-  if (text.empty()) return std::to_string(token);
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 void print_inside(const Inspected& of) {
   const Inside& in = of.inside;

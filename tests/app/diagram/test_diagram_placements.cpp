@@ -64,7 +64,7 @@ TEST_CASE("every norm of every placement is seen, in open layers and in collapse
           const auto without = view_with(whole, [&](ModelConfig& model) {
             for (LayerWiring& layer : model.stack().layers)
               for (Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
-                NormKind& norm = *norms_of(*wiring)[which];
+                WiredNorm& norm = *norms_of(*wiring)[which];
                 any |= norm != NormKind::None;
                 norm = NormKind::None;
               }

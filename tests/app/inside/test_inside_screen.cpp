@@ -1,12 +1,18 @@
 // The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
 // models share a scale, and what cannot be read is said where the map would be.
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
 #include "app/inside/inside_screen.h"
 #include "app/shell/files.h"
 #include "app/support/inside_fixture.h"
+#include "app/support/program.h"
+#include "app/support/well_formed.h"
 #include "catch.hpp"
 #include "folder.h"
 #include "test_paths.h"
@@ -60,6 +66,32 @@ TEST_CASE("inside: two models stand side by side, and the oldest choice gives wa
   window.driver.click("inside/run/B");
   window.rest();
   CHECK(window.screen().kept().runs == "C");
+}
+
+TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
+          "[inside]") {
+  const test::Folder folder;
+  setenv("XDG_PICTURES_DIR", folder.path.c_str(), 1);
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.driver.click("inside/run/B");
+  window.rest();
+  for (const char* ending : {"svg", "json"}) {
+    window.driver.click("inside/save");
+    window.driver.click(std::string("inside/save/") + ending);
+    window.driver.frames(2);
+  }
+  unsetenv("XDG_PICTURES_DIR");
+  for (const size_t run : {0, 1}) {
+    const std::string name = fmt::format("normscope-inside-{}-0.", "AB"[run]);
+    const std::string svg = test::read_all(folder.file(name + "svg"));
+    CHECK(test::well_formed(svg));
+    const nlohmann::json all = nlohmann::json::parse(test::read_all(folder.file(name + "json")));
+    CHECK(all["loss"].get<double>() == Approx(window.of(run).found.loss));
+    CHECK(all["model.placement"] == (run == 0 ? "pre" : "custom"));
+    CHECK(all["sublayers"].size() == window.of(run).found.sublayers.size());
+    CHECK(svg.find(fmt::format("{:.3g}", window.of(run).found.sublayers.back().norms[3])) != svg.npos);
+    CHECK(svg.find("Length of the states in " + window.lab.view()->runs[run].name) != svg.npos);
+  }
 }
 
 TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[inside]") {

@@ -78,7 +78,7 @@ class RandomSession {
     StackWiring& stack = spec.model.stack();
     for (LayerWiring& layer : stack.layers)
       for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
-        for (NormKind* norm : {&wiring->before, &wiring->after, &wiring->stream}) *norm = kind();
+        for (WiredNorm* norm : {&wiring->before, &wiring->after, &wiring->stream}) *norm = kind();
     stack.final = kind();
     complete(spec);
   }

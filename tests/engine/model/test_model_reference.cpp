@@ -18,6 +18,22 @@ using reference::DecoderResult;
 using reference::DecoderSpec;
 using reference::Parameters;
 
+/// `kNormNames` are the ends of the parameters' names, in the order of norms_of.
+constexpr const char* kNormNames[] = {"enter",  "before", "q_norm", "k_norm",
+                                      "v_norm", "output", "after",  "trunk"};
+
+/// `own_epsilons` gives each norm another epsilon, large enough to show.
+void own_epsilons(ModelConfig& c) {
+  float eps = 0.05f;
+  const auto set = [&](WiredNorm& norm) {
+    if (norm != NormKind::None) norm.eps = eps += 0.05f;
+  };
+  for (LayerWiring& layer : c.decoder.layers)
+    for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
+      for (WiredNorm* norm : norms_of(*wiring)) set(*norm);
+  set(c.decoder.final);
+}
+
 DecoderSpec spec_of(const TinyOptions& o) {
   DecoderSpec s;
   s.placement = o.placement;
@@ -54,6 +70,15 @@ DecoderSpec spec_of(const TinyOptions& o) {
   s.parallel = c.decoder.layers[0].feed_forward.parallel;
   s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
   s.biases = c.biases;
+  for (size_t l = 0; l < c.decoder.layers.size(); ++l)
+    for (const bool attention : {true, false}) {
+      const LayerWiring& layer = c.decoder.layers[l];
+      const std::string name = fmt::format("L{:02}.{}.", l + 1, attention ? "attn" : "ffn");
+      const auto norms = norms_of(attention ? layer.attention : layer.feed_forward);
+      for (size_t k = 0; k < norms.size(); ++k)
+        if (norms[k].eps > 0) s.eps_of[name + kNormNames[k]] = static_cast<double>(norms[k].eps);
+    }
+  if (c.decoder.final.eps > 0) s.eps_of["final"] = static_cast<double>(c.decoder.final.eps);
   return s;
 }
 
@@ -257,6 +282,10 @@ const Ingredient kIngredients[] = {
     {"biases of q, k, v", [](ModelConfig& c) { c.biases = Biases::Qkv; }},
     {"biases of the network", [](ModelConfig& c) { c.biases = Biases::FeedForward; }},
     {"no biases", [](ModelConfig& c) { c.biases = Biases::None; }},
+    {"an epsilon a norm", own_epsilons},
+    {"an epsilon a norm, of queries and keys too", own_epsilons, Placement::QkNorm},
+    {"an epsilon a norm, on the stream too", own_epsilons, Placement::Keel},
+    {"an epsilon a norm, of values and where the network begins", own_epsilons, Placement::HybridNorm},
     {"gains from 1", [](ModelConfig& c) { c.gain_offset = true; }, Placement::Pre, true},
     {"embedding width", [](ModelConfig& c) { c.embedding_width = 10; }},
     {"token types", [](ModelConfig& c) { c.token_types = 2; }},

@@ -83,9 +83,28 @@ TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed
   }
 }
 
+TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over",
+          "[wiring]") {
+  Wiring w = wiring_from("before=ln:0.001 trunk=rms");
+  CHECK(w.before == WiredNorm(NormKind::LayerNorm, 0.001f));
+  CHECK(w.before == NormKind::LayerNorm);
+  CHECK_FALSE(w == wiring_from("before=ln trunk=rms"));
+  w.before = NormKind::LayerNorm;
+  CHECK(w == wiring_from("before=ln trunk=rms"));
+  for (const auto& [text, why] : {std::pair{"ln:", "does not hold a number"},
+                                  {"ln:0", "expected an epsilon above 0"},
+                                  {"ln:2", "expected an epsilon above 0"},
+                                  {"dyt:0.1", "dyt divides by no deviation"},
+                                  {"none:0.1", "none divides by no deviation"},
+                                  {"l:0.1", "'l' is not a norm"}}) {
+    INFO(text);
+    CHECK(contains(error_of([text = text] { wired_norm_from(text); }), why));
+  }
+}
+
 TEST_CASE("wiring: as text and back", "[wiring]") {
   for (const char* text : {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1",
-                           "branch=scalar:0", "trunk=simple skip=1.86"}) {
+                           "branch=scalar:0", "trunk=simple skip=1.86", "before=rms:1e-06 q=ln:0.25 k=ln"}) {
     INFO(text);
     CHECK(to_string(wiring_from(text)) == text);
   }

@@ -7,8 +7,11 @@
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "engine/tape/seal.h"
 #include "folder.h"
 #include "training/data/token_task.h"
+#include "training/inside/inside_fixture.h"
+#include "training/measure/look.h"
 
 namespace normscope::test_token_task {
 using namespace test;
@@ -19,6 +22,8 @@ constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [
   {"id": 6, "content": "[CLS]", "special": true, "single_word": false, "lstrip": false, "rstrip": false,
    "normalized": false},
   {"id": 7, "content": "[MASK]", "special": true, "single_word": false, "lstrip": false, "rstrip": false,
+   "normalized": false},
+  {"id": 8, "content": "[SEP]", "special": true, "single_word": false, "lstrip": false, "rstrip": false,
    "normalized": false}],
   "normalizer": null, "pre_tokenizer": {"type": "BertPreTokenizer"},
   "post_processor": {"type": "TemplateProcessing",
@@ -65,6 +70,49 @@ TEST_CASE("token task: a passage no longer than the context is every row of ever
   CHECK(task->decode(Ids{6, 1, 2}) == "a dog");
   CHECK(task->label(6) == "[CLS]");
   CHECK(task->encode("old dog") == Ids{6, 5, 2});
+}
+
+TEST_CASE("token task: what follows a [SEP] is of the next kind, where the model tells kinds apart") {
+  const Model model;
+  DataSpec data = model.data("a dog [SEP] is good [SEP] old [SEP] a", TaskForm::Masked);
+  CHECK(make_task(data)->draw(1, 1, Split::Train, 1, 16).types.empty());
+  data.token_types = 2;  // the third sentence and the fourth are of the last kind too
+  const auto task = make_task(data);
+  const Ids two{0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+  for (const Split split : {Split::Train, Split::Validation}) {
+    const Batch batch = task->draw(1, 3, split, 2, 16);
+    REQUIRE(batch.types.size() == 2 * two.size());
+    CHECK(Ids(batch.types.begin(), batch.types.begin() + 10) == two);
+    CHECK(Ids(batch.types.begin() + 10, batch.types.end()) == two);
+  }
+  data.token_types = 3;
+  CHECK(make_task(data)->types(task->encode(data.passage)) == Ids{0, 0, 0, 0, 1, 1, 1, 2, 2, 2});
+  CHECK(task->types(task->encode("a dog")).empty());
+  CHECK(task->types(task->encode("a dog [SEP]")).empty());  // nothing follows it
+  data.passage = "a dog is good";
+  CHECK(make_task(data)->draw(1, 1, Split::Train, 1, 16).types.empty());
+}
+
+TEST_CASE("token task: kinds reach the model's table") {
+  const Model model;
+  DataSpec data = model.data("a dog [SEP] is good", TaskForm::Masked);
+  data.token_types = 2;
+  const auto task = make_task(data);
+  ModelConfig config = small_config(Placement::Post, Architecture::Encoder);
+  config.vocabulary = task->vocabulary();
+  config.token_types = 2;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  Store store(*backend);
+  const Batch batch = task->draw(1, 1, Split::Train, 1, config.sequence);
+  Tape tape(store);
+  const ModelValues values = record_transformer(tape, config, record_options(shape_of(batch), false));
+  store.materialize(1);
+  Program program = seal(tape, {.loss = values.loss, .update = kNoOp});
+  put(batch, program);
+  const std::span<const int32_t> given = program.tokens("types");
+  const Ids read(given.begin(), given.end());
+  CHECK(read == batch.types);
+  CHECK(std::ranges::count(read, 1) == 2);
 }
 
 TEST_CASE("token task: a longer passage is read in windows, and validates on its beginning") {

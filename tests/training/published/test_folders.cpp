@@ -77,13 +77,16 @@ TEST_CASE("published: a setting that is not there here is refused by its name", 
   CHECK(contains(refused_with("llama", R"("quantization_config": {"bits": 4})"),
                  "quantization_config is an object: expected weights as floats"));
   CHECK(contains(refused_with("gemma2", R"("use_bidirectional_attention": true)"), "expected false"));
-  for (const char* type : {"dynamic", "yarn", "longrope", "proportional"}) {
+  for (const char* type : {"dynamic", "longrope", "proportional"}) {
     const Copied copied("llama3");
     copied.change("config.json", "\"llama3\"", fmt::format("\"{}\"", type));
     CHECK(
         contains(copied.refused(),
-                 fmt::format("rope_scaling.rope_type is \"{}\": expected default, linear or llama3", type)));
+                 fmt::format("rope_scaling.rope_type is \"{}\": expected default, linear, llama3 or yarn", type)));
   }
+  const Copied factor("llama-yarn");
+  factor.change("config.json", "\"factor\": 4.0", "\"factor\": 4.0, \"attention_factor\": 1.5");
+  CHECK(contains(factor.refused(), "rope_scaling.attention_factor is 1.5: expected null"));
   const Copied activation("llama");
   activation.change("config.json", "\"silu\"", "\"mish\"");
   CHECK(contains(activation.refused(), "hidden_act is \"mish\": expected relu, gelu"));

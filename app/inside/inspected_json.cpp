@@ -1,10 +1,10 @@
-// This is the JSON of normscope inspect.
+// This is the JSON of what is inside a model, and the words that its other forms share.
 #include <cmath>
 #include <span>
 
-#include "app/commands/inspect/inspect.h"
+#include "app/inside/inspected.h"
 
-namespace normscope::commands {
+namespace normscope::inside {
 namespace {
 
 using nlohmann::json;
@@ -104,6 +104,30 @@ json lens_of(const Inspected& of) {
 
 }  // namespace
 
+void add_settings(json& about, const RunSpec& spec) {
+  about["vocabulary"] = spec.model.vocabulary;
+  for (const char* key :
+       {"model.architecture", "model.layers", "model.d_model", "model.heads", "model.kv_heads",
+        "model.head_width", "model.feed_forward", "model.norm", "model.placement", "model.activation",
+        "model.gated", "model.biases", "model.positions", "model.tied"})
+    about[key] = get_field(spec, key);
+  if (about["model.placement"] == "custom")
+    for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.final"})
+      about[key] = get_field(spec, key);
+}
+
+double root_mean_square(const std::vector<float>& norms) {
+  double sum = 0;
+  for (const float norm : norms) sum += static_cast<double>(norm) * norm;
+  return std::sqrt(sum / static_cast<double>(norms.size()));
+}
+
+std::string shown_token(const Inspected& inspected, int32_t token) {
+  const std::string text = inspected.text_of(token);
+  if (text.empty()) return std::to_string(token);
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 json json_of(const Inspected& of) {
   const Inside& in = of.inside;
   json all = of.about;
@@ -123,4 +147,4 @@ json json_of(const Inspected& of) {
   return all;
 }
 
-}  // namespace normscope::commands
+}  // namespace normscope::inside
