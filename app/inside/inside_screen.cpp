@@ -52,10 +52,11 @@ void InsideScreen::find_sides(const LabView& view) {
 }
 
 /// `ask` asks for a look that is missing or out of date; one at a time, as the trainer does nothing else meanwhile.
-void InsideScreen::ask(Ui& ui, const LabView& view) {
+void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
-    Asked now{side.run->letter, text_, left_out_, side.run->step, side.run->spec, ui.time()};
+    const int step = std::min(side.run->step, cursor);
+    Asked now{side.run->letter, text_, left_out_, step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
     if (before != asked_.end() && before->second.same(now)) continue;
     // What the model learns changes with each step; what is typed, and which parts are left out, are answered at once.
@@ -70,8 +71,8 @@ void InsideScreen::ask(Ui& ui, const LabView& view) {
     if (waiting_) return;
     waiting_ = now;
     asked_[now.letter] = now;
-    desk_.commands.emplace_back(
-        session::LookInside{view::find_run(view, now.letter), now.text, now.left_out});
+    desk_.commands.emplace_back(session::LookInside{view::find_run(view, now.letter), now.text, now.left_out,
+                                                    step < side.run->step ? step : -1});
     return;
   }
 }
@@ -168,10 +169,14 @@ const InsideScreen::Side& InsideScreen::detailed_side() const {
   return *first;
 }
 
-Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
+Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                        lab::TransportState& transport) {
   desk_ = {};
   take(view, ui.time());
-  Rect rest = area.inset(space::margin, space::gap);
+  const Size size = layout_for(ui.size());
+  Rect rest = area;
+  const Rect bar = rest.take_bottom(size == Size::Compact ? 50.f : 76.f);
+  rest = rest.inset(space::margin, space::gap);
   draw_head(ui, rest.take_top(std::min(head_height(ui, rest.w), rest.h), space::gap), view);
   const bool seen = std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.inside; });
   if (!seen) {
@@ -190,7 +195,9 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view) {
       tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
     }
   }
-  ask(ui, view);
+  lab::draw_transport(ui, transport, view, bar, size, clock, desk_.commands);
+  lab::transport_keys(ui, transport, view, desk_.commands);
+  ask(ui, view, lab::cursor_step(transport, view));
   return std::exchange(desk_, {});
 }
 

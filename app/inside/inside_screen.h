@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/inside/grid.h"
+#include "app/lab/transport.h"
 #include "app/ui/ui.h"
 #include "app/view/desk.h"
 #include "training/session/lab.h"
@@ -34,7 +35,9 @@ struct KeptInside {
 class InsideScreen {
  public:
   /// `draw` fills `area`, the window below the top bar.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
+  /// `transport`: the Lab's; the models are read at the step of its cursor.
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
+            lab::TransportState& transport);
   /// `posted` gives the ticket of the look that was asked for in this frame.
   void posted(session::Ticket ticket) {
     if (waiting_) waiting_->ticket = ticket;
@@ -69,7 +72,7 @@ class InsideScreen {
   // inside_screen.cpp
   void take(const LabView& view, double now);
   void find_sides(const LabView& view);
-  void ask(ui::Ui& ui, const LabView& view);
+  void ask(ui::Ui& ui, const LabView& view, int cursor);
   void toggle(char letter, const LabView& view);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
   void draw_sides(ui::Ui& ui, ui::Rect rest);

@@ -26,6 +26,7 @@ constexpr MetricInfo kRows[] = {
     {Metric::TokenCosine, "token-cosine", "token-cosine"},
     {Metric::LayerCosine, "layer-cosine", "layer-cosine"},
     {Metric::AttentionEntropy, "attention-entropy", "attention-entropy"},
+    {Metric::OwnShare, "own-share", "beta2"},
 };
 
 std::vector<MetricInfo> with_words() {
@@ -64,13 +65,21 @@ const char* suffix_of(Metric metric) {
       return "sum.mean_square";
     case Metric::UpdateRatio:
       return "update_norm";
+    case Metric::OwnShare:
+      break;  // share_name
   }
   return "";
 }
 
 bool by_sublayer(Metric metric) {
   return metric == Metric::BranchVariance || metric == Metric::StreamVariance ||
-         metric == Metric::TokenCosine || metric == Metric::LayerCosine;
+         metric == Metric::TokenCosine || metric == Metric::LayerCosine || metric == Metric::OwnShare;
+}
+
+/// `share_name` is the own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
+std::string share_name(std::string_view stack, int layer, int k, int subs) {
+  const int i = subs * (layer - 1) + k;
+  return fmt::format("{}beta2.{}.{}", stack, i, i);
 }
 
 float ratio_of(float update, float weight) { return weight > 0 ? update / weight : kNaN; }
@@ -105,10 +114,23 @@ StatNames stat_paths(Metric metric, int matrix) {
 }  // namespace
 
 StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stack) {
+  const int subs = static_cast<int>(subs_of(stack == "dec.").size());
+  if (metric == Metric::OwnShare) return {share_name(stack, layer, subs, subs)};
   const std::string place = fmt::format("{}L{:02}.", stack, layer);
   const StatNames paths = stat_paths(metric, matrix);
   return {place + paths.value, paths.over.empty() ? "" : place + paths.over};
 }
+
+namespace {
+
+std::vector<float> own_shares(LabData& data, const RunView& run, Sub sub, int step, Side side) {
+  std::vector<float> all;
+  for (int layer = 0; layer < layers_of(run, side); ++layer)
+    all.push_back(own_share(data, run, layer, sub, step, side));
+  return all;
+}
+
+}  // namespace
 
 bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
@@ -128,7 +150,9 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     const auto subs = subs_of(crosses);
     std::vector<std::vector<float>> values;
     for (Sub sub : subs)
-      values.push_back(data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
+      values.push_back(metric == Metric::OwnShare
+                           ? own_shares(data, run, sub, step, side)
+                           : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
         if (metric == Metric::AttentionEntropy && subs[k] == Sub::FeedForward) continue;
@@ -161,6 +185,8 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
 
 std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric metric, int matrix, int layer,
                                       Side side) {
+  if (metric == Metric::OwnShare)
+    return data.stat(run, stat_names(metric, matrix, layer + 1, prefix_of(run, side)).value);
   const StatNames paths = stat_paths(metric, matrix);
   const std::string value = layer_stat(run, side, layer + 1, paths.value);
   return paths.over.empty() ? data.stat(run, value)
@@ -211,8 +237,10 @@ Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
 float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {
   const auto subs = subs_of(has_both(run) && side == Side::Main);
   const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
-  const int i = static_cast<int>(subs.size()) * layer + static_cast<int>(at) + 1;
-  return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
+  return data.value(
+      run,
+      share_name(prefix_of(run, side), layer + 1, static_cast<int>(at) + 1, static_cast<int>(subs.size())),
+      step);
 }
 
 }  // namespace normscope::panels

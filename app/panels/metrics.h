@@ -22,7 +22,8 @@ enum class Metric : uint8_t {
   StreamVariance,
   TokenCosine,
   LayerCosine,
-  AttentionEntropy
+  AttentionEntropy,
+  OwnShare
 };
 
 struct MetricInfo {

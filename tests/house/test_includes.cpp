@@ -93,7 +93,7 @@ constexpr Room kRooms[] = {
     {"app/tape", "training/measure"},
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/bench app/view app/tape"},
-    {"app/inside", "training/spec training/inside training/session app/words app/ui app/view"},
+    {"app/inside", "training/spec training/inside training/session app/words app/ui app/view app/lab"},
     {"app/shell",
      "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/sweep app/lessons app/tape_screen app/inside"},
     {"app/window",

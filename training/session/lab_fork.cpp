@@ -63,15 +63,21 @@ void LabTrainer::fork_at(session::ForkRequest request) {
   adopt_fork(std::move(made), request.source, request.train);
 }
 
+// `run_at` trains a copy again, from the nearest keyframe up to the step.
+std::unique_ptr<Run> LabTrainer::run_at(int32_t run, int32_t step) {
+  std::unique_ptr<Run> made = entry(run).run->at(step);
+  made->measure_live(false);
+  while (made->steps_done() < step && made->state() != RunState::NonFinite) made->step();
+  made->measure_live(true);
+  return made;
+}
+
 std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
                                                const std::optional<RunSpec>& spec) {
   make_room({spec ? *spec : entry(run).run->spec()});
   auto made = std::make_unique<LabEntry>();
   made->born = ++made_;
-  made->run = entry(run).run->at(step);
-  made->run->measure_live(false);
-  while (made->run->steps_done() < step && !made->broken()) made->run->step();
-  made->run->measure_live(true);
+  made->run = run_at(run, step);
   made->run->set_budget(budget_);
   if (spec) {
     RunSpec wanted = *spec;

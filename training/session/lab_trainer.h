@@ -168,6 +168,7 @@ class LabTrainer {
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
+  std::unique_ptr<Run> run_at(int32_t run, int32_t step);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);

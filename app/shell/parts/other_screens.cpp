@@ -109,7 +109,7 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
     case Screen::Tape:
       return tape_of(screens.tape, clock).draw(ui, area, view, clock);
     case Screen::Inside:
-      return inside_of(screens).draw(ui, area, view);
+      return inside_of(screens).draw(ui, area, view, clock, screens.lab.transport());
   }
   return {};
 }

@@ -156,6 +156,30 @@ TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
   CHECK(window.value("inside/learn") == "none");
 }
 
+TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then", "[inside]") {
+  InsideDriver window(small_runs());
+  window.lab.post(session::PlayTo{7});
+  window.lab.wait_idle();
+  window.rest();
+  CHECK(window.of(0).step == 7);
+  const Inside then = window.of(0).found;
+  window.lab.post(session::PlayTo{12});
+  window.lab.wait_idle();
+  window.rest();
+  CHECK(window.of(0).step == 12);
+  CHECK(window.of(0).found.loss != then.loss);
+  const int32_t pinned = 7;
+  window.state.screens.lab.transport().pinned_step = pinned;
+  window.rest();
+  CHECK(window.of(0).step == pinned);
+  CHECK(window.of(0).found.loss == then.loss);
+  CHECK(window.of(0).found.sublayers.back().norms == then.sublayers.back().norms);
+  CHECK(window.lab.view()->runs[0].step == 12);  // the run itself stays
+  window.driver.key("End");
+  window.rest();
+  CHECK(window.of(0).step == 12);
+}
+
 TEST_CASE("inside: a folder that is opened is shown Inside and takes the place of the runs, at rest",
           "[inside]") {
   InsideDriver window(small_runs());

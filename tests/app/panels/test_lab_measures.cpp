@@ -43,6 +43,27 @@ TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
   CHECK(dependency_plots(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
 }
 
+TEST_CASE("own shares by layer and over time are the diagonal of the triangle") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  for (const RunView& run : view->runs) {
+    const Dependency all = dependency(data, run, 100);
+    const DepthPoints own = along_depth(data, run, Metric::OwnShare, 0, 100);
+    REQUIRE(own.y.size() == all.rows.size());
+    for (size_t i = 0; i < own.y.size(); ++i) {
+      CHECK(own.x[i] == static_cast<float>(i + 1) / 2);  // two sub-layers a layer
+      CHECK(own.y[i] == all.rows[i].back());
+    }
+    const auto line = over_time(data, run, Metric::OwnShare, 0, 2);
+    const auto at = std::find(line->x.begin(), line->x.end(), 100.f);
+    REQUIRE(at != line->x.end());
+    CHECK(line->y[static_cast<size_t>(at - line->x.begin())] == all.rows[5].back());
+  }
+  CHECK(stat_names(Metric::OwnShare, 0, 2, "").value == "beta2.4.4");
+  CHECK(stat_names(Metric::OwnShare, 0, 2, "enc.").value == "enc.beta2.4.4");
+  CHECK(stat_names(Metric::OwnShare, 0, 2, "dec.").value == "dec.beta2.6.6");  // with cross-attention
+}
+
 TEST_CASE("runs that measure no dependency say so") {
   view::LabData data;
   LabView view = *fixture::lab_view();
