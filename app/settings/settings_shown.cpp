@@ -26,7 +26,8 @@ constexpr std::array<Shown, 11> kFirst{{
 }};
 
 // `kOthers` are fields whose useful range is narrower than the possible one.
-constexpr std::array<Shown, 10> kOthers{{
+constexpr std::array<Shown, 11> kOthers{{
+    {"model.init_scale", "", "", 0.0625, 4, 0, true},
     {"train.warmup", "", "", 0, 1000, 10, false},
     {"model.head_width", "", "", 0, 128, 1, false},
     {"model.kv_heads", "", "", 0, 16, 1, false},

@@ -25,6 +25,7 @@ double ratio_of(const ModelConfig& c) { return static_cast<double>(c.feed_forwar
 Objection of_model(const ModelConfig& c) {
   if (c.init != InitRule::Xavier && c.init != InitRule::Theory)
     return "the weights do not start with Xavier's variances";
+  if (c.init_scale != 1) return "the weights start larger or smaller than Xavier's";
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
   if (!is_plain(c.norm))
     return "rows leave this norm with another mean square than one, or its backward pass holds something constant";

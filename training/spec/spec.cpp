@@ -339,8 +339,9 @@ void validate(const RunSpec& spec) {
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
   if (spec.data.name == "passage" && (spec.data.passage.empty() || spec.data.tokenizer_path.empty()))
-    fail(spec.data.passage.empty() ? "data.passage" : "data.tokenizer",
-         "nothing is given: expected a text and the folder of a published model, because data.name is passage");
+    fail(
+        spec.data.passage.empty() ? "data.passage" : "data.tokenizer",
+        "nothing is given: expected a text and the folder of a published model, because data.name is passage");
   if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
     fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
   if (spec.data.name == "labels" && spec.data.labels_path.empty())

@@ -134,6 +134,7 @@ constexpr Condition kConditions[] = {
     {"model.dropout_residual", transforms, "model.architecture", kTransformer},
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
     {"model.init", starts_by_rule, "model.architecture", "another than parser"},
+    {"model.init_scale", transforms, "model.architecture", kTransformer},
     {"model.channels", convolves, "model.architecture", "convolutional"},
     {"model.channels_2", convolves, "model.architecture", "convolutional"},
     {"model.window", convolves, "model.architecture", "convolutional"},

@@ -83,6 +83,22 @@ TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed
   }
 }
 
+TEST_CASE("init scale: the matrices of the sub-layers start so many times as large, and nothing else",
+          "[wiring]") {
+  const TinyOptions plain{.placement = Placement::Pre};
+  TinyOptions half = plain;
+  half.change = [](ModelConfig& c) { c.init_scale = 0.5f; };
+  const Tiny whole(plain), scaled(half);
+  for (const ParameterInfo& p : whole.store->parameters()) {
+    INFO(p.name);
+    const auto a = whole.store->read(whole.store->find(p.name)),
+               b = scaled.store->read(scaled.store->find(p.name));
+    const bool matrix = p.name.find(".w") != p.name.npos && p.name.starts_with("L");
+    REQUIRE(a.size() == b.size());
+    for (size_t i = 0; i < a.size(); ++i) CHECK(b[i] == (matrix ? 0.5f * a[i] : a[i]));
+  }
+}
+
 TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over",
           "[wiring]") {
   Wiring w = wiring_from("before=ln:0.001 trunk=rms");

@@ -64,6 +64,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"model.norm", "rms"},
                                                      {"model.placement", "pre"},
                                                      {"model.init", "normal002"},
+                                                     {"model.init_scale", "0.5"},
                                                      {"model.activation", "gelu"},
                                                      {"model.positions", "none"},
                                                      {"model.tied", "false"},
