@@ -145,8 +145,10 @@ class Stage {
       offers.restore = true;
     else if (what == "opener")
       offers.game = true;
+    else if (what == "welcome")
+      offers.welcome = true;
     else
-      bad(line, "offer restore or offer opener");
+      bad(line, "offer restore, offer opener or offer welcome");
   }
 
   /// `open_lesson` takes "warm-up:compare".

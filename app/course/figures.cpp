@@ -53,7 +53,8 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
 
 /// `value_text` writes a loss with two decimals and any other number with two digits.
 std::string value_text(double v, const FigureAxis& axis) {
-  return axis.label.starts_with("loss") ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
+  const bool plain = axis.label.starts_with("loss") && std::abs(v) < 1000;  // beyond it has exploded
+  return plain ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
 }
 
 /// `end_value` is the last value of a line, or for a loss over time the mean of the last steps, as texts state it.

@@ -1,5 +1,5 @@
 // The reader reads lessons from their folders. Errors name file, line, key, the value found and what was expected:
-//   lessons/02-first-steps/lesson.toml:31: [curve.g1] 'stat' is not known: expected of, run, y, ...
+//   lessons/03-first-steps/lesson.toml:31: [curve.g1] 'stat' is not known: expected of, run, y, ...
 // A broken lesson does not stop the others. The player, the command line and the tests call it.
 #pragma once
 

@@ -34,12 +34,10 @@ class Checker {
       root_.refuse("effect", "has no run to take it of: expected none without [run.A]");
     check_tapes(lesson_, root_);
     // A letter may be skipped, so that a placement keeps its letter throughout the course.
-    for (size_t i = 0; i < lesson_.runs.size(); ++i)
-      if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
+    for (size_t i = 1; i < lesson_.runs.size(); ++i)
+      if (lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
-               i == 0 ? "comes first: expected [run.A]"
-                      : fmt::format("comes after [run.{}]: expected letters in their order",
-                                    lesson_.runs[i - 1].id));
+               fmt::format("comes after [run.{}]: expected letters in their order", lesson_.runs[i - 1].id));
     for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
     for (const Curve& c : lesson_.curves) {
       if (c.of == Curve::Of::Tape) continue;

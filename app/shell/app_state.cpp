@@ -17,6 +17,7 @@
 #include "app/shell/guard.h"
 #include "app/shell/parts/linked.h"
 #include "app/shell/parts/other_screens.h"
+#include "app/shell/parts/welcome.h"
 #include "app/shell/plain_message.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
@@ -262,6 +263,9 @@ void draw_app(AppState& state, Ui& ui) {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
+  if (screens.shown == Screen::Lab && !state.presentation.on)
+    if (const auto chosen = draw_welcome(ui, area, state.shell.offers, *session.view))
+      run_act(state, ui, *chosen);
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);

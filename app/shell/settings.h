@@ -20,6 +20,7 @@ struct Settings {
   std::optional<bool> reduced_motion{};  // as chosen; otherwise the desktop's
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
+  bool welcomed = false;              // the words of the first start were answered
   bool game_offered = false;          // the invitation was answered
   std::string language{};             // of the lessons, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand

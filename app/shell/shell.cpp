@@ -348,8 +348,10 @@ constexpr Offer kOffers[] = {
 }  // namespace
 
 std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const LabView& view) {
-  const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers),
-                                  [&](const Offer& o) { return offers.*o.open && o.holds(view); });
+  const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers), [&](const Offer& o) {
+    const bool later = offers.welcome && o.open == &Offers::game;
+    return offers.*o.open && o.holds(view) && !later;
+  });
   if (offer == std::end(kOffers)) return {};
   const TextStyle bold{Face::Bold, type::body}, style{Face::Sans, type::body};
   const std::string text = offer->text(offers, view);

@@ -17,6 +17,7 @@ struct AppState;
 // What the quiet bar of the top line offers, and the sessions that can be restored.
 struct Offers {
   bool restore = false;   // the first of the lost sessions
+  bool welcome = false;   // the first start: what this is, and where to begin
   bool game = false;      // the first run: the guessing game
   bool lesson = false;    // the guessing game was played: what comes next
   bool answered = false;  // set when the person answered one: the window remembers

@@ -57,6 +57,7 @@ void WindowMemory::put(AppState& state) const {
   for (const EndedSession& session : ended_)
     if (session.crashed) offers.lost.push_back(session.path);
   offers.restore = !offers.lost.empty();
+  offers.welcome = !file_.empty() && !settings_.welcomed;
   offers.game = !file_.empty() && !settings_.game_offered;
 }
 
@@ -81,6 +82,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.recent = state.files.recent;
   settings_.language = state.screens.lessons.language;
   const shell::Offers& offers = state.shell.offers;
+  settings_.welcomed = !offers.welcome;
   settings_.game_offered = settings_.game_offered || (offers.answered && !offers.game);
   for (EndedSession& session : ended_) {
     const bool waits = std::find(offers.lost.begin(), offers.lost.end(), session.path) != offers.lost.end();

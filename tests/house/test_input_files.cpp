@@ -59,8 +59,8 @@ const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
 }  // namespace
 
 TEST_CASE("files: every field of measured.json", "[gate]") {
-  const course::Lesson lesson = course::read_lesson(kLessons + "/05-dependency");
-  const Json good = Json::parse(read_text(kLessons + "/05-dependency/measured.json"));
+  const course::Lesson lesson = course::read_lesson(kLessons + "/06-dependency");
+  const Json good = Json::parse(read_text(kLessons + "/06-dependency/measured.json"));
   REQUIRE(course::parse_results(good.dump(), "m", lesson));
   struct {
     const char *pointer, *value, *says;
@@ -317,7 +317,7 @@ TEST_CASE("files: a course survives what lies beside its lessons", "[gate]") {
   REQUIRE_FALSE(course.broken.empty());
   CHECK(course.broken[0].error == (path / "09-circle").string() + ": Too many levels of symbolic links");
   for (const char* file : {"lesson.toml", "predict.md"}) {
-    const fs::path one = path / "01-warm-up" / file;
+    const fs::path one = path / "02-warm-up" / file;
     fs::rename(one, path / "kept");
     for (const char* device : {"/dev/zero", "../11-pipe"}) {
       fs::create_symlink(device, one);

@@ -83,7 +83,7 @@ class ProgramTest(WebTest):
         self.picture(program, "fork")
 
     def test_lesson(self):
-        """Lesson 1 from the prediction to its end, by mouse, with its training in between"""
+        """Lesson 2 from the prediction to its end, by mouse, with its training in between"""
         program = self.open().start()
         program.click("app/tab/lessons")
         program.click("lesson/list/warm-up")

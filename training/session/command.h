@@ -148,7 +148,7 @@ struct ReplaceRuns {
   /// with it. Without any such run, all play from step 0.
   bool known = false;
   std::string stash{};    ///< folder in which the session is saved first; empty: it is lost
-  std::string letters{};  ///< one for each run, ascending from A, at most to D; empty: without a gap
+  std::string letters{};  ///< one for each run, of A to D, ascending; empty: without a gap
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
 /// `TakeBack` takes back what the commands from `first` to `last` changed, or makes it again. It serves a hand that

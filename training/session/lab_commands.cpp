@@ -145,9 +145,9 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   if (letters.empty()) letters = kLetters.substr(0, specs.size());
   const bool ascending =
       std::adjacent_find(letters.begin(), letters.end(), std::greater_equal<>()) == letters.end();
-  const bool known = letters[0] == 'A' && letters.find_first_not_of(kLetters) == letters.npos;
+  const bool known = letters.find_first_not_of(kLetters) == letters.npos;
   if (letters.size() != specs.size() || !ascending || !known)
-    fail("lab", "letters '{}' of {} runs: expected as many, ascending from A to D", letters, specs.size());
+    fail("lab", "letters '{}' of {} runs: expected as many of A to D, ascending", letters, specs.size());
   const int32_t old_budget = budget_, old_portion = portion_;
   budget_ = portion_ = specs.front().train.steps;
   try {

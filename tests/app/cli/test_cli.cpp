@@ -131,11 +131,11 @@ TEST_CASE("a lesson that cannot be read exits with 3") {
   };
   CHECK(lesson("list").code == 0);
   CHECK(lesson("show nothing").code == 2);
-  std::filesystem::remove(lessons + "/03-last-layer/compare.md");
+  std::filesystem::remove(lessons + "/04-last-layer/compare.md");
   const Outcome list = lesson("list");
   CHECK(list.code == 3);
   CHECK(is_one_error_line(list));
-  CHECK(holds(list.err, "03-last-layer/compare.md:1: the file is missing"));
+  CHECK(holds(list.err, "04-last-layer/compare.md:1: the file is missing"));
   CHECK(lesson("show warm-up").code == 0);
   CHECK(lesson("show last-layer").code == 3);
   CHECK(lesson("check last-layer").code == 3);

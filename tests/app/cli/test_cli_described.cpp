@@ -140,7 +140,7 @@ TEST_CASE("an installation has the program, its lessons, completion and manual p
                        folder.file("log") + "' 2>&1")
                           .c_str()) == 0);
   for (const char* file :
-       {"bin/normscope", "share/normscope/lessons/01-warm-up/lesson.toml", "share/man/man1/normscope.1",
+       {"bin/normscope", "share/normscope/lessons/02-warm-up/lesson.toml", "share/man/man1/normscope.1",
         "share/bash-completion/completions/normscope", "share/zsh/site-functions/_normscope",
         "share/fish/vendor_completions.d/normscope.fish"}) {
     INFO(file);

@@ -293,7 +293,7 @@ TEST_CASE("the limits of a number are taken as they are given") {
 TEST_CASE("a report of the lessons replaces none of their files") {
   const Folder folder;
   const std::string lessons = folder.file("lessons"), out = folder.file("report"),
-                    text = lessons + "/04-growing-stream/explain.md";
+                    text = lessons + "/05-growing-stream/explain.md";
   fs::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, fs::copy_options::recursive);
   const std::string before = read_all(text);
   const auto report = [&](const std::string& more) {
@@ -314,14 +314,14 @@ TEST_CASE("a report of the lessons replaces none of their files") {
   CHECK(read_all(text) == before);
   CHECK(fs::is_empty(out));
   // A folder of a lesson may hold its report.
-  CHECK(run_program("lesson report --lessons " + lessons + " --out " + lessons + "/04-growing-stream").code ==
+  CHECK(run_program("lesson report --lessons " + lessons + " --out " + lessons + "/05-growing-stream").code ==
         0);
   CHECK(read_all(text) == before);
 }
 
 TEST_CASE("lesson limits keeps its results in no file of a lesson") {
   const Folder folder;
-  const std::string lessons = folder.file("lessons"), lesson = lessons + "/01-warm-up/lesson.toml";
+  const std::string lessons = folder.file("lessons"), lesson = lessons + "/02-warm-up/lesson.toml";
   std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, std::filesystem::copy_options::recursive);
   const std::string before = read_all(lesson);
   const Outcome onto = run_program("lesson limits --lessons " + lessons + " --results " + lesson);

@@ -119,10 +119,10 @@ TEST_CASE("terminal: a text of a file or an argument is said without its control
 
 TEST_CASE("terminal: a damaged lesson's text is said without its control characters") {
   const Folder folder;
-  std::filesystem::create_directories(folder.file("01-warm-up"));
-  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons/01-warm-up", folder.file("01-warm-up"),
+  std::filesystem::create_directories(folder.file("02-warm-up"));
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons/02-warm-up", folder.file("02-warm-up"),
                         std::filesystem::copy_options::recursive);
-  folder.write("01-warm-up/explain.md", "{if end_C < 0.\x1b[2J}no{end}\n");
+  folder.write("02-warm-up/explain.md", "{if end_C < 0.\x1b[2J}no{end}\n");
   const test::Outcome list = test::run_program("lesson list --lessons '" + folder.file("") + "'");
   INFO(list.err);
   CHECK(test::is_one_error_line(list));

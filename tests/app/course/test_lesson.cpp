@@ -37,7 +37,7 @@ void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// `Copy` is the course with one file of lesson 4 (which trains nothing) that can be broken.
+/// `Copy` is the course with one file of lesson 5 (which trains nothing) that can be broken.
 struct Copy {
   explicit Copy(const std::string& name) : folder(name) {
     fs::remove_all(folder);
@@ -46,7 +46,7 @@ struct Copy {
   }
   ~Copy() { fs::remove_all(folder); }
   void replace(const std::string& file, const std::string& from, const std::string& to) const {
-    const fs::path path = fs::path(folder) / "04-growing-stream" / file;
+    const fs::path path = fs::path(folder) / "05-growing-stream" / file;
     std::string text = read_text(path);
     const size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
 TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
   SECTION("missing file") {
     Copy c("lesson_broken_1");
-    fs::remove(fs::path(c.folder) / "04-growing-stream" / "compare.md");
+    fs::remove(fs::path(c.folder) / "05-growing-stream" / "compare.md");
     CHECK(has(c.error(), "compare.md:1: the file is missing"));
   }
   SECTION("unknown key") {
@@ -224,7 +224,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     Copy c("lesson_broken_12");
     c.replace("lesson.toml", "run = \"A\"", "run = \"D\"");  // of the opening
     c.replace("lesson.toml", "[run.A]", "[run.D]");
-    CHECK(has(c.error(), "[run.D] comes first: expected [run.A]"));
+    CHECK(has(c.error(), "[run.C] comes after [run.D]: expected letters in their order"));
   }
   SECTION("a number in a sentence that cannot be false") {
     Copy c("lesson_broken_16");
@@ -418,6 +418,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   };
   // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
   const Mutation mutations[] = {
+      {"why-a-norm", "D", "model.placement", "pre", "Without norms the stream of an untrained model grows", 2},
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.lr", "1e-5", "The gradient that reaches layer 1 falls", 20},
       {"last-layer", "C", "model.placement", "post", "At one position Pre-LN's falls like", 0},

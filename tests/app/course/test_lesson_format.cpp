@@ -145,7 +145,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
 }
 
 TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") {
-  Lesson lesson = fixture::small_lesson("08-two-stacks");
+  Lesson lesson = fixture::small_lesson("09-two-stacks");
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 3;
   RunStore store(1);
   const CurveData decoder = measure_curve(lesson, *lesson.curve("dec_A"), 1, store),

@@ -33,7 +33,7 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// `Copy` is the course with one file of lesson 1 in German that can be changed.
+/// `Copy` is the course with one file of lesson 2 in German that can be changed.
 struct Copy {
   explicit Copy(const std::string& name) : folder(name) {
     fs::remove_all(folder);
@@ -41,7 +41,7 @@ struct Copy {
   }
   ~Copy() { fs::remove_all(folder); }
   void replace(const std::string& file, const std::string& from, const std::string& to) const {
-    const std::string path = folder + "/01-warm-up/de/" + file;
+    const std::string path = folder + "/02-warm-up/de/" + file;
     std::string text = read_all(path);
     const size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
@@ -53,7 +53,7 @@ struct Copy {
     const Lesson* lesson = german.find("warm-up");
     REQUIRE(lesson);
     CHECK(lesson->language.empty());
-    CHECK(lesson->title == "Warm-up rescues Post-LN");
+    CHECK(lesson->title == "How to start Post-LN");
     REQUIRE(german.broken.size() == 1);
     CHECK(language_faults(*lesson) == std::vector<std::string>{german.broken[0].error});
     return german.broken[0].error;
@@ -82,7 +82,7 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
     c.replace("texts.toml", "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal");
     const std::string fault = c.fault();
     CHECK(has(fault,
-              "01-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
+              "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
               "knob.warmup.lable: expected the texts of lesson.toml"));
   }
   SECTION("a sentence to complete that lacks a reason, has no gap, or the same word twice") {
@@ -98,7 +98,7 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
   }
   SECTION("no text") {
     Copy c("lesson_language_2");
-    c.replace("texts.toml", "\"Warm-up rettet Post-LN\"", "7");
+    c.replace("texts.toml", "\"Wie Post-LN anfangen muss\"", "7");
     CHECK(has(c.fault(), "texts.toml:1: [title] is no text"));
   }
   SECTION("a number that the English text has not") {
@@ -108,7 +108,7 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
   }
   SECTION("a file that is missing") {
     Copy c("lesson_language_4");
-    fs::remove(c.folder + "/01-warm-up/de/run.md");
+    fs::remove(c.folder + "/02-warm-up/de/run.md");
     CHECK(has(c.fault(), "run.md:1: the file is missing"));
   }
   SECTION("a wall of words") {
@@ -152,7 +152,7 @@ TEST_CASE("a lesson without the language stays English, and so does a folder whe
                none = read_course(kFolder, "xx");
   CHECK(german.broken.empty());
   const Lesson &here = *german.find("warm-up"), &there = *english.find("warm-up");
-  CHECK(here.title == "Warm-up rettet Post-LN");
+  CHECK(here.title == "Wie Post-LN anfangen muss");
   CHECK(definition(here) == definition(there));  // the numbers that were kept are its own
   CHECK(run_label(here, "A") == "Post-LN, ohne Warm-up");
   CHECK(run_label(here, "B") == "Post-LN, Warm-up 200");
@@ -212,7 +212,7 @@ TEST_CASE("the screen shows a lesson in German, from the prediction to the claim
     p.driver.frames(3);
     p.player().open("warm-up", StepKind::Predict);
     p.driver.frames(3);
-    CHECK(p.shows("Warm-up rettet Post-LN"));
+    CHECK(p.shows("Wie Post-LN anfangen muss"));
     CHECK(p.shows("Deine Vorhersage"));
     CHECK_FALSE(p.shows("Your prediction"));
     p.driver.click("lesson/slider", {0.15f, 0.5f});
@@ -354,9 +354,9 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const std::string lessons = " --lessons '" + kFolder + "'";
   const auto german = test::run_program("lesson show warm-up --language de" + lessons);
   CHECK(german.code == 0);
-  CHECK(has(german.out, "Warm-up rettet Post-LN"));
+  CHECK(has(german.out, "Wie Post-LN anfangen muss"));
   CHECK(has(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-            "Warm-up rescues"));
+            "How to start"));
   const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
   CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);

@@ -1,5 +1,5 @@
 // These tests cover borders of a lesson: the format, the runs that they ask for, the cells that a sweep would judge in
-// the same way, the figure with a prediction over it, and lesson 10 by hand.
+// the same way, the figure with a prediction over it, and lesson 11 by hand.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -95,7 +95,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
 }
 
 TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
-  Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/06-admin");
+  Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/07-admin");
   for (LessonRun& run : lesson.runs) run.spec.train.steps = 6;
   for (Curve& curve : lesson.curves)
     if (curve.of == Curve::Of::Run) curve.from = 1;

@@ -32,7 +32,7 @@ using fixture::PlayerDriver;
 using Values = std::vector<float>;
 
 Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
-Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/07-norm-gradient"); }
+Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/08-norm-gradient"); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
@@ -159,7 +159,7 @@ TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
   CHECK(has(refusal(flat), "is not finite"));
 }
 
-TEST_CASE("lessons 0 and 7 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
+TEST_CASE("lessons 0 and 8 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
   for (const Lesson& lesson : {by_hand(), norm_gradient()}) {
     experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Full);
@@ -178,7 +178,7 @@ TEST_CASE("lessons 0 and 7 hold, and each of their checks tells its claim from i
   }
 }
 
-TEST_CASE("one changed tape turns each claim of lessons 0 and 7 down", "[lesson]") {
+TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]") {
   using Mutation = std::pair<const char*, std::function<void(SmallTape&)>>;
   const auto fails = [](Lesson lesson, const char* tape, const Mutation& m) {
     for (LessonTape& one : lesson.tapes)
@@ -386,7 +386,7 @@ TEST_CASE("numbers of a tape stand below each other, to the right of their cells
   }
 }
 
-TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
+TEST_CASE("lesson 8 is walked with a right and a wrong order", "[player]") {
   for (const bool right : {true, false}) {
     TapeDriver p;
     p.player().open("norm-gradient", StepKind::Predict);

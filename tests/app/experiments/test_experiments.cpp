@@ -620,7 +620,7 @@ TEST_CASE("experiments: a run that cannot be made is told, the others are traine
 TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains nothing", "[lesson]") {
   using namespace course;
   const Folder folder;
-  const Lesson lesson = fixture::small_lesson("01-warm-up");
+  const Lesson lesson = fixture::small_lesson("02-warm-up");
   RunStore fresh(2, nullptr, folder.file("results"));
   const Results first = check_lesson(lesson, fresh, Tier::Fast).results;
   REQUIRE(fresh.trained() > 0);

@@ -119,7 +119,7 @@ TEST_CASE("kept: the progress of before, with numbers that were not finite") {
 }
 
 TEST_CASE("kept: measures, limits and records of before, with numbers that were not finite") {
-  const course::Lesson lesson = course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/05-dependency");
+  const course::Lesson lesson = course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/06-dependency");
   Json measured = Json::parse(test::read_all(lesson.folder + "/measured.json"));
   measured["level"] = "never";
   measured["curves"]["sum_pre"]["mean"][0] = nullptr;

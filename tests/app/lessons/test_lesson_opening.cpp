@@ -42,7 +42,7 @@ TEST_CASE("every lesson that has runs opens with a picture of its own", "[lesson
 }
 
 TEST_CASE("a picture of no run, of no place, or of more than there is room for is refused", "[lesson]") {
-  const std::string folder = kFolder + "/04-growing-stream";
+  const std::string folder = kFolder + "/05-growing-stream";
   const auto refusal = [&](const std::string& opening) {
     std::string text = test::read_all(folder + "/lesson.toml");
     const size_t from = text.find("opening = "), to = text.find('\n', from);

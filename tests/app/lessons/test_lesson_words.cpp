@@ -379,6 +379,7 @@ TEST_CASE("what is below zero has a minus sign in the course's texts and figures
 TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
   const std::map<std::string, std::vector<std::string>> expected{
       {"five-minutes", {"gradient", "stream", "norm", "branch"}},
+      {"why-a-norm", {"stream", "layer", "branch", "pre-ln"}},
       {"norm-gradient", {"gradient", "norm"}},
       {"warm-up", {"learning-rate", "warm-up"}},
       {"first-steps", {"gradient", "w2", "length"}},
@@ -582,7 +583,7 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
 
 TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {
   const test::Folder folder;
-  const Lesson lesson = fixture::small_lesson("04-growing-stream");
+  const Lesson lesson = fixture::small_lesson("05-growing-stream");
   const std::string kept = folder.file("lessons");
   const auto measured = [&](const Changes& changes) {
     Worker worker({}, 1, nullptr, kept);

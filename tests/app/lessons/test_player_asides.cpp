@@ -160,7 +160,7 @@ TEST_CASE("the review has every prediction beside what was measured, and makes i
     CHECK(p.driver.value("lesson/review/row/first-steps") == "– | – | ");  // nothing is given away
     CHECK(p.says(first.measured));
     if (!is_right(first.score))
-      CHECK(p.shows(fmt::format("In lesson 1 your answer was: {}. What would you say now?", first.score)));
+      CHECK(p.shows(fmt::format("In lesson 2 your answer was: {}. What would you say now?", first.score)));
     p.press("lesson/review/warm-up", keyboard);
     p.driver.frames(2);
     CHECK(p.player().aside() == Aside::None);

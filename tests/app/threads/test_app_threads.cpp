@@ -16,7 +16,7 @@ using namespace course;
 using namespace normscope::lessons;
 
 TEST_CASE("a lesson is measured, replaced and stopped while others look") {
-  const Lesson lesson = fixture::small_lesson("01-warm-up");
+  const Lesson lesson = fixture::small_lesson("02-warm-up");
   std::atomic<int> news{0};
   Worker worker([&] { ++news; }, 2);
   worker.start(lesson, {});
@@ -36,7 +36,7 @@ TEST_CASE("a lesson is measured, replaced and stopped while others look") {
 }
 
 TEST_CASE("runs are trained ahead on several threads, into the store of a Lab that trains") {
-  Lesson lesson = fixture::small_lesson("01-warm-up");
+  Lesson lesson = fixture::small_lesson("02-warm-up");
   for (LessonRun& run : lesson.runs) set_field(run.spec, "train.steps", "6");
   for (Curve& curve : lesson.curves) curve.fast_seeds = 3;
   Lab lab({.threads = 1});

@@ -101,7 +101,7 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
 }
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
-  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
+  const course::Lesson lesson = fixture::small_lesson("02-warm-up");
   lessons::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
@@ -110,7 +110,7 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
 }
 
 TEST_CASE("runs of a check that throw end the check, with what they were", "[lesson]") {
-  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
+  const course::Lesson lesson = fixture::small_lesson("02-warm-up");
   experiments::RunStore store(2);
   const auto broken = [](const experiments::RunProgress&) -> bool { throw std::bad_alloc(); };
   CHECK_THROWS_WITH(course::check_lesson(lesson, store, course::Tier::Fast, broken),

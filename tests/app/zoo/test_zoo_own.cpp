@@ -30,7 +30,7 @@ const Lesson& papers() {
 
 /// `refusal` replaces one thing of the lesson's text and returns what the text is refused with.
 std::string refusal(const std::string& from, const std::string& to) {
-  const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/13-after-the-papers";
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/14-after-the-papers";
   const auto read = [](const std::string& path) {
     std::ifstream in(path);
     return std::string(std::istreambuf_iterator<char>(in), {});

@@ -287,10 +287,14 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
   CHECK(letters(other) == "ACD");
   lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(letters(lab) == "ABC");
-  for (const char* wrong : {"A", "BC", "CA", "AA", "AE", "ABC"}) {
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "CD"});
+  CHECK(rest(lab)->message.empty());
+  CHECK(letters(lab) == "CD");
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  for (const char* wrong : {"A", "CA", "AA", "AE", "ABC"}) {
     INFO(wrong);
     lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong});
-    CHECK(rest(lab)->message.find("expected as many, ascending from A to D") != std::string::npos);
+    CHECK(rest(lab)->message.find("expected as many of A to D, ascending") != std::string::npos);
     CHECK(letters(lab) == "ABC");
   }
   std::filesystem::remove_all(folder);

@@ -1,0 +1,15 @@
+// `draw_welcome` says above the Lab of a first start what is training there and what to do, in one sentence, and invites
+// to the course and to the Lab with equal ease.
+#pragma once
+
+#include <optional>
+
+#include "app/shell/shell.h"
+
+namespace normscope::shell {
+
+/// `draw_welcome` takes its strip off the top of `area` while nobody has answered and the runs are those of the sentence.
+/// It returns the first lesson where that was chosen. A norm that was dragged is an answer too.
+std::optional<view::Act> draw_welcome(ui::Ui& ui, ui::Rect& area, Offers& offers, const LabView& view);
+
+}  // namespace normscope::shell

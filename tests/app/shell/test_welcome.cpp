@@ -1,0 +1,74 @@
+// The first start of the window: one sentence over the Lab says what is training, and leads to a lesson or lets one look.
+#include <string>
+#include <vector>
+
+#include "app/shell/settings.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/text_faults.h"
+#include "app/words/words.h"
+#include "catch.hpp"
+#include "folder.h"
+
+namespace normscope::shell {
+using fixture::LabDriver;
+using fixture::LiveDriver;
+
+TEST_CASE("welcome: a first start says what is training and offers lesson and Lab alike") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}}) {
+    INFO(size.x);
+    LabDriver lab(fixture::lab_view(), size);
+    CHECK_FALSE(lab.ui.registry().find("app/welcome"));
+    const float before = lab.driver.control("run/A").rect.y;
+    lab.state.shell.offers.welcome = lab.state.shell.offers.game = true;
+    lab.driver.frames(2);
+    CHECK(lab.driver.value("app/welcome").find("Drag a norm") != std::string::npos);
+    CHECK(lab.driver.control("run/A").rect.y > before);  // it hides nothing
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+    CHECK_FALSE(lab.ui.registry().find("app/offer"));  // one invitation at a time
+    lab.driver.click("app/welcome/look");
+    lab.driver.frames(2);
+    CHECK_FALSE(lab.ui.registry().find("app/welcome"));
+    CHECK(lab.state.shell.offers.answered);
+    CHECK(lab.driver.control("run/A").rect.y == before);
+  }
+}
+
+TEST_CASE("welcome: it leads to the first lesson") {
+  LiveDriver lab;
+  lab.state.shell.offers.welcome = true;
+  lab.driver.frames(2);
+  lab.driver.click("app/welcome/lesson");
+  lab.driver.frames(2);
+  CHECK(lab.state.screens.shown == Screen::Lessons);
+  CHECK_FALSE(lab.state.shell.offers.welcome);
+}
+
+TEST_CASE("welcome: a norm that was dragged is an answer, and other runs have no such sentence") {
+  LabDriver forked(fixture::four_runs());
+  forked.state.shell.offers.welcome = true;
+  forked.driver.frames(2);
+  CHECK_FALSE(forked.ui.registry().find("app/welcome"));
+  CHECK_FALSE(forked.state.shell.offers.welcome);
+  auto other = std::make_shared<LabView>(*fixture::lab_view());
+  other->unit = "token";
+  LabDriver tokens(other);
+  tokens.state.shell.offers.welcome = true;
+  tokens.driver.frames(2);
+  CHECK_FALSE(tokens.ui.registry().find("app/welcome"));
+}
+
+TEST_CASE("welcome: it is remembered that somebody answered, and who came before it needs none") {
+  const test::Folder folder;
+  const std::string path = folder.file("settings.toml");
+  CHECK_FALSE(read_settings(path).settings.welcomed);
+  Settings answered;
+  answered.welcomed = true;
+  write_settings(path, answered);
+  CHECK(read_settings(path).settings.welcomed);
+  folder.write("settings.toml", "opener_offered = true\n");
+  CHECK(read_settings(path).settings.welcomed);
+}
+
+}  // namespace normscope::shell
