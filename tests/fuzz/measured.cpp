@@ -17,7 +17,7 @@ using namespace course;
 namespace {
 
 struct Known {
-  Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/02-first-steps");
+  Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/03-first-steps");
   std::string definition;
 
   /// `Known` gets the mark of the lesson's present definition, without which nothing of the file is read.

@@ -255,10 +255,6 @@ void add_part_fields(std::vector<Field>& fields) {
        "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
        "shrinks every matrix of the layers by the root of their number."},
       all(kInitRules)));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
-      {"model.init_scale", "init scale", "",
-       "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
-      0, 1000));
   fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
                           [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
                           [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
@@ -309,6 +305,10 @@ void add_part_fields(std::vector<Field>& fields) {
 }
 
 void add_number_fields(std::vector<Field>& fields) {
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
+      {"model.init_scale", "init scale", "",
+       "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
+      0, 1000));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
       {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
       0, 1));

@@ -167,5 +167,5 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
   CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
   for (const char* command : {"show", "limits", "check", "worksheet"})
     CHECK(holds(said(fmt::format("lesson {} warmup", command)),
-                "did you mean warm-up? expected five-minutes, warm-up, "));
+                "did you mean warm-up? expected five-minutes, why-a-norm, warm-up, "));
 }

@@ -175,7 +175,7 @@ TEST_CASE("worksheet: formulas are MathML") {
 TEST_CASE("worksheet: the command writes the file that it names") {
   const test::Folder folder;
   const std::string sheet = folder.file("sheet.html"), answers = folder.file("answers.html");
-  const test::Outcome student = test::run_program("lesson worksheet 1 --out " + sheet);
+  const test::Outcome student = test::run_program("lesson worksheet 2 --out " + sheet);
   INFO(student.err);
   CHECK(student.code == 0);
   CHECK(holds(student.out, "wrote " + sheet));
