@@ -44,7 +44,8 @@ class ModelParts {
     return affine(tape_, name + twin_, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// `project` is x W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the bias.
+  /// `project` is x W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the
+  /// bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
                   const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape_.shape(x).cols();

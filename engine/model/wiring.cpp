@@ -34,7 +34,9 @@ float number_from(std::string_view text, std::string_view word) {
   float value = 0;
   const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    fail("wiring", "'{}' does not hold a number: expected for instance skip=1.5 or branch=scalar:0", word);
+    fail("wiring",
+         "'{}' does not hold a number: expected for instance skip=1.5, branch=scalar:0 or before=ln:1e-6",
+         word);
   return value;
 }
 
