@@ -95,7 +95,8 @@ struct ModelConfig {
   bool output_projection = true;  ///< W_O of attention; the theory setting has none
   bool gaussian_input = false;  ///< theory setting: x_0 is a batch input "x" (B,T,D) instead of the embedding
   InitRule init = InitRule::Xavier;
-  float init_scale = 1;  ///< transformer: the matrices of the sub-layers start so many times as large as the rule says
+  float init_scale =
+      1;  ///< transformer: the matrices of the sub-layers start so many times as large as the rule says
   NormKind norm = NormKind::LayerNorm;  ///< the kind that presets fill in
   float eps = 1e-5f;
   bool gain_offset = false;  ///< a norm's gain is stored as what it has beyond 1 (Gemma)

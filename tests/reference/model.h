@@ -332,7 +332,8 @@ class Decoder {
     for (Var& g : gain) g += Var(s_.gain_offset);
     const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
     const auto own = s_.eps_of.find(n);
-    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D, own == s_.eps_of.end() ? s_.eps : own->second)
+    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D,
+                      own == s_.eps_of.end() ? s_.eps : own->second)
         .out;
   }
 

@@ -202,10 +202,11 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
-  fail("data",
-       "unknown task \"{}\": expected corpus, text, passage, copy, reverse, sort, translation, pairs, labels, "
-       "word-order, mood, digits, idx or treebank",
-       spec.name);
+  fail(
+      "data",
+      "unknown task \"{}\": expected corpus, text, passage, copy, reverse, sort, translation, pairs, labels, "
+      "word-order, mood, digits, idx or treebank",
+      spec.name);
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,

@@ -180,8 +180,8 @@ struct SwapSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, LookInside, PlayStep, ReplaceRuns,
-                                TakeBack, SaveSession, RestoreSession, SwapSession>;
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, LookInside, PlayStep,
+                                ReplaceRuns, TakeBack, SaveSession, RestoreSession, SwapSession>;
 /// `Command` is any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {

@@ -418,7 +418,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   };
   // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
   const Mutation mutations[] = {
-      {"why-a-norm", "D", "model.placement", "pre", "Without norms the stream of an untrained model grows", 2},
+      {"why-a-norm", "D", "model.placement", "pre", "Without norms the stream of an untrained model grows",
+       2},
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.lr", "1e-5", "The gradient that reaches layer 1 falls", 20},
       {"last-layer", "C", "model.placement", "post", "At one position Pre-LN's falls like", 0},

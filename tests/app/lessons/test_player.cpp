@@ -73,10 +73,11 @@ std::vector<std::string> ids() {
 // answer: which hand pressed a button does not know what was answered.
 TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard", "[player]") {
   const std::vector<std::string> all = ids();
-  CHECK(all == std::vector<std::string>{
-                   "five-minutes", "why-a-norm", "warm-up", "first-steps", "last-layer", "growing-stream", "dependency",
-                   "admin", "norm-gradient", "two-stacks", "not-only-adam", "map-of-rates", "price-of-pre-ln",
-                   "inside-layernorm", "after-the-papers", "edge-of-stability", "eighteen-layers"});
+  CHECK(all == std::vector<std::string>{"five-minutes", "why-a-norm", "warm-up", "first-steps", "last-layer",
+                                        "growing-stream", "dependency", "admin", "norm-gradient",
+                                        "two-stacks", "not-only-adam", "map-of-rates", "price-of-pre-ln",
+                                        "inside-layernorm", "after-the-papers", "edge-of-stability",
+                                        "eighteen-layers"});
   for (const bool keyboard : {false, true}) {
     PlayerDriver p;
     for (const std::string& id : all) walk(p, id, !keyboard, keyboard);

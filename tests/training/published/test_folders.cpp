@@ -80,9 +80,9 @@ TEST_CASE("published: a setting that is not there here is refused by its name", 
   for (const char* type : {"dynamic", "longrope", "proportional"}) {
     const Copied copied("llama3");
     copied.change("config.json", "\"llama3\"", fmt::format("\"{}\"", type));
-    CHECK(
-        contains(copied.refused(),
-                 fmt::format("rope_scaling.rope_type is \"{}\": expected default, linear, llama3 or yarn", type)));
+    CHECK(contains(
+        copied.refused(),
+        fmt::format("rope_scaling.rope_type is \"{}\": expected default, linear, llama3 or yarn", type)));
   }
   const Copied factor("llama-yarn");
   factor.change("config.json", "\"factor\": 4.0", "\"factor\": 4.0, \"attention_factor\": 1.5");
