@@ -42,6 +42,7 @@ struct DiagramState {
   std::optional<int> hovered_layer;        // 0-based; row under the mouse
   std::optional<view::SlotId> focus_next;  // slot that the keyboard goes to
   std::optional<view::SlotId> menu;        // slot whose kind is being chosen
+  std::optional<double> epsilon;           // of its norm, while it is being set there
   bool only_this = false;                  // Alt
   bool from_start = false;                 // Shift
   bool brush = false;                      // Ctrl: only the layers that the hand passed
@@ -101,9 +102,12 @@ void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLa
 // `KindChoice` is what was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
   std::optional<NormKind> kind;
+  bool epsilon = false;  // a value was settled
   bool lock = false;
 };
-KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true);
+// `epsilon` is that of the norm, to be changed where it has one; null: it is not offered.
+KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
+                     double* epsilon = nullptr);
 // These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
 // training/session/ablation.h.
 std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});

@@ -48,7 +48,7 @@ struct SlotInput {
   std::vector<SlotId> fixed = fixed_norms(ui, state, stacks);
 
   Stack stack(Side side) const { return stacks.of(side, fixed); }
-  NormKind norm(SlotId at) const { return norm_at(stacks.wiring(at.side), at); }
+  WiredNorm norm(SlotId at) const { return norm_at(stacks.wiring(at.side), at); }
 
   void commit(const WiringChange& change, bool from_start) {
     commit_change(state, input, nullptr, change, from_start, commands);
@@ -277,15 +277,15 @@ struct SlotInput {
   // `slot` handles a slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or
   // the final norm.
   void slot(const Rect& place, SlotId at, bool small) {
-    const NormKind kind = norm(at);
+    const WiredNorm kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
-    if (small && kind == NormKind::None) return ui.mark(name, place, short_name(kind), help);
+    if (small && kind == NormKind::None) return ui.mark(name, place, to_string(kind), help);
     HitOptions options;
     options.arrows = true;
     options.radius = radius::token;
     options.tooltip = !state.dragging;
     options.focusable = !small;
-    const Hit hit = ui.hit(name, place, short_name(kind), help, options);
+    const Hit hit = ui.hit(name, place, to_string(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
     if (at.in_layer()) drag(hit, at, place);
     if (hit.right_clicked) open_menu(at);
@@ -294,16 +294,29 @@ struct SlotInput {
     keys(hit, at);
   }
 
+  float model_epsilon() const {
+    const int run = shown_run(state, input.view);
+    return run < 0 ? ModelConfig().eps : input.view.runs[static_cast<size_t>(run)].spec->model.eps;
+  }
+
   void menu() {
     if (!state.menu) return;
     if (const auto place = place_of(layout, *state.menu)) {
       const bool locked = stack(state.menu->side).is_locked(*state.menu);
-      const KindChoice choice = kind_menu(ui, *place, norm(*state.menu), locked);
-      if (choice.kind)
-        commit(set_norm(stack(state.menu->side), *state.menu, *choice.kind, ui.alt()), ui.shift());
+      const WiredNorm now = norm(*state.menu);
+      const double of_model = static_cast<double>(model_epsilon());
+      if (!state.epsilon) state.epsilon = now.eps > 0 ? static_cast<double>(now.eps) : of_model;
+      const KindChoice choice = kind_menu(ui, *place, now, locked, true, &*state.epsilon);
+      std::optional<WiredNorm> wanted;
+      if (choice.kind) wanted = *choice.kind;
+      if (choice.epsilon)
+        wanted = WiredNorm(now, *state.epsilon == of_model ? 0 : static_cast<float>(*state.epsilon));
+      if (wanted) commit(set_norm(stack(state.menu->side), *state.menu, *wanted, ui.alt()), ui.shift());
       if (choice.lock) toggle_lock(*state.menu);
     }
-    if (!ui.popup_open("diagram/kind")) state.menu.reset();
+    if (ui.popup_open("diagram/kind")) return;
+    state.menu.reset();
+    state.epsilon.reset();
   }
 };
 

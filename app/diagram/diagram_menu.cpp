@@ -15,7 +15,7 @@ namespace {
 
 using namespace ui;
 
-constexpr float kWidth = 330, kRow = 27, kCaption = 19;
+constexpr float kWidth = 330, kRow = 27, kCaption = 19, kField = 30;
 
 // `ordered_kinds` keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
 std::vector<NormKind> ordered_kinds() {
@@ -67,13 +67,24 @@ bool lock_row(Ui& ui, const Rect& row, bool locked) {
                 words::say("diagram.kind_menu.help_lock"), options);
 }
 
+bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
+  FieldOptions options;
+  options.lo = 1e-12;
+  options.hard_hi = options.log = true;
+  options.format = [](double v) { return fmt::format("{:.3g}", v); };
+  return field(ui, "diagram/kind/epsilon", row, words::say("diagram.kind_menu.epsilon"), epsilon,
+               words::say("diagram.kind_menu.help_epsilon"), options) == Change::Done;
+}
+
 }  // namespace
 
-KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool may_lock) {
+KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool may_lock, double* epsilon) {
   KindChoice choice;
   const std::vector<NormKind> kinds = locked ? std::vector<NormKind>{} : ordered_kinds();
   const bool lockable = may_lock && now != NormKind::None;
-  float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
+  const bool divides = epsilon && !locked && now != NormKind::None && traits_of(now).has_statistics;
+  float height =
+      12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0) + (divides ? kField + 5 : 0);
   std::string_view group;
   for (NormKind kind : kinds)
     if (group != view::kind_words(kind).group) {
@@ -96,12 +107,16 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
     }
     if (kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now)) choice.kind = kind;
   }
+  if (divides) {
+    rows.take_top(5);
+    choice.epsilon = epsilon_row(ui, rows.take_top(kField), *epsilon);
+  }
   if (lockable) {
     const float y = rows.take_top(5).centre().y;
     if (!kinds.empty()) p.hairline({rows.x + 6, y}, {rows.right() - 6, y}, ui.theme().border);
     choice.lock = lock_row(ui, rows.take_top(kRow).inset(0, 1), locked);
   }
-  if (choice.kind || choice.lock) ui.close_popup();
+  if (choice.kind || choice.epsilon || choice.lock) ui.close_popup();
   ui.end_popup();
   return choice;
 }

@@ -105,7 +105,7 @@ const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
   return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // the caller only reads it
 }
 
-NormKind norm_at(const StackWiring& stack, SlotId at) {
+WiredNorm norm_at(const StackWiring& stack, SlotId at) {
   if (at.layer == kFinal) return stack.final;
   if (at.layer == kEmbedding) return stack.embedding;
   return slot(wiring_of(stack, at.layer, at.sub), at.slot);
@@ -215,16 +215,16 @@ WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<cons
   return move_all(stack, from.slot, to, where);
 }
 
-WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this) {
+WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool only_this) {
   WiringChange change{stack.wiring};
   change.side = at.side = stack.side;
   if ((at.in_layer() && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
-  const NormKind was = norm_at(stack.wiring, at);
-  if (was == kind) return change;
-  auto& changed = kind == NormKind::None ? change.from : change.to;
-  const char* done = kind == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
+  const WiredNorm was = norm_at(stack.wiring, at);
+  if (was == norm) return change;
+  auto& changed = norm == NormKind::None ? change.from : change.to;
+  const char* done = norm == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
   if (!at.in_layer()) {
-    (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = kind;
+    (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = norm;
     changed.push_back(at);
     change.note =
         words::say(fmt::format("diagram.change.{}_{}", at.layer == kFinal ? "final" : "embedding", done));
@@ -234,7 +234,7 @@ WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_th
     const SlotId there{layer, sub, at.slot, at.side};
     WiredNorm& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
     if (here != was || stack.is_locked(there)) continue;
-    here = kind;
+    here = norm;
     changed.push_back(there);
   }
   change.note = counted(static_cast<size_t>(change.count()), done);

@@ -70,7 +70,7 @@ size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub);
 
 Wiring& wiring_of(StackWiring& stack, int layer, Sub sub);
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub);
-NormKind norm_at(const StackWiring& stack, SlotId at);
+WiredNorm norm_at(const StackWiring& stack, SlotId at);
 // `count_norms` counts the norms in the sub-layers; embedding and final norm are left out.
 int count_norms(const Stack& stack);
 // `count_fixed_norms` counts norms that stand in no slot: inside a function or where a sub-layer's stream begins.
@@ -116,9 +116,9 @@ bool legal_move(const Stack& stack, SlotId from, Slot to);
 WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this);
 // `paint_move` makes the same move in these layers alone, alike or not: in all their sub-layers, or in this kind only.
 WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers, bool only_sub);
-// `set_norm` fills a slot, empties it (None) or changes the kind of its norm. Alike slots in the same state follow;
+// `set_norm` fills a slot, empties it (None) or changes the kind or the epsilon of its norm. Alike slots in the same state follow;
 // the final and the embedding norm have no followers.
-WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this);
+WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool only_this);
 // `copy_layer` gives layer `to` the norms of `from`.
 WiringChange copy_layer(const Stack& stack, int from, int to);
 

@@ -237,6 +237,29 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
   }
 }
 
+TEST_CASE(
+    "a norm gets an epsilon of its own in the list of kinds, alike norms follow, and a drag takes it along") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/epsilon");
+  lab.driver.type("0.001");
+  lab.driver.key("Enter");
+  lab.driver.frames(2);
+  const StackWiring stack = fork_of(lab).spec.model.stack();
+  CHECK(to_string(stack.layers[1].attention) == "trunk=ln:0.001");
+  CHECK(to_string(stack.layers[4].feed_forward) == "trunk=ln:0.001");
+  const Stack wired{stack};
+  const WiringChange moved = move_norm(wired, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
+  CHECK(to_string(moved.wiring.layers[1].attention) == "before=ln:0.001");
+  // Off, and a kind that divides by nothing, have none to set.
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.click("diagram/layer2/attn/before", {0.5f, 0.5f}, 1);
+  lab.driver.frames(2);
+  CHECK_FALSE(lab.ui.registry().find("diagram/kind/epsilon"));
+}
+
 TEST_CASE("the final norm is put on and taken off") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
