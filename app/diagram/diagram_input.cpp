@@ -294,17 +294,13 @@ struct SlotInput {
     keys(hit, at);
   }
 
-  float model_epsilon() const {
-    const int run = shown_run(state, input.view);
-    return run < 0 ? ModelConfig().eps : input.view.runs[static_cast<size_t>(run)].spec->model.eps;
-  }
-
   void menu() {
     if (!state.menu) return;
     if (const auto place = place_of(layout, *state.menu)) {
       const bool locked = stack(state.menu->side).is_locked(*state.menu);
       const WiredNorm now = norm(*state.menu);
-      const double of_model = static_cast<double>(model_epsilon());
+      const auto run = static_cast<size_t>(shown_run(state, input.view));  // one whose diagram is drawn
+      const auto of_model = static_cast<double>(input.view.runs[run].spec->model.eps);
       if (!state.epsilon) state.epsilon = now.eps > 0 ? static_cast<double>(now.eps) : of_model;
       const KindChoice choice = kind_menu(ui, *place, now, locked, true, &*state.epsilon);
       std::optional<WiredNorm> wanted;
