@@ -19,6 +19,7 @@ if sys.version_info < (3, 11):
 import lessons
 import markdown
 import pages
+import words
 from words import say
 
 sys.path.append(str(pages.ROOT / "scripts"))
@@ -103,7 +104,7 @@ class Site:
         body = self.linked(body, source, page)
         if source in walk_lines.PAGES:
             body = self.with_files(body, source, page)
-        self.write(page, self.layout.page(page, say("site.title", name=name), body, headings, "text"))
+        self.write(page, self.layout.page(page, say("site.title", name=name), body, headings, "text", words.ENGLISH))
 
     def source_page(self, path, page):
         data = (ROOT / path).read_bytes()
@@ -112,10 +113,11 @@ class Site:
         lines = html.escape(data.decode(), quote=False).splitlines()
         rows = "\n".join(f'<span id="L{n}">{line}</span>' for n, line in enumerate(lines, 1))
         body = f'<h1 class="file">{html.escape(path)}</h1>\n<pre class="source" tabindex="0">{rows}</pre>'
-        self.write(page, self.layout.page(page, say("site.title", name=path), body, kind="code"))
+        self.write(page, self.layout.page(page, say("site.title", name=path), body, kind="code", language=words.ENGLISH))
 
     def landing(self, course):
-        body = (pages.HERE / "landing.html").read_text()
+        own = pages.HERE / f"landing.{words.language}.html"
+        body = (own if own.is_file() else pages.HERE / "landing.html").read_text()
         values = {"course": lessons.listed(course, "index.html"), "open": self.open_it("index.html")}
         body = re.sub(r"\{\{(\w+)\}\}", lambda m: values[m[1]], self.linked(body, "landing.html", "index.html"))
         self.write("index.html", self.layout.page("index.html", say("site.title_landing"), body, kind="landing"))
@@ -149,10 +151,16 @@ class Site:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=ROOT / "build/release/normscope", type=pathlib.Path)
-    parser.add_argument("--out", default=ROOT / "build/site", type=pathlib.Path, help="the folder to write, made anew")
+    parser.add_argument("--language", default=words.ENGLISH,
+                        help="of the course and of what stands around the pages, as de; all other pages stay English")
+    parser.add_argument("--out", type=pathlib.Path,
+                        help="the folder to write, made anew: build/site, or build/site-LANGUAGE")
     parser.add_argument("--web", default=ROOT / "build/web", type=pathlib.Path,
                         help="the folder of the program for the browser; without its index.html the site has none")
     options = parser.parse_args()
+    words.use(options.language)
+    if not options.out:
+        options.out = ROOT / ("build/site" if words.language == words.ENGLISH else f"build/site-{words.language}")
     if not markdown.available():
         sys.exit(f"site: {markdown.LIBRARY} is missing, which reads Markdown (Debian: libmd4c-html0)")
     if not options.program.is_file():

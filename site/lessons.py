@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 
 import markdown
 import pages
+import words
 from words import say
 
 FOLDER = pages.ROOT / "lessons"
@@ -24,6 +25,17 @@ class Lesson:
         self.folder, self.id, self.number = folder, self.toml["id"], int(folder.name.split("-")[0])
         self.title, self.question, self.claim = self.toml["title"], self.toml["question"], self.toml["claim"]
         self.minutes, self.page = self.toml["minutes"], f"lessons/{self.id}.html"
+        self.language = words.ENGLISH
+
+    def take_sheet(self, sheet):
+        """The worksheet tells in which language the lesson is: English where it lacks the one asked for."""
+        self.sheet, self.language = sheet, re.search(r'<html lang="([^"]*)"', sheet)[1]
+        if self.language == words.ENGLISH:
+            return
+        texts = tomllib.loads((self.folder / self.language / "texts.toml").read_text())
+        self.title, self.question, self.claim = texts["title"], texts["question"], texts["claim"]
+        for name, figure in texts.get("figure", {}).items():
+            self.toml["figure"][name] |= figure
 
 
 class Course(list):
@@ -36,8 +48,9 @@ class Course(list):
 
 
 def read_course(program, scratch):
-    # The lessons of this checkout, in English, whatever the reader's own setting.
-    setting = os.environ | {"NORMSCOPE_LESSONS": str(FOLDER), "NORMSCOPE_LANGUAGE": ""}
+    # The lessons of this checkout, in the site's language, whatever the reader's own setting.
+    language = "" if words.language == words.ENGLISH else words.language
+    setting = os.environ | {"NORMSCOPE_LESSONS": str(FOLDER), "NORMSCOPE_LANGUAGE": language}
 
     def run(*arguments):
         subprocess.run([str(program), "lesson", *arguments], check=True, capture_output=True, text=True, env=setting)
@@ -48,7 +61,8 @@ def read_course(program, scratch):
     for lesson in course:
         sheet = scratch / f"{lesson.id}.html"
         run("worksheet", lesson.id, "--answers", "--out", str(sheet))
-        lesson.sheet, lesson.fragment = sheet.read_text(), fragments.get(lesson.id)
+        lesson.take_sheet(sheet.read_text())
+        lesson.fragment = fragments.get(lesson.id)
     return course
 
 
@@ -121,7 +135,7 @@ def without_paper(section):
             child.text, child.attrib["class"], child.tail = say("site.lesson.one_of", values=values), "choices", "\n"
 
 
-def folded_answers(section, summary):
+def folded_answers(section, summary, predicting=False):
     """Before the comparison what was measured opens only for who asks. Of Predict, the cards of an order are shown,
     their places not."""
     answers = [child for child in section if child.tag in ("p", "table") and within(child, "answer")]
@@ -130,9 +144,8 @@ def folded_answers(section, summary):
     at = list(section).index(answers[0])
     details = ET.Element("details", {"class": "measured"})
     ET.SubElement(details, "summary").text = summary
-    is_order = section.find("h2").text == "Predict"
     for answer in answers:
-        if answer.tag == "table" and is_order:
+        if answer.tag == "table" and predicting:
             cards = ET.Element("ul", {"class": "cards"})
             for row in answer.findall("tr")[1:]:
                 ET.SubElement(cards, "li").text = "".join(row.findall("td")[1].itertext())
@@ -159,7 +172,7 @@ def prose(lesson):
         section.attrib.clear()
     for empty in sections[0].findall("figure"):  # axes to draw on
         sections[0].remove(empty)
-    folded_answers(sections[0], say("site.lesson.measured"))
+    folded_answers(sections[0], say("site.lesson.measured"), predicting=True)
     folded_answers(sections[1], say("site.lesson.measured_all"))
     claim = ET.Element("section")
     after = list(body)[list(body).index(sections[-1]) + 1:]
@@ -181,8 +194,10 @@ def reach(lesson):
     file = lesson.folder / "limits.md"
     if not file.is_file():
         return "", []
-    text = re.sub(r"^# .*\n", "", file.read_text())
-    return f'<section><h2 id="reach">{say("site.lesson.reach")}</h2>\n{markdown.to_html(text)[0]}</section>', [
+    table = markdown.to_html(re.sub(r"^# .*\n", "", file.read_text()))[0]
+    if lesson.language != words.ENGLISH:
+        table = f'<div lang="{words.ENGLISH}">{table}</div>'
+    return f'<section><h2 id="reach">{say("site.lesson.reach")}</h2>\n{table}</section>', [
         (2, "reach", say("site.lesson.reach_brief"))]
 
 
@@ -208,7 +223,7 @@ def lesson_page(lesson, course, site):
             f'<div class="lab">{lab_link(lesson, site)}</div>\n{text}{limits}\n'
             f'<nav class="neighbours" aria-label="{around}">{neighbours}</nav>')
     site.write(lesson.page, site.layout.page(lesson.page, say("site.title", name=titled(lesson)), body,
-                                             headings + more, "lesson"))
+                                             headings + more, "lesson", lesson.language))
 
 
 def listed(course, page, claims=False):

@@ -6,6 +6,7 @@ import html
 import re
 
 import tex
+import words
 
 # md4c.h and md4c-html.h: GitHub's dialect (bare links, tables, strike-through, task lists) and $...$; output as XHTML.
 PERMISSIVE_LINKS, TABLES, STRIKE, TASKS, MATH = 0x0004 | 0x0008 | 0x0400, 0x0100, 0x0200, 0x0800, 0x1000
@@ -54,8 +55,9 @@ def scrolling(fragment):
     """Tables and code scroll inside themselves; a keyboard can reach them for that."""
     fragment = re.sub(r"<td>((?:(?!</td>).)*)", lambda m: ('<td class="long">' if len(plain(m[1])) > LONG else "<td>") +
                       m[1], fragment, flags=re.S)
+    label = words.say("site.table")
     return re.sub(r"<table>.*?</table>",
-                  lambda m: f'<div class="wide" tabindex="0" role="region" aria-label="table">{m[0]}</div>', fragment,
+                  lambda m: f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{m[0]}</div>', fragment,
                   flags=re.S).replace("<pre>", '<pre tabindex="0">')
 
 

@@ -118,10 +118,14 @@ class Layout:
         folded = f'<details class="folded"><summary>{here}</summary><ul>\n{items}\n</ul></details>'
         return aside, folded
 
-    def page(self, page, title, body, headings=(), kind=""):
+    def page(self, page, title, body, headings=(), kind="", language=None):
+        """`language` is that of the body, where it is another than the site's."""
         aside, folded = self.contents(headings)
         place = CONTENTS if CONTENTS in body else "</h1>"
         body = body.replace(place, place + "\n" + folded, 1)
         values = {"title": html.escape(title), "root": "../" * page.count("/"), "home": relative("index.html", page),
-                  "top": self.top(page), "beside": aside, "body": body, "pages": self.all_pages(page), "kind": kind}
+                  "top": self.top(page), "beside": aside, "body": body, "pages": self.all_pages(page), "kind": kind,
+                  "language": words.language, "to_text": words.say("site.to_text"), "parts": words.say("site.parts"),
+                  "all_pages": words.say("site.all_pages"),
+                  "other_language": f' lang="{language}"' if language not in (None, words.language) else ""}
         return re.sub(r"\{\{(\w+)\}\}", lambda m: values[m[1]], self.template)

@@ -1,8 +1,10 @@
-"""What the site says itself, by key: assets/words/site.toml. Called by build.py, pages.py and lessons.py."""
+"""What the site says itself, by key: assets/words/site.toml, and the files of that name of other languages. Called by
+build.py, pages.py, lessons.py and markdown.py."""
 import pathlib
 import tomllib
 
-FILE = pathlib.Path(__file__).resolve().parent.parent / "assets/words/site.toml"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "assets/words"
+ENGLISH = "en"
 
 
 def flat(table, before):
@@ -13,7 +15,23 @@ def flat(table, before):
             yield f"{before}.{name}", value
 
 
-TEXTS = dict(flat(tomllib.loads(FILE.read_text()), "site"))
+def read(folder):
+    return dict(flat(tomllib.loads((folder / "site.toml").read_text()), "site"))
+
+
+TEXTS = read(FOLDER)
+language = ENGLISH  # of the course and of what stands around the pages
+
+
+def use(name):
+    """Takes the texts of another language, as "de"; what it lacks stays English."""
+    global language
+    known = [ENGLISH, *sorted(file.parent.name for file in FOLDER.glob("*/site.toml"))]
+    if name not in known:
+        raise SystemExit(f"site: --language {name}: expected one of {', '.join(known)}")
+    language = name
+    if name != ENGLISH:
+        TEXTS.update(read(FOLDER / name))
 
 
 def say(key, **places):

@@ -120,7 +120,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (with_panel) panel(ui, rect, {.title = words::say("compare.place.title")});
+  if (with_panel) panel(ui, rect, {.title = words::say("compare.place.title"), .term = "first-place"});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
   FieldOptions options;

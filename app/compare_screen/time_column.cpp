@@ -150,10 +150,11 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
     const bool gradient = metric_ == panels::Metric::Gradient;
+    std::string measure = gradient ? words::say("compare.map.gradient") : metric.name;
+    if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
-    head.title = words::say("compare.map.over",
-                            {{"metric", gradient ? words::say("compare.map.gradient") : metric.over_time},
-                             {"run", f.all().letter(f.all().baseline())}});
+    head.title =
+        words::say("compare.map.over", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
     head.note = gradient ? words::say("compare.map.note_gradient") : words::say("compare.map.note");
     panels::CellOptions options;
     options.right = rect.right() - right;

@@ -7,6 +7,7 @@
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
 //   {name A}         what run A is called, with the settings that tell it from the others
+//   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see summary.h)
 //   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
 //                    a sentence in several forms: the first whose measures are so is shown
 //   {if changed} ... with a setting of the learner's own
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/tex/tex.h"
@@ -46,6 +48,7 @@ struct Inline {
     Drag,
     Sample,
     Name,
+    Lesson,
     If,
     Otherwise,
     Always,
@@ -57,6 +60,9 @@ struct Inline {
   tex::Formula formula;
   int line = 0;  ///< in the file
 };
+
+/// `opens` says that a sentence in several forms, or one that is always true, begins here.
+inline bool opens(Inline::Kind kind) { return kind == Inline::Kind::If || kind == Inline::Kind::Always; }
 
 struct Block {
   enum class Kind : uint8_t { Paragraph, Heading, Item, Note, Display, Rule } kind = Kind::Paragraph;
@@ -70,6 +76,8 @@ struct Prose {
   /// `words` counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
   /// the longest form counts.
   int32_t words() const;
+  /// `at_heading` parts it into what stands above its first heading, and below.
+  std::pair<Prose, Prose> at_heading() const;
 };
 
 /// `Number` gives a measure's number, or nothing while it is not measured.

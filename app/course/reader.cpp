@@ -17,11 +17,12 @@
 #include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
+#include "app/course/summary.h"
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/files/shipped_folder.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::course {
@@ -333,6 +334,7 @@ Course read_course(const std::string& folder, const std::string& language) {
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
   if (!language.empty() && language != "en")
     take_language(course, folder, language);  // the lessons are written in English
+  take_why(course, folder, language);
   return course;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<Broken> broken;
   const Words* words = &words::language("en");  ///< the player's own words
+  std::optional<Prose> why;                     ///< the last page, if the folder has one: see summary.h
   const Lesson* find(std::string_view id_or_number) const;
 };
 /// `read_course` reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one

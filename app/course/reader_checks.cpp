@@ -208,7 +208,8 @@ class Checker {
     const std::string table = std::string("step.") + to_string(kind);
     if (step.figures.empty()) refuse(table, "figures", "is empty: expected one figure at least");
     for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
-    if (const int32_t words = step.text.words(); words > kStepWords)
+    const auto [read, reach] = step.text.at_heading();
+    if (const int32_t words = std::max(read.words(), reach.words()); words > kStepWords)
       throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file,
                               words, kStepWords));
     for (const Block& block : step.text.blocks) {
@@ -247,6 +248,9 @@ class Checker {
     if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
     if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
       missing(lesson_.has_letter(piece.text) ? &lesson_ : nullptr, "a run with a letter");
+    if (piece.kind == Kind::Lesson)
+      throw Error(fmt::format("{}:{}: {{lesson {}}} in a lesson: expected it on the course's last page alone",
+                              prose.file, piece.line, piece.text));
     for (const Condition& condition : piece.conditions)
       if (condition.measure != kChanged && !lesson_.measure(condition.measure))
         throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file,

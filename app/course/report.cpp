@@ -15,8 +15,8 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::course {
 namespace {
@@ -29,11 +29,6 @@ std::string escaped(const std::string& text) {
 
 std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
   return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
-}
-
-/// `stands_alone` is false for "none has less,", which is only half of a sentence with the check that follows.
-bool stands_alone(const std::string& says) {
-  return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
 }
 
 }  // namespace
@@ -89,34 +84,14 @@ std::string claim_table(const Course& course) {
   return out;
 }
 
-std::string headline_table(const Course& course) {
-  std::string out = "| lesson | for instance | measured | range of five seeds |\n|--|--|--|--|\n";
-  for (const Lesson& lesson : course.lessons) {
-    const std::optional<Results> kept = load_results(lesson);
-    if (!kept) continue;
-    const std::vector<ClaimRow> rows = claim_rows(lesson, *kept);
-    if (rows.empty()) continue;
-    const auto alone =
-        std::find_if(rows.begin(), rows.end(), [](const ClaimRow& r) { return stands_alone(r.says); });
-    const ClaimRow& first = alone == rows.end() ? rows.front() : *alone;
-    out += fmt::format("| **{}.** {} | {} | {} | {} |\n", lesson.number, lesson.claim, first.says,
-                       first.value, first.range);
-  }
-  return out;
-}
-
 std::string with_claims(const std::string& page, const Course& course, const std::string& name) {
-  constexpr std::string_view kAll = "<!-- claims: normscope lesson report --page -->\n",
-                             kOneEach = "<!-- claims, one a lesson: normscope lesson report --page -->\n",
+  constexpr std::string_view kMark = "<!-- claims: normscope lesson report --page -->\n",
                              kEnd = "<!-- end of claims -->";
-  const bool all = page.find(kAll) != std::string::npos;
-  const std::string_view mark = all ? kAll : kOneEach;
-  const size_t begin = page.find(mark), end = page.find(kEnd);
+  const size_t begin = page.find(kMark), end = page.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos || end < begin)
     throw Error(fmt::format("{}:1: has no place for the claim table: expected a line {}, later {}", name,
-                            kAll.substr(0, kAll.size() - 1), kEnd));
-  return page.substr(0, begin + mark.size()) + "\n" + (all ? claim_table(course) : headline_table(course)) +
-         "\n" + page.substr(end);
+                            kMark.substr(0, kMark.size() - 1), kEnd));
+  return page.substr(0, begin + kMark.size()) + "\n" + claim_table(course) + "\n" + page.substr(end);
 }
 
 void insert_claims(const Course& course, const std::string& path) {

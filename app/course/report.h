@@ -22,8 +22,6 @@ std::vector<std::string> lesson_files(const Course& course);
 
 /// `claim_table` is the claim table alone, as Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);
-/// `headline_table` has one line per lesson: its claim and the first of its checks that is a sentence by itself.
-std::string headline_table(const Course& course);
 /// `with_claims` returns a page with one of the tables between its markers (the marker says which); throws Error when
 /// the page has none. `insert_claims` does it to a file.
 std::string with_claims(const std::string& page, const Course& course, const std::string& name);

@@ -28,8 +28,8 @@ struct Index {
   std::map<std::string, std::vector<Phrase>, std::less<>> phrases;
   std::map<std::string, const view::Term*, std::less<>> formulas;
 
-  Index() {
-    for (const view::Term& term : view::glossary()) {
+  explicit Index(const Words& language) {
+    for (const view::Term& term : view::glossary(language)) {
       if (term.words == view::kNotInText) continue;
       add(term.title, term);
       std::string_view rest = term.words;
@@ -56,9 +56,9 @@ struct Index {
   }
 };
 
-const Index& index() {
-  static const Index made;
-  return made;
+const Index& index(const Words& language) {
+  static std::map<const Words*, Index> of;
+  return of.try_emplace(&language, language).first->second;
 }
 
 /// `is` accepts a known word and its plural.
@@ -87,9 +87,9 @@ std::string plain_word(std::string_view word) {
   return out;
 }
 
-TermMatch term_at_start(std::span<const std::string> words) {
+TermMatch term_at_start(std::span<const std::string> words, const Words& language) {
   if (words.empty() || words[0].empty()) return {};
-  const auto& phrases = index().phrases;
+  const auto& phrases = index(language).phrases;
   TermMatch best;
   const auto try_word = [&](std::string_view first) {
     if (const auto it = phrases.find(first); it != phrases.end())
@@ -100,16 +100,16 @@ TermMatch term_at_start(std::span<const std::string> words) {
   return best;
 }
 
-const view::Term* term_of_text(std::string_view text) {
+const view::Term* term_of_text(std::string_view text, const Words& language) {
   std::vector<std::string> plain;
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;) plain.push_back(plain_word(word));
-  const TermMatch match = term_at_start(plain);
+  const TermMatch match = term_at_start(plain, language);
   return match.words == plain.size() ? match.term : nullptr;
 }
 
-const view::Term* term_of_formula(std::string_view tex) {
-  const auto& formulas = index().formulas;
+const view::Term* term_of_formula(std::string_view tex, const Words& language) {
+  const auto& formulas = index(language).formulas;
   const auto it = formulas.find(tex);
   return it == formulas.end() ? nullptr : it->second;
 }

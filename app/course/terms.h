@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/words/words.h"
+
 namespace normscope {
 namespace view {
 struct Term;
@@ -13,6 +15,8 @@ struct Term;
 }  // namespace normscope
 
 namespace normscope::course {
+
+using Words = words::Language;
 
 struct TermMatch {
   const view::Term* term = nullptr;
@@ -22,10 +26,10 @@ struct TermMatch {
 /// `plain_word` is a word as the glossary knows it: "(Post-LN)," becomes "post-ln".
 std::string plain_word(std::string_view word);
 /// `term_at_start` finds the longest term that these plain words begin with.
-TermMatch term_at_start(std::span<const std::string> words);
+TermMatch term_at_start(std::span<const std::string> words, const Words& language = words::of_window());
 /// `term_of_text` finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
-const view::Term* term_of_text(std::string_view text);
+const view::Term* term_of_text(std::string_view text, const Words& language = words::of_window());
 /// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
-const view::Term* term_of_formula(std::string_view tex);
+const view::Term* term_of_formula(std::string_view tex, const Words& language = words::of_window());
 
 }  // namespace normscope::course

@@ -300,13 +300,13 @@ struct SlotInput {
       const bool locked = stack(state.menu->side).is_locked(*state.menu);
       const WiredNorm now = norm(*state.menu);
       const auto run = static_cast<size_t>(shown_run(state, input.view));  // one whose diagram is drawn
-      const auto of_model = static_cast<double>(input.view.runs[run].spec->model.eps);
-      if (!state.epsilon) state.epsilon = now.eps > 0 ? static_cast<double>(now.eps) : of_model;
+      const float of_model = input.view.runs[run].spec->model.eps;
+      if (!state.epsilon) state.epsilon = static_cast<double>(now.eps > 0 ? now.eps : of_model);
       const KindChoice choice = kind_menu(ui, *place, now, locked, true, &*state.epsilon);
       std::optional<WiredNorm> wanted;
       if (choice.kind) wanted = *choice.kind;
-      if (choice.epsilon)
-        wanted = WiredNorm(now, *state.epsilon == of_model ? 0 : static_cast<float>(*state.epsilon));
+      if (const auto typed = static_cast<float>(*state.epsilon); choice.epsilon)
+        wanted = WiredNorm(now, typed == of_model ? 0 : typed);
       if (wanted) commit(set_norm(stack(state.menu->side), *state.menu, *wanted, ui.alt()), ui.shift());
       if (choice.lock) toggle_lock(*state.menu);
     }

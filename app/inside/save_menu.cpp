@@ -45,27 +45,15 @@ void InsideScreen::save(const std::string& ending) {
 }
 
 void InsideScreen::draw_save_menu(Ui& ui, const Rect& place) {
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  quiet.enabled = first_read() != nullptr;
-  if (icon_button(ui, kMenu, place, Icon::File, words::say("inside.save.menu"), quiet)) ui.open_popup(kMenu);
-  if (quiet.enabled && ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
-  const Rect list{place.right() - 230, place.bottom() + 4, 230,
-                  28 * static_cast<float>(std::size(kEndings)) + 12};
-  if (!ui.begin_popup(kMenu, list)) return;
-  Rect rows = list.inset(6);
-  for (const char* const ending : kEndings) {
-    ButtonOptions row;
-    row.quiet = row.left = true;
-    row.style = {Face::Sans, type::body};
-    if (button(ui, fmt::format("{}/{}", kMenu, ending), rows.take_top(28).inset(0, 1),
-               words::say(fmt::format("inside.save.{}", ending)),
-               words::say(fmt::format("inside.save.help.{}", ending)), row)) {
-      save(ending);
-      ui.close_popup();
-    }
-  }
-  ui.end_popup();
+  std::vector<FileRow> rows;
+  for (const char* const ending : kEndings)
+    rows.push_back({ending, words::say(fmt::format("inside.save.{}", ending)),
+                    words::say(fmt::format("inside.save.help.{}", ending))});
+  FileMenuOptions options;
+  options.enabled = first_read() != nullptr;
+  options.shortcut = "Ctrl+E";
+  const std::string chosen = file_menu(ui, kMenu, place, words::say("inside.save.menu"), rows, options);
+  if (!chosen.empty()) save(chosen);
 }
 
 }  // namespace normscope::inside

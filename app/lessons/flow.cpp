@@ -19,7 +19,7 @@ namespace {
 using namespace ui;
 using Kind = Inline::Kind;
 
-constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
+constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24, kRing = 22;
 
 /// `Token` is what a line is made of: a word, a formula, a tile, a pill.
 struct Token {
@@ -67,7 +67,6 @@ class Column {
       case Block::Kind::Heading:
         if (draw_) ui_.paint().hairline({rect_.x, y_}, {rect_.right(), y_}, t.border);
         y_ += 12;
-        small_ = true;
         paragraph(inlines, rect_.x, {Face::Bold, type::title}, 22);
         y_ -= 8;
         return;
@@ -82,9 +81,8 @@ class Column {
     }
   }
 
-  // Behind a heading ("Limits") the text is small print.
-  TextStyle body() const { return {Face::Sans, small_ ? type::title : context_.px}; }
-  float line_height() const { return small_ ? 21.f : context_.line; }
+  TextStyle body() const { return {Face::Sans, context_.px}; }
+  float line_height() const { return context_.line; }
 
   void display(const std::vector<Inline>& inlines) {
     const tex::Layout formula = tex::layout(inlines[0].formula, 18, true, measure());
@@ -105,7 +103,7 @@ class Column {
       float at = x;
       for (const Token& token : tokens) {
         if (token.space_before && at > x) at += gap;
-        put(token, at, baseline - 0.27f * 18 + 0.36f * type::title, 20, ui_.theme().ink2);
+        put(token, at, baseline - 0.27f * 18 + 0.36f * type::title, ui_.theme().ink2);
         at += token.width;
       }
     } else {
@@ -137,6 +135,10 @@ class Column {
         token.style = {Face::Mono, type::run_name};
         token.text = context_.knob(*context_.lesson->knob(piece.text));
         token.width = ui_.paint().text_width(token.style, token.text) + 2 * kPillPad;
+      } else if (piece.kind == Kind::Lesson) {
+        token.style = {Face::Mono, type::tick};
+        token.text = context_.text(piece);
+        token.width = kRing;
       } else if (piece.kind == Kind::Sample) {
         sample(piece, tokens);
         continue;
@@ -157,8 +159,9 @@ class Column {
     for (const Token& token : tokens)
       plain.push_back(token.from->kind == Kind::Text ? plain_word(token.text) : std::string());
     for (size_t i = 0; i < tokens.size(); ++i) {
-      TermMatch match = term_at_start(std::span(plain).subspan(i));
-      if (tokens[i].from->kind == Kind::Formula) match = {term_of_formula(tokens[i].from->text), 1};
+      TermMatch match = term_at_start(std::span(plain).subspan(i), *context_.words);
+      if (tokens[i].from->kind == Kind::Formula)
+        match = {term_of_formula(tokens[i].from->text, *context_.words), 1};
       if (!match.term) continue;
       if (used_.insert(match.term).second)
         for (size_t k = i; k < i + match.words; ++k) tokens[k].term = match.term;
@@ -261,8 +264,8 @@ class Column {
       }
       high = std::max(high, tall);
       for (; i < end; ++i) {
-        put(tokens[i], x, top + line / 2 + 0.364f * style.px, line,
-            small_ ? ui_.theme().ink2 : ui_.theme().ink);
+        put(tokens[i], x, top + line / 2 + 0.364f * style.px,
+            context_.pale ? ui_.theme().ink2 : ui_.theme().ink);
         x += tokens[i].width;
       }
     }
@@ -273,7 +276,7 @@ class Column {
     if (draw_ && context_.formulas) context_.formulas->push_back(place);
   }
 
-  void put(const Token& token, float x, float baseline, float line, Colour colour) {
+  void put(const Token& token, float x, float baseline, Colour colour) {
     if (!draw_) return;
     if (token.term) note_term(token, x, baseline);
     Painter& p = ui_.paint();
@@ -287,10 +290,25 @@ class Column {
                     token.from->text[0] - 'A');
       case Kind::Drag:
         return pill(token, {x, baseline - 0.36f * type::prose - 12, token.width, 24});
+      case Kind::Lesson:
+        return ring(token, {x, baseline - 0.36f * type::prose - kRing / 2, kRing, kRing});
       default:
         p.text({x, baseline}, token.style, colour, token.text);
     }
-    (void)line;
+  }
+
+  /// `ring` draws the number of a lesson, which a click or Enter opens.
+  void ring(const Token& token, const Rect& rect) {
+    const std::string& id = token.from->text;
+    const Words& words = *context_.words;
+    const std::string name = fmt::format("lesson/ring/{}/{}", ++rings_, id);
+    const Hit h =
+        ui_.hit(name, rect, token.text, words.say("course.glossary.open", {{"lesson", token.text}}));
+    const Theme& t = ui_.theme();
+    if (h.hovered) ui_.paint().circle(rect.centre(), rect.h / 2, t.accent_soft);
+    ui_.paint().ring(rect.centre(), rect.h / 2 - 1, t.strong, 1.6f);
+    ui_.paint().text_in(rect, token.style, t.ink2, token.text, Align::Centre);
+    if (context_.ring) context_.ring(name, rect, id, h.clicked);
   }
 
   void pill(const Token& token, const Rect& rect) {
@@ -332,7 +350,7 @@ class Column {
   bool draw_;
   Dragged* dragged_;
   float y_;
-  bool small_ = false;
+  int rings_ = 0;
   std::set<const view::Term*> used_;
   std::vector<std::pair<const view::Term*, Rect>> terms_;  ///< where they stand, in reading order
 };

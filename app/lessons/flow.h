@@ -24,8 +24,14 @@ struct FlowContext {
   std::string unknown;    ///< replaces a sentence that waits for its number
   std::function<std::string(const course::Knob&)> knob;  ///< the number of a knob as shown
   const course::Lesson* lesson = nullptr;
+  const course::Words* words = nullptr;  ///< around the text, in its language
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
+  bool pale = false;  ///< small print
+  /// `ring` is told of each lesson's ring: its control, where it is, and whether it was clicked.
+  std::function<void(const std::string& control, const ui::Rect& place, const std::string& lesson,
+                     bool clicked)>
+      ring;
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
   /// `formulas` collects where formulas are, for a caller that ends the page between them; null: nobody asks.
   std::vector<ui::Rect>* formulas = nullptr;

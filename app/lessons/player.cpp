@@ -47,6 +47,12 @@ void Player::choose(size_t index) {
   reference_.reset();
   reference_error_.clear();
   reach_.clear();
+  reach_open_ = false;
+  const auto [explained, reach] = lesson.step(StepKind::Explain).text.at_heading();
+  const auto second = reach.blocks.begin() + (reach.blocks.empty() ? 0 : 1);
+  explained_ = explained;
+  reach_in_short_ = {reach.file, {reach.blocks.begin(), second}};
+  reach_in_full_ = {reach.file, {second, reach.blocks.end()}};
   try {
     reference_ = load_results(lesson);
     reach_ = reach_words(lesson, load_reach(lesson));
@@ -267,6 +273,7 @@ FigureData Player::figure_data() const {
 FlowContext Player::flow_context(ui::Ui&) const {
   FlowContext c;
   c.lesson = lesson();
+  c.words = course_.words;
   const auto state = measurer_->state();
   const bool own = measured_ && state->lesson == lesson()->id;
   const Changes changes = shown_changes();

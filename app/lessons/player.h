@@ -3,13 +3,14 @@
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
 // lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
-// lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/review,
-// lesson/review/ID.
+// lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
+// lesson/ring/NUMBER/ID, lesson/review, lesson/review/ID.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "app/lessons/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
+#include "app/ui/widgets.h"
 #include "app/view/desk.h"
 #include "app/words/words.h"
 
@@ -42,9 +44,9 @@ struct SliderRange {
 /// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
 bool is_right(const std::string& score, const course::Words& words = words::language("en"));
 
-/// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or all
-/// predictions of the course.
-enum class Aside : uint8_t { None, Challenge, Say, Review };
+/// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or, of the whole
+/// course, what it found and all predictions.
+enum class Aside : uint8_t { None, Challenge, Say, Why, Review };
 
 /// `HandsWithin`, while it lives, lets only a rectangle answer the mouse: everything drawn outside it is scrolled out
 /// of sight.
@@ -75,6 +77,8 @@ class Player {
   void stop_measuring() { measurer_->stop(); }
   course::StepKind step() const { return step_; }
   Aside aside() const { return aside_; }
+  /// `of_course` says that a page of the whole course is open, and none of a lesson.
+  bool of_course() const { return aside_ == Aside::Why || aside_ == Aside::Review; }
   const course::Lesson* lesson() const {
     return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
   }
@@ -137,8 +141,13 @@ class Player {
   // player_frame.cpp, player_footer.cpp
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
-  void draw_review_row(ui::Ui& ui, const ui::Rect& row, bool narrow, bool one_line);
-  float list_rows() const { return static_cast<float>(course_.lessons.size() + 1); }
+  float list_rows() const { return static_cast<float>(course_.lessons.size() + (course_.why ? 2 : 1)); }
+  struct CoursePage {
+    Aside aside;
+    const char *control, *title, *what, *help;  ///< keys of its words
+    ui::Icon icon;
+  };
+  void draw_course_row(ui::Ui& ui, const ui::Rect& row, const CoursePage& page, bool narrow, bool one_line);
   void draw_body(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen, std::vector<ui::Rect>& formulas);
   void draw_edges(ui::Ui& ui, const ui::Rect& seen, const std::vector<ui::Rect>& formulas, float furthest);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
@@ -165,16 +174,21 @@ class Player {
   float box_height(ui::Ui& ui, float width, std::string_view text) const;
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
-  void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
+  void draw_sentence_end(ui::Ui& ui, ui::Rect& rest, const FlowContext& context);
+  void draw_reach(ui::Ui& ui, ui::Rect& rest, const FlowContext& context);
   void draw_opening(ui::Ui& ui, const ui::Rect& room);
-  // player_say.cpp, player_review.cpp, player_challenge.cpp
+  // pages/
   void follow_focus(const ui::Ui& ui, const std::string& name, const ui::Rect& rect, const ui::Rect& seen);
   float draw_says(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
   std::string draw_words(ui::Ui& ui, ui::Rect& rest, size_t index, const std::string& said,
                          const ui::Rect& seen);
   void draw_review(ui::Ui& ui, const ui::Rect& rect);
   float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
-  void open_review();
+  void open_page(Aside aside);
+  void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& seen,
+                     const std::function<float(float y)>& content);
+  void draw_why(ui::Ui& ui, const ui::Rect& rect);
+  const course::Results* results_of(const course::Lesson& lesson);
   std::string review_sentence();
   void try_again(size_t index);
   float draw_challenge(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
@@ -223,7 +237,7 @@ class Player {
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
-  // player_zoo.cpp
+  // pages/player_zoo.cpp
   bool can_enter() const;  ///< whether the learner's wiring is measured, and may be entered in the zoo
   void draw_zoo_button(ui::Ui& ui, ui::Rect& head);
   void draw_zoo_words(ui::Ui& ui, ui::Rect& rest);
@@ -239,7 +253,13 @@ class Player {
   ui::Size size_ = ui::Size::Full;
   std::optional<course::Results> reference_;
   std::string reference_error_;
-  std::vector<std::string> reach_;  ///< how far the claims reach, one sentence each
+  course::Prose explained_;         ///< the text of Explain above its heading
+  course::Prose reach_in_short_;    ///< and below it: the first paragraph
+  course::Prose reach_in_full_;     ///< and the others
+  std::vector<std::string> reach_;  ///< what was measured in other settings, one sentence each
+  bool reach_open_ = false;
+  bool read_this_frame_ = false;                                   ///< one more lesson into results_
+  std::map<std::string, std::optional<course::Results>> results_;  ///< by lesson, for the page So why
 
   ui::Rect sketch_area_;  ///< the plot of this frame
   ui::Hit sketch_hit_;

@@ -141,7 +141,7 @@ bool Player::work_left() {
 
 /// `way_on` says what the button that leads on does at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
-  if (aside_ == Aside::Review)
+  if (of_course())
     return {word("course.button.to_lesson", {{"number", lesson()->number}}), word("course.help.to_lesson"),
             true};
   const bool ready = locked || not_ready().empty();
@@ -171,16 +171,18 @@ Player::WayOn Player::way_on(bool locked, bool running) {
   const bool more = current_ + 1 < course_.lessons.size(), committed = progress_.of(lesson()->id).committed;
   const std::string missing = not_ready();
   if (!committed)
-    return {more ? word("course.button.next_lesson") : word("course.review.title"),
+    return {more ? word("course.button.next_lesson")
+                 : word(course_.why ? "course.why.title" : "course.review.title"),
             word("course.help.skipped"), missing.empty()};
-  const std::string text = more ? word("course.button.done_next") : word("course.button.done_review");
+  const std::string text = more ? word("course.button.done_next")
+                                : word(course_.why ? "course.button.done_why" : "course.button.done_review");
   if (!missing.empty()) return {text, missing + ".", false};
   return {text, more ? word("course.help.done") : word("course.help.done_last"), true};
 }
 
 /// `go_on` is called when that button was pressed.
 void Player::go_on(bool locked) {
-  if (aside_ == Aside::Review) return void(aside_ = Aside::None);
+  if (of_course()) return void(aside_ = Aside::None);
   if (step_ == StepKind::Predict && !locked) return commit(false);
   if (step_ == StepKind::Predict) return go(StepKind::Run);
   if (step_ == StepKind::Run && measured_) return go(StepKind::Compare);
@@ -198,7 +200,7 @@ void Player::go_on(bool locked) {
 /// `leave` goes to what comes after this lesson.
 void Player::leave() {
   if (current_ + 1 < course_.lessons.size()) return choose(current_ + 1);
-  open_review();
+  open_page(course_.why ? Aside::Why : Aside::Review);
 }
 
 bool Player::can_skip() const {
@@ -220,7 +222,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<session::Replac
   const bool running = measurer_->state()->running;
   const Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
   draw_hint(ui, left);
-  const bool review = aside_ == Aside::Review;
+  const bool review = of_course();
   // In a small window the words of the steps need what the buttons leave.
   const float steps_at = compact ? left.right() + 6 : size_ == Size::Full ? rect.x + 285 : rect.x + 24;
   const float steps_end =

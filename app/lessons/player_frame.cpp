@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   if (!compact) draw_list(ui, rest.take_left(size_ == Size::Full ? 264.f : 56.f, gap));
   if (aside_ == Aside::Review) {
     draw_review(ui, rest);
+  } else if (aside_ == Aside::Why) {
+    draw_why(ui, rest);
   } else {
     draw_text(ui, rest.take_left(compact ? 440.f : 600.f, gap));
     draw_figure(ui, rest);
@@ -103,7 +106,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                          : progress.step > 0 ? "begun"
                                              : "new",
                          l.title + ": " + l.question);
-    const bool current = i == current_ && aside_ != Aside::Review;
+    const bool current = i == current_ && !of_course();
     if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
     if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
     mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number,
@@ -120,7 +123,15 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
       ui.close_popup();
     }
   }
-  draw_review_row(ui, rest.take_top(pitch - gap), narrow, one_line);
+  if (course_.why)
+    draw_course_row(
+        ui, rest.take_top(pitch - gap, gap),
+        {Aside::Why, "lesson/why", "course.why.title", "course.why.what", "course.help.why", Icon::Help},
+        narrow, one_line);
+  draw_course_row(ui, rest.take_top(pitch - gap),
+                  {Aside::Review, "lesson/review", "course.review.title", "course.review.what",
+                   "course.help.review", Icon::Bookmark},
+                  narrow, one_line);
 }
 
 void Player::draw_list(Ui& ui, Rect rect) {
@@ -321,8 +332,11 @@ void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& 
   FlowContext context = flow_context(ui);
   context.seen = seen;
   context.formulas = &formulas;
-  rest.take_top(flow(ui, rest, lesson()->step(step_).text, context, true, &dragged));
-  draw_sentence_end(ui, rest);
+  std::set<const view::Term*> used;  // a term is underlined once on the page, how far it reaches included
+  context.used = &used;
+  const bool explain = step_ == StepKind::Explain;
+  rest.take_top(flow(ui, rest, explain ? explained_ : lesson()->step(step_).text, context, true, &dragged));
+  draw_sentence_end(ui, rest, context);
   if (dragged.knob.empty()) return;
   const Knob& knob = *lesson()->knob(dragged.knob);
   knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
@@ -334,23 +348,14 @@ void Player::draw_opening(Ui& ui, const Rect& room) {
   opening_->draw(ui, room, *lesson(), shown_changes(), locked() && own_state(*state) ? state.get() : nullptr);
 }
 
-/// `draw_sentence_end` draws what follows the prose: claim and sources at the end, and what is wrong with the reference
-/// numbers.
-void Player::draw_sentence_end(Ui& ui, Rect& rest) {
+/// `draw_sentence_end` draws what follows the prose: at the end the claim and how far it reaches, and what is wrong with
+/// the reference numbers.
+void Player::draw_sentence_end(Ui& ui, Rect& rest, const FlowContext& context) {
   if (step_ == StepKind::Explain) {
     draw_zoo_words(ui, rest);
     rest.take_top(18);
     rest.take_top(draw_box(ui, rest, word("course.claim.title"), lesson()->claim, false), 10);
-    for (const std::string& source : lesson()->sources)
-      rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink3, source, 18), 2);
-    if (!reach_.empty()) {
-      rest.take_top(14);
-      ui.paint().text_in(rest.take_top(20, 4), {Face::Bold, type::body}, ui.theme().ink2,
-                         word("course.claim.elsewhere"));
-    }
-    for (const std::string& sentence : reach_)
-      rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, sentence, 18),
-                    4);
+    draw_reach(ui, rest, context);
   }
   if (!reference_error_.empty())
     rest.take_top(

@@ -46,28 +46,19 @@ void TapeScreen::save(const std::string& ending) {
 }
 
 void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
-  const Rect at = centred(place.centre(), 24, 24);
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  if (icon_button(ui, kMenu, at, Icon::File, words::say("tape.save.fold"), quiet)) ui.open_popup(kMenu);
-  if (ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
-  const bool speed = size_ == Size::Compact;  // the compact bar has no room for the speed
-  const float height = 28 * static_cast<float>(std::size(kEndings)) + 12 + (speed ? 36.f : 0.f);
-  const Rect list{at.right() - 160, at.bottom() + 4, 160, height};
-  if (!ui.begin_popup(kMenu, list)) return;
-  Rect rows = list.inset(6);
-  if (speed) draw_speed(ui, centred(rows.take_bottom(36).centre(), 118, 28));
-  for (const char* const ending : kEndings) {
-    ButtonOptions row;
-    row.quiet = row.left = true;
-    row.style = {Face::Sans, type::body};
-    if (button(ui, fmt::format("{}/{}", kMenu, ending), rows.take_top(28).inset(0, 1),
-               words::say(fmt::format("tape.save.{}", ending)), words::say("tape.save.help_fold"), row)) {
-      save(ending);
-      ui.close_popup();
-    }
+  std::vector<FileRow> rows;
+  for (const char* const ending : kEndings)
+    rows.push_back(
+        {ending, words::say(fmt::format("tape.save.{}", ending)), words::say("tape.save.help_fold")});
+  FileMenuOptions options;
+  options.shortcut = "Ctrl+E";
+  if (size_ == Size::Compact) {  // the compact bar has no room for the speed
+    options.foot_height = 36;
+    options.foot = [&](const Rect& foot) { draw_speed(ui, centred(foot.centre(), 118, 28)); };
   }
-  ui.end_popup();
+  const Rect icon = centred(place.centre(), 24, 24);
+  const std::string chosen = file_menu(ui, kMenu, icon, words::say("tape.save.fold"), rows, options);
+  if (!chosen.empty()) save(chosen);
 }
 
 /// `draw_changes` draws "+12 −12 ≠6", which opens the list.

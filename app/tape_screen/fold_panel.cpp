@@ -57,7 +57,7 @@ float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
 }
 
 void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
-  Rect rest = panel(ui, rect, {.title = words::say("tape.fold.title")});
+  Rect rest = panel(ui, rect, {.title = words::say("tape.fold.title"), .term = "tape"});
   const Rect middle = centred(rest.centre(), 300, 100);
   const bool runs = !view.runs.empty();
   const std::string words = !state_->error.empty()     ? state_->error
@@ -107,6 +107,7 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   const StepFacts& facts = *facts_;
   PanelOptions options;
   options.title = words::say("tape.fold.title");
+  options.term = "tape";
   options.brief = words::say("tape.fold.brief", {{"run", facts.letter}, {"step", facts.step}});
   options.question =
       words::say(facts.timed && clock ? "tape.fold.which_timed" : "tape.fold.which",

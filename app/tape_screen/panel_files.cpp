@@ -80,30 +80,12 @@ bool is_checked(const Checked* checked) { return checked && checked->fault.empty
 }  // namespace
 
 std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what) {
-  using namespace ui;
-  const std::string menu = name + "/menu";
-  const Rect at{panel.right() - 36, panel.y + 6, 24, 24};
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  if (icon_button(ui, menu, at, Icon::File, words::say("tape.save.as", {{"what", what}}), quiet))
-    ui.open_popup(menu);
-  const Rect list{at.right() - 160, at.bottom() + 4, 160, 28 * static_cast<float>(std::size(kSavedAs)) + 12};
-  if (!ui.begin_popup(menu, list)) return "";
-  std::string chosen;
-  Rect rows = list.inset(6);
-  for (const char* const ending : kSavedAs) {
-    ButtonOptions row;
-    row.quiet = row.left = true;
-    row.style = {Face::Sans, type::body};
-    const std::string help = words::say(fmt::format("tape.save.help.{}", ending), {{"what", what}});
-    if (!button(ui, fmt::format("{}/{}", menu, ending), rows.take_top(28).inset(0, 1),
-                words::say(fmt::format("tape.save.{}", ending)), help, row))
-      continue;
-    chosen = ending;
-    ui.close_popup();
-  }
-  ui.end_popup();
-  return chosen;
+  std::vector<ui::FileRow> rows;
+  for (const char* const ending : kSavedAs)
+    rows.push_back({ending, words::say(fmt::format("tape.save.{}", ending)),
+                    words::say(fmt::format("tape.save.help.{}", ending), {{"what", what}})});
+  return ui::file_menu(ui, name + "/menu", {panel.right() - 36, panel.y + 6, 24, 24},
+                       words::say("tape.save.as", {{"what", what}}), rows);
 }
 
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked) {

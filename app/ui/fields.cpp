@@ -3,6 +3,9 @@
 #include <imgui_internal.h>
 #include <misc/cpp/imgui_stdlib.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -285,6 +288,33 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
     ui.end_popup();
   }
   return selected != before;
+}
+
+std::string file_menu(Ui& ui, std::string_view name, const Rect& icon, std::string_view help,
+                      std::span<const FileRow> rows, const FileMenuOptions& options) {
+  ButtonOptions quiet, line;
+  quiet.quiet = line.quiet = line.left = true;
+  quiet.enabled = options.enabled;
+  line.style = {Face::Sans, type::body};
+  if (icon_button(ui, name, icon, Icon::File, help, quiet)) ui.open_popup(name);
+  if (options.enabled && *options.shortcut && ui.shortcut(options.shortcut, name)) ui.open_popup(name);
+  float width = 160;
+  for (const FileRow& row : rows) width = std::max(width, ui.paint().text_width(line.style, row.label) + 40);
+  const Rect list{icon.right() - width, icon.bottom() + 4, width,
+                  28 * static_cast<float>(rows.size()) + 12 + options.foot_height};
+  if (!ui.begin_popup(name, list)) return "";
+  std::string chosen;
+  Rect rest = list.inset(6);
+  if (options.foot) options.foot(rest.take_bottom(options.foot_height));
+  for (const FileRow& row : rows) {
+    if (!button(ui, fmt::format("{}/{}", name, row.ending), rest.take_top(28).inset(0, 1), row.label,
+                row.help, line))
+      continue;
+    chosen = row.ending;
+    ui.close_popup();
+  }
+  ui.end_popup();
+  return chosen;
 }
 
 }  // namespace normscope::ui

@@ -100,6 +100,22 @@ bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, 
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
+// `file_menu` draws a file icon that opens a list of what can be saved, a row an ending: NAME/svg. It returns the ending
+// that was chosen in this frame, or an empty text. `shortcut` opens it too; `foot` draws what stands below the rows, in a
+// strip of that height.
+struct FileRow {
+  const char* ending;
+  std::string label, help;
+};
+struct FileMenuOptions {
+  bool enabled = true;
+  const char* shortcut = "";
+  float foot_height = 0;
+  std::function<void(const Rect&)> foot{};
+};
+std::string file_menu(Ui&, std::string_view name, const Rect& icon, std::string_view help,
+                      std::span<const FileRow>, const FileMenuOptions& = {});
+
 // `badge` draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
 // badge_height_compact; its width is returned. `flash` in 0..1 draws the one-time flash of a new badge.
 inline constexpr float badge_height = 20, badge_height_compact = 17;

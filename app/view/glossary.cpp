@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <vector>
 
 #include "app/ui/widgets.h"
@@ -51,12 +52,12 @@ struct Mark {
 };
 
 // `marks_of` returns the titles of this frame that stand for a term.
-std::vector<Mark> marks_of(const ui::Ui& ui) {
+std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   std::vector<Mark> marks;
   for (const ui::Control& c : ui.registry().all()) {
     if (!c.name.starts_with("title/")) continue;
     const std::string title = c.name.substr(6);
-    const Term* term = term_at(title);
+    const Term* term = term_at(title, words);
     if (!term) continue;
     const std::string first = fmt::format("term/{}", term->id);
     const bool further = title.starts_with(first + "/");
@@ -66,12 +67,12 @@ std::vector<Mark> marks_of(const ui::Ui& ui) {
 }
 
 // `asked_for` returns what F1 asks about: the control in focus, else the one under the mouse.
-const Term* asked_for(const ui::Ui& ui) {
-  if (const Term* term = term_at(ui.focused())) return term;
+const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
+  if (const Term* term = term_at(ui.focused(), words)) return term;
   const Term* found = nullptr;
   for (const ui::Control& c : ui.registry().all())
     if (c.rect.contains(ui.mouse()))
-      if (const Term* term = term_at(c.name)) found = term;
+      if (const Term* term = term_at(c.name, words)) found = term;
   return found;
 }
 
@@ -113,8 +114,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
 }
 
 /// `term_of` takes an entry from assets/words/glossary.toml.
-Term term_of(std::string_view id) {
-  const words::Language& said = words::of_window();
+Term term_of(std::string_view id, const words::Language& said) {
   const auto text = [&](std::string_view what) {
     const std::string* found = said.find(fmt::format("glossary.{}.{}", id, what));
     return found ? std::string_view(*found) : std::string_view{};
@@ -127,13 +127,13 @@ Term term_of(std::string_view id) {
 
 }  // namespace
 
-std::span<const Term> glossary() {
-  static const std::vector<Term> all = [] {
-    std::vector<Term> terms;
-    for (const std::string_view id : words::of_window().below("glossary")) terms.push_back(term_of(id));
-    return terms;
-  }();
-  return all;
+std::span<const Term> glossary(const words::Language& words) {
+  static std::map<const words::Language*, std::vector<Term>> of;
+  std::vector<Term>& terms = of[&words];
+  if (terms.empty())
+    for (const std::string_view id : words::language("en").below("glossary"))
+      terms.push_back(term_of(id, words));
+  return terms;
 }
 
 std::string source_text(const Term& term, const words::Language& words) {
@@ -142,18 +142,18 @@ std::string source_text(const Term& term, const words::Language& words) {
   return source;
 }
 
-const Term* find_term(std::string_view id) {
+const Term* find_term(std::string_view id, const words::Language& words) {
   if (id == "trunk") id = "stream";  // its name until there was one entry for both
-  const auto all = glossary();
+  const auto all = glossary(words);
   const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
   return at == all.end() ? nullptr : &*at;
 }
 
-const Term* term_at(std::string_view place) {
+const Term* term_at(std::string_view place, const words::Language& words) {
   if (place.empty()) return nullptr;
-  if (place.starts_with("term/")) return find_term(place.substr(5, place.find('/', 5) - 5));
+  if (place.starts_with("term/")) return find_term(place.substr(5, place.find('/', 5) - 5), words);
   const std::string meant = meaning_of(place);
-  for (const Term& term : glossary())
+  for (const Term& term : glossary(words))
     if (names(term.places, meant)) return &term;
   return nullptr;
 }
@@ -161,7 +161,7 @@ const Term* term_at(std::string_view place) {
 int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
   using namespace ui;
   const Theme& t = ui.theme();
-  const std::vector<Mark> marks = marks_of(ui);
+  const std::vector<Mark> marks = marks_of(ui, words);
   for (const Mark& mark : marks) {
     const float y = mark.rect.centre().y + 8;
     ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, t.ink3, 1, {1, 2});
@@ -173,8 +173,8 @@ int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
     if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }
   if (pressed(ui, Act::Glossary))
-    if (const Term* term = asked_for(ui)) open = term->id;
-  const Term* term = find_term(open);
+    if (const Term* term = asked_for(ui, words)) open = term->id;
+  const Term* term = find_term(open, words);
   if (!term) return kNoLesson;
   if (!ui.popup_open(kPopup)) ui.open_popup(kPopup);
   return draw_entry(ui, marks, *term, open, words);

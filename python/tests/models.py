@@ -20,16 +20,19 @@ class Mixer(nn.Module):
 
 
 class Cell(nn.Module):
-    def __init__(self, d: int, heads: int, ff: int, post: bool) -> None:
+    def __init__(self, d: int, heads: int, ff: int, place: str) -> None:
         super().__init__()
-        self.post, self.p, self.r = post, nn.LayerNorm(d), nn.LayerNorm(d)
+        self.place, self.p, self.r = place, nn.LayerNorm(d), nn.LayerNorm(d)
         self.alpha, self.up, self.down = Mixer(d, heads), nn.Linear(d, ff), nn.Linear(ff, d)
 
     def feed(self, x: torch.Tensor) -> torch.Tensor:
         return self.down(F.gelu(self.up(x), approximate="tanh"))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.post:
+        if self.place == "res-post":
+            x = x + self.p(self.alpha(x))
+            return x + self.r(self.feed(x))
+        if self.place == "post":
             x = self.p(x + self.alpha(x))
             return self.r(x + self.feed(x))
         x = x + self.alpha(self.p(x))
@@ -37,13 +40,13 @@ class Cell(nn.Module):
 
 
 class Own(nn.Module):
-    """A GPT; `post`: Post-LN."""
+    """A GPT; `place` of its norms: "pre", "post" or "res-post"."""
 
     def __init__(self, d: int = D, heads: int = HEADS, ff: int = FF, layers: int = LAYERS, symbols: int = SYMBOLS,
-                 length: int = T, post: bool = False) -> None:
+                 length: int = T, place: str = "pre") -> None:
         super().__init__()
         self.what, self.where = nn.Embedding(symbols, d), nn.Embedding(length, d)
-        self.stack = nn.ModuleList(Cell(d, heads, ff, post) for _ in range(layers))
+        self.stack = nn.ModuleList(Cell(d, heads, ff, place) for _ in range(layers))
         self.last = nn.LayerNorm(d)
         self.read = nn.Linear(d, symbols, bias=False)
         self.read.weight = self.what.weight

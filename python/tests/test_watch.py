@@ -40,9 +40,9 @@ class Case(unittest.TestCase):
 
     def train(self, wrap: Callable[[nn.Module], nn.Module] = same, *, watch: bool = True, given: bool = True,
               autocast: bool = False, scaler: Optional[torch.amp.GradScaler] = None, parts: int = 1, clip: float = 0,
-              post: bool = False, steps: int = 4, **how: Any) -> tuple[Lines, torch.Tensor]:
+              place: str = "pre", steps: int = 4, **how: Any) -> tuple[Lines, torch.Tensor]:
         torch.manual_seed(1)
-        own = models.Own(post=post)
+        own = models.Own(place=place)
         model = wrap(own)
         sgd = torch.optim.SGD(own.parameters(), lr=1e-2)
         recording = normscope.watch(model, sgd if given else None, self.path, **how) if watch else None
@@ -111,8 +111,13 @@ class Own(Case):
             self.assertAlmostEqual(line[field][name] / float(value), 1, places=5)
         self.assertAlmostEqual(line["loss"], float(loss), places=5)
 
+    def test_a_norm_on_the_branch_alone_is_res_post(self) -> None:
+        lines, _ = self.train(place="res-post")
+        self.assertEqual(lines[0]["placement"], "res-post")
+        self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.after.gain")
+
     def test_post_norm_has_shares_of_the_sums(self) -> None:
-        lines, _ = self.train(post=True)
+        lines, _ = self.train(place="post")
         self.assertEqual(lines[0]["placement"], "post")
         self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.trunk.gain")
         line = lines[1]

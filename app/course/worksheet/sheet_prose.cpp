@@ -30,7 +30,9 @@ class ProseWriter {
       if (item != list) out += item ? "<ul>\n" : "</ul>\n";
       list = item;
       out += of_block(block, small) + "\n";
-      small = small || block.kind == Block::Kind::Heading;  // what is below "## Limits" is small print
+      small =
+          small ||
+          block.kind == Block::Kind::Heading;  // what is below "## How far does this reach?" is small print
     }
     return out + (list ? "</ul>\n" : "");
   }
@@ -126,6 +128,7 @@ class ProseWriter {
         return sample(piece.text);
       case Kind::Name:
         return svg_escaped(run_label(sheet_.lesson, piece.text));
+      case Kind::Lesson:
       case Kind::If:
       case Kind::Otherwise:
       case Kind::Always:

@@ -88,7 +88,8 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
 }
 
 void SweepScreen::draw_axes(Ui& ui, const Rect& rect) {
-  Rect rest = panel(ui, rect, {words::say("sweep.axes.title"), extent_words(plan_), "", 0, false});
+  Rect rest = panel(ui, rect,
+                    {.title = words::say("sweep.axes.title"), .note = extent_words(plan_), .term = "sweep"});
   const auto line = [&](float gap) {
     rest.take_top(gap);
     ui.paint().hairline({rest.x, rest.y}, {rest.right(), rest.y}, ui.theme().border);

@@ -220,9 +220,9 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
     for (size_t i = 4; i < 8; ++i) tape.numbers[0].values[i] *= 2;
   };
   const auto no_norm = [](SmallTape& tape) { tape.instructions[0].op = SmallTape::Op::Relu; };
-  const Mutation second[] = {{"has mean zero: no row more", norm(NormKind::DetachMean)},
-                             {"Nor has any row less.", no_norm},
-                             {"no part along the output: no row more", norm(NormKind::DetachVariance)},
+  const Mutation second[] = {{"The largest mean", norm(NormKind::DetachMean)},
+                             {"The smallest mean", no_norm},
+                             {"The largest part along the output", norm(NormKind::DetachVariance)},
                              {"A quarter of the spread", narrower},
                              {"Ten times the spread", wider}};
   for (const Mutation& m : second) {
@@ -230,7 +230,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
     CHECK(fails(norm_gradient(), "rows", m));
   }
   // With the other sign at g what is left along y is below zero.
-  CHECK(fails(norm_gradient(), "rows", {"Nor has any row less than none", [&](SmallTape& tape) {
+  CHECK(fails(norm_gradient(), "rows", {"The smallest part along the output", [&](SmallTape& tape) {
                                           norm(NormKind::DetachVariance)(tape);
                                           for (float& v : tape.numbers[1].values) v = -v;
                                         }}));

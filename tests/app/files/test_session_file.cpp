@@ -137,7 +137,7 @@ TEST_CASE(
     REQUIRE(window.view().runs.size() == 1);
     window.driver.key("Ctrl+Z");
     window.settle();
-    CHECK(window.message() == "the runs of before are back");
+    CHECK(window.message() == "the earlier runs are back");
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().step == 6);
     CHECK(window.view().runs[0].history->loss().values == losses);
@@ -218,7 +218,7 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
   while (window.state.session.undo.can_undo()) {
     window.driver.key("Ctrl+Z");
     window.settle();
-    CHECK(window.message() == "the runs of before are back");
+    CHECK(window.message() == "the earlier runs are back");
     ++undone;
   }
   CHECK(undone == shell::UndoLog::kSlots - 1);

@@ -447,6 +447,8 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
   for (const Page& page : pages) {
     p.player().open(page.lesson, page.step);
     p.driver.frames(3);
+    if (page.step == StepKind::Explain) p.driver.click("lesson/reach");
+    p.driver.frames(3);
     for (const std::string& term : page.terms) {
       INFO(page.lesson << " " << to_string(page.step) << ": " << term);
       REQUIRE(view::find_term(term));

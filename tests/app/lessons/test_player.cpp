@@ -109,14 +109,14 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]"
     } else {
       p.say_all(false);
       CHECK_FALSE(p.ui.registry().find("lesson/skip"));
-      CHECK(p.shows(i + 1 < all.size() ? "Next lesson" : "Review"));
+      CHECK(p.shows(i + 1 < all.size() ? "Next lesson" : "So why?"));
       p.driver.click("lesson/next");
     }
     p.driver.frames(2);
     CHECK_FALSE(p.player().progress(all[i]).done);
     if (i + 1 < all.size()) CHECK(p.player().lesson()->id == all[i + 1]);
   }
-  CHECK(p.player().aside() == Aside::Review);
+  CHECK(p.player().aside() == Aside::Why);
 }
 
 TEST_CASE("a sentence that is left out keeps a lesson with a prediction open", "[player]") {
@@ -398,7 +398,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
     p.driver.click("lesson/lab");
     p.driver.frames(3);
     REQUIRE(p.ui.popup_open("lesson/replace"));
-    CHECK(p.says("take the place of all in the Lab. This cannot be undone."));
+    CHECK(p.says("take the place of all runs in the Lab. This cannot be undone."));
   };
   const auto untouched = [&] {
     p.driver.frames(3);

@@ -1,4 +1,5 @@
-// The review ends the course's list: predictions beside what was measured, and a way to make them again. See player.h.
+// The pages of the whole course end its list: here what all of them share, and the review, predictions beside what was
+// measured and a way to make them again. See player.h.
 #include <imgui.h>
 
 #include <algorithm>
@@ -29,32 +30,52 @@ bool answered(const LessonProgress& p) { return p.committed || p.skipped; }
 
 }  // namespace
 
-void Player::open_review() {
-  aside_ = Aside::Review;
+void Player::open_page(Aside aside) {
+  aside_ = aside;
   scroll_ = 0;
   followed_.clear();
 }
 
-/// `draw_review_row` draws the last row of the list.
-void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line) {
+/// `draw_course_row` draws a row below the lessons, of a page of the whole course.
+void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bool narrow, bool one_line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const bool current = aside_ == Aside::Review;
-  const Hit h = ui.hit("lesson/review", row, current ? "open" : "", word("course.help.review"));
+  const bool current = aside_ == page.aside;
+  const Hit h = ui.hit(page.control, row, current ? "open" : "", word(page.help));
   if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
   if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
-  draw_icon(p, Icon::Bookmark, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
+  draw_icon(p, page.icon, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
   if (!narrow) {
     const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
     p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2,
-              word("course.review.title"));
+              word(page.title));
     if (!one_line)
-      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                word("course.review.what"));
+      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3, word(page.what));
   }
   if (!h.clicked) return;
-  open_review();
+  open_page(page.aside);
   ui.close_popup();
+}
+
+/// `draw_scrolled` draws a page of the course that may be longer than what is seen of it. `content` draws from y on and
+/// returns its height.
+void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& seen,
+                           const std::function<float(float y)>& content) {
+  Painter& p = ui.paint();
+  const float furthest = std::max(0.f, text_height_ - seen.h);
+  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
+  if (ui.shortcut("PageDown")) scroll_ += seen.h * 0.8f;
+  if (ui.shortcut("PageUp")) scroll_ -= seen.h * 0.8f;
+  scroll_ = std::clamp(scroll_, 0.f, furthest);
+  {
+    const HandsWithin hands(ui, seen);
+    p.push_clip(seen);
+    text_height_ = content(seen.y - scroll_);
+    p.pop_clip();
+  }
+  if (furthest <= 0) return;
+  const float bar = seen.h * seen.h / (seen.h + furthest);
+  p.fill({rect.right() - 8, seen.y + (seen.h - bar) * scroll_ / furthest, 4, bar}, ui.theme().strong, 2);
 }
 
 /// `review_sentence` is the first answer that was off, as a question; else what there is to say.
@@ -141,25 +162,14 @@ void Player::draw_review(Ui& ui, const Rect& rect) {
                                 word("course.figure.measured"), word("course.review.off")};
   for (size_t i = 0; i < head.size(); ++i)
     p.text_in({head[i].x, head[i].y, head[i].w, kReviewHead}, {Face::Bold, type::body}, t.ink3, titles[i]);
-  const float furthest = std::max(0.f, text_height_ - seen.h);
-  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
-  if (ui.shortcut("PageDown")) scroll_ += seen.h * 0.8f;
-  if (ui.shortcut("PageUp")) scroll_ -= seen.h * 0.8f;
-  scroll_ = std::clamp(scroll_, 0.f, furthest);
-  {
-    const HandsWithin hands(ui, seen);
-    p.push_clip(seen);
-    float y = seen.y - scroll_;
+  draw_scrolled(ui, rect, seen, [&](float y) {
+    const float from = y;
     for (size_t i = 0; i < course_.lessons.size(); ++i) {
       y += draw_review_lesson(ui, {seen.x, y, seen.w, 0}, i, seen);
       if (aside_ != Aside::Review) break;  // one of them was opened
     }
-    p.pop_clip();
-    text_height_ = y + scroll_ - seen.y;
-  }
-  if (furthest <= 0) return;
-  const float bar = seen.h * seen.h / (seen.h + furthest);
-  p.fill({rect.right() - 8, seen.y + (seen.h - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
+    return y - from;
+  });
 }
 
 }  // namespace normscope::lessons

@@ -122,7 +122,8 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
     draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
     std::string help = word("course.task.choose", {{"setting", choice.label}});
     const std::string& now = labels[static_cast<size_t>(selected)];
-    if (const view::Term* term = term_of_text(now)) help += fmt::format(" {}: {}", now, term->text);
+    if (const view::Term* term = term_of_text(now, *course_.words))
+      help += fmt::format(" {}: {}", now, term->text);
     const bool changed = ui::choice(ui, name, box, labels, selected, help);
     follow_focus(ui, name, box, words.seen);
     if (changed && !running) chosen_[choice.field] = choice.values[static_cast<size_t>(selected)].value;

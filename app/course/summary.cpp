@@ -1,0 +1,58 @@
+#include "app/course/summary.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "training/io/input_kinds.h"
+
+namespace normscope::course {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kWhyFile = "so-why.md";
+
+void check_why(const Course& course, const Prose& why) {
+  using Kind = Inline::Kind;
+  for (const Block& block : why.blocks)
+    for (const Inline& piece : block.inlines) {
+      const bool known = piece.kind == Kind::Text || piece.kind == Kind::Formula ||
+                         (piece.kind == Kind::Lesson && course.find(piece.text)) ||
+                         (piece.kind == Kind::Band && measure_named(course, piece.text).second);
+      if (!known)
+        throw Error(fmt::format(
+            "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
+            why.file, piece.line, piece.text));
+    }
+}
+
+}  // namespace
+
+std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name) {
+  const size_t point = name.find('.');
+  const Lesson* const lesson = course.find(name.substr(0, point));
+  if (!lesson || point == name.npos) return {};
+  const Measure* const measure = lesson->measure(name.substr(point + 1));
+  return measure ? std::pair(lesson, measure) : std::pair<const Lesson*, const Measure*>();
+}
+
+void take_why(Course& course, const std::string& folder, const std::string& language) {
+  const std::string own = (fs::path(folder) / language / kWhyFile).string();
+  const bool translated = !language.empty() && fs::exists(own);
+  const std::string file = translated ? own : (fs::path(folder) / kWhyFile).string();
+  const std::string wrong = guarded(file, [&] {
+    const auto text = read_input_file_if_there(file, input::kProse);
+    if (!text) return;
+    Prose why = parse_prose(*text, file);
+    check_why(course, why);
+    course.why = std::move(why);
+  });
+  // What a broken lesson would have said is missing here too; its own error is enough.
+  if (!wrong.empty() && course.broken.empty()) course.broken.push_back({file, wrong});
+}
+
+}  // namespace normscope::course

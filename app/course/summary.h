@@ -1,0 +1,20 @@
+// The summary is the last page of a course, so-why.md beside the lessons (in another language LANGUAGE/so-why.md): what the
+// lessons have measured, put together. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range
+// of five seeds that the lesson ID keeps of one of its measures.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "app/course/reader.h"
+
+namespace normscope::course {
+
+/// `take_why` reads the page of a folder, in English where there is none in the language. A faulty page is an entry in
+/// `broken`, and left out.
+void take_why(Course& course, const std::string& folder, const std::string& language);
+
+/// `measure_named` finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
+std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
+
+}  // namespace normscope::course

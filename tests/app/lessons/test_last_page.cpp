@@ -1,0 +1,145 @@
+// The last page of the course, and how far a claim reaches at the end of a lesson: numbers of five seeds, rings that open
+// lessons, a fold.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/course/check/check.h"
+#include "app/course/labels.h"
+#include "app/course/summary.h"
+#include "app/support/player_driver.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace normscope::test_last_page {
+
+namespace fs = std::filesystem;
+using namespace course;
+using fixture::PlayerDriver;
+using lessons::Aside;
+
+const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
+
+/// `controls` are the names of what is drawn now that begin like this.
+std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
+  std::vector<std::string> found;
+  for (const ui::Control& control : p.ui.registry().all())
+    if (control.name.starts_with(begin)) found.push_back(control.name);
+  return found;
+}
+
+TEST_CASE("the last page has the ranges of five seeds, and a ring opens the lesson behind a sentence") {
+  PlayerDriver p("", {1600, 2600});
+  p.driver.click("lesson/why");
+  p.driver.frames(30);
+  REQUIRE(p.player().aside() == Aside::Why);
+  const Course& course = p.player().course();
+  CHECK(p.says("Why does the place of a"));
+  const Lesson& dependency = *course.find("dependency");
+  const auto results = load_results(dependency);
+  REQUIRE(results);
+  const Measure& times = *dependency.measure("times");
+  CHECK(p.says(range_text(results->measures.at("times").spread, times, *course.words)));
+  CHECK_FALSE(p.shows("–"));  // nothing is left without its number
+  const std::vector<std::string> rings = controls(p, "lesson/ring/");
+  CHECK(rings.size() > 12);
+  const auto last = std::find_if(rings.begin(), rings.end(),
+                                 [](const std::string& name) { return name.ends_with("/two-stacks"); });
+  REQUIRE(last != rings.end());
+  p.driver.click(*last);
+  p.driver.frames(3);
+  CHECK(p.player().lesson()->id == "two-stacks");
+  CHECK(p.player().aside() == Aside::None);
+}
+
+TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
+  PlayerDriver p("", {1024, 600});
+  p.driver.click("lesson/course");
+  p.driver.frames(3);
+  p.driver.click("lesson/why");
+  p.driver.frames(30);
+  const std::string last = controls(p, "lesson/ring/").back();
+  CHECK(p.driver.control(last).rect.bottom() > 600);
+  p.focus(last);
+  p.driver.frames(3);
+  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
+  CHECK(p.driver.control(last).rect.y > 48);
+}
+
+TEST_CASE("every lesson is behind a sentence of the last page, or has no part in the story") {
+  const Course course = read_course(kCourse, "");
+  REQUIRE(course.why);
+  std::set<std::string> named;
+  for (const Block& block : course.why->blocks)
+    for (const Inline& piece : block.inlines)
+      if (piece.kind == Inline::Kind::Lesson) named.insert(piece.text);
+  // How a network computes, what a norm does to one row, and what inside a norm matters are told by themselves.
+  for (const Lesson& lesson : course.lessons) {
+    const bool apart =
+        lesson.id == "five-minutes" || lesson.id == "norm-gradient" || lesson.id == "inside-layernorm";
+    INFO(lesson.id);
+    CHECK(named.contains(lesson.id) != apart);
+  }
+}
+
+TEST_CASE("the last page has the same numbers and rings in every language") {
+  const auto marks = [](const Course& course) {
+    std::multiset<std::string> all;
+    for (const Block& block : course.why->blocks)
+      for (const Inline& piece : block.inlines)
+        if (piece.kind != Inline::Kind::Text) all.insert(piece.text);
+    return all;
+  };
+  const Course english = read_course(kCourse, ""), german = read_course(kCourse, "de");
+  REQUIRE((english.why && german.why));
+  CHECK(english.why->file != german.why->file);
+  CHECK(marks(english) == marks(german));
+}
+
+TEST_CASE("a last page that names what the course has not is left out, and said by line") {
+  const fs::path folder = "last_page_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy(kCourse + "/08-norm-gradient", folder / "08-norm-gradient", fs::copy_options::recursive);
+  for (const auto& [text, wrong] :
+       {std::pair<std::string, std::string>{"One.\n\nTwo {lesson nowhere}.\n", "so-why.md:3: 'nowhere'"},
+        {"{band norm-gradient.nothing}\n", "so-why.md:1: 'norm-gradient.nothing'"},
+        {"{band exponent}\n", "so-why.md:1: 'exponent'"},
+        {"{value norm-gradient.exponent}\n", "so-why.md:1: 'norm-gradient.exponent'"}}) {
+    std::ofstream(folder / "so-why.md") << text;
+    const Course course = read_course(folder.string(), "");
+    CHECK(course.lessons.size() == 1);
+    CHECK_FALSE(course.why);
+    REQUIRE(course.broken.size() == 1);
+    INFO(course.broken[0].error);
+    CHECK(course.broken[0].error.find(wrong) != std::string::npos);
+  }
+  std::ofstream(folder / "so-why.md") << "{lesson norm-gradient} {band norm-gradient.exponent}\n";
+  CHECK(read_course(folder.string(), "").why);
+  fs::remove(folder / "so-why.md");
+  const Course without = read_course(folder.string(), "");
+  CHECK((without.broken.empty() && !without.why));
+  fs::remove_all(folder);
+}
+
+TEST_CASE("how far a claim reaches: two sentences are seen, the rest and the sources behind a fold") {
+  PlayerDriver p("", {1600, 2000});
+  p.player().open("warm-up", StepKind::Explain);
+  p.driver.frames(3);
+  const std::string source = p.player().lesson()->sources.front().substr(0, 24);
+  CHECK(p.says("How far does this reach?"));
+  CHECK_FALSE(p.says(source));
+  CHECK_FALSE(p.says("It does not hold with"));
+  p.driver.click("lesson/reach");
+  p.driver.frames(3);
+  CHECK(p.says(source));
+  CHECK(p.says("It does not hold with"));
+  p.driver.click("lesson/reach");
+  p.driver.frames(3);
+  CHECK_FALSE(p.says(source));
+}
+
+}  // namespace normscope::test_last_page
