@@ -61,6 +61,8 @@ class Stage {
   void begin() {
     stand_.reset();  // one ImGui context at a time
     stand_.emplace(lab_, options_);
+    stand_->state.screens.lessons.language = options_.language;
+    shell::speak(stand_->state.screens.lessons);
     if (!options_.lesson.empty()) open_lesson(options_.lesson);
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     if (options_.sweep) open_sweep(options_.preset);
@@ -72,8 +74,6 @@ class Stage {
 
   void show(const link::LinkedView& link) {
     shell::AppState& state = stand_->state;
-    state.screens.lessons.language = options_.language;
-    shell::speak(state.screens.lessons);
     with_exit(Exit::Usage,
               [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
     if (link.screen == Screen::Tape) open_tape();
@@ -154,8 +154,6 @@ class Stage {
   /// `open_lesson` takes "warm-up:compare".
   void open_lesson(const std::string& name) {
     shell::Screens& screens = stand_->state.screens;
-    screens.lessons.language = options_.language;
-    shell::speak(screens.lessons);
     with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 

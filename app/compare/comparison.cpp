@@ -13,8 +13,8 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/in_words.h"
-#include "training/io/text_table.h"
 #include "training/io/nearest.h"
+#include "training/io/text_table.h"
 
 namespace normscope::compare {
 namespace {
@@ -70,7 +70,8 @@ void add_own(Setting& own, const Setting& setting) {
 std::string label_of(const std::string& key) {
   const Field* field = find_field(key);
   if (!field) return key;
-  return field->unit.empty() ? std::string(field->label) : fmt::format("{} ({})", field->label, field->unit);
+  const std::string label = words::spoken(field->label);
+  return field->unit.empty() ? label : fmt::format("{} ({})", label, words::spoken(field->unit));
 }
 
 bool equal(const Series& a, const Series& b) {
@@ -290,7 +291,8 @@ std::string data_sentence(const Comparison& all) {
 }
 
 std::string loss_sentence(const Comparison& all) {
-  const std::string line = words::say("compare.loss.line", {{"frequencies", frequencies_of(all.level_unit)}});
+  const std::string line =
+      words::say("compare.loss.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
   std::vector<std::string> stuck;
   std::vector<int32_t> ends;
   std::vector<std::pair<int32_t, size_t>> left;

@@ -191,7 +191,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   if (!std::isfinite(row.loss)) row.missing.push_back(words::say("compare.missing.loss"));
   if (row.verdict.empty())
     row.missing.push_back(
-        words::say("compare.missing.line", {{"frequencies", frequencies_of(all.level_unit)}}));
+        words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
   if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
   if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
   return row;

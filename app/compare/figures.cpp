@@ -76,7 +76,8 @@ plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool
 
 void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
   axis.label = words::say(scale ? "compare.axis.difference_scaled" : "compare.axis.difference");
-  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", nats_per(unit)}}) : nats_per(unit);
+  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", words::spoken(nats_per(unit))}})
+                    : words::spoken(nats_per(unit));
   const double air = std::max(0.05, 0.06 * (high - low));
   axis.lo = std::min(low, 0.0) - air;
   axis.hi = std::max(high, 0.0) + air;
@@ -149,11 +150,12 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.id = "compare-loss";
   plot.title = words::say("compare.loss.title");
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note = words::say("compare.loss.note", {{"unit", nats_per(all.unit)}, {"steps", kLossWindow}});
+  plot.note =
+      words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}, {"steps", kLossWindow}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = words::say("compare.loss.axis");
-  plot.y.unit = nats_per(all.unit);
+  plot.y.unit = words::spoken(nats_per(all.unit));
   Range range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
@@ -188,7 +190,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     const bool one = std::none_of(all.differences.begin(), all.differences.end(),
                                   [](const Difference& d) { return d.data == SameData::Other; });
     entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
-                               {{"frequencies", frequencies_of(all.level_unit)},
+                               {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
                                 {"run", all.letter(all.baseline())},
                                 {"loss", fmt::format("{:.2f}", all.unigram)}});
     plot.lines.push_back(std::move(entropy));

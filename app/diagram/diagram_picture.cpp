@@ -277,7 +277,7 @@ struct Picture : SublayerPainter {
 
   void ends() {
     const std::string& token = words::say("diagram.picture.token");
-    const std::string& unit = input.view.unit.empty() ? token : input.view.unit;
+    const std::string unit = input.view.unit.empty() ? token : words::spoken(input.view.unit);
     const bool beside = stacks.both, encoder = beside && d.side == view::Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const ModelConfig& model = run.spec->model;

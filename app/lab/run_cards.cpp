@@ -28,7 +28,7 @@ struct Badge {
 };
 
 Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
-  Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
+  Badge b{words::spoken(run.badge.empty() ? to_string(run.state) : run.badge)};
   switch (run.state) {
     case RunState::Stuck:
       b.kind = BadgeKind::Solid;
@@ -116,7 +116,7 @@ std::string loss_text(const RunView& run) {
 
 // `card_help` says what the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
-  std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", run.name}});
+  std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
   if (source < view.runs.size())
     text +=
@@ -165,8 +165,9 @@ struct Card {
     Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
     if (building(run)) badge = {words::say("lab.card.building")};
     const TextStyle name_style{Face::Bold, compact() ? type::title : type::run_name};
+    const std::string name = words::spoken(run.name);
     const float text_w =
-        std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
+        std::max(p.text_width(name_style, name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
       view::draw_wiring_glyph(ui, {right - 80, card.y + 8}, run.spec->model,
                               ui.theme().runs[static_cast<size_t>(run.letter - 'A')].line);
@@ -175,7 +176,7 @@ struct Card {
       right -= 84;
     }
     p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink,
-              name_that_fits(p, name_style, run.name, right - left));
+              name_that_fits(p, name_style, name, right - left));
     const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);
     ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(),
               flash);
@@ -301,7 +302,8 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
     HitOptions hit;
     hit.radius = radius::panel;
     const std::string value = words::say(
-        "lab.card.value", {{"name", run.name}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
+        "lab.card.value",
+        {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
     if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
       state.selected = run.letter;
       state.pending.reset();

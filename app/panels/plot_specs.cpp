@@ -53,7 +53,7 @@ std::string leavers_sentence(const LabView& view, bool that, bool brief) {
                          {{"run", leavers[i]->letter}, {"step", leavers[i]->learning_since}});
   return words::say(that ? "plots.loss.left_that" : "plots.loss.left",
                     {{"run", leavers.front()->letter},
-                     {"frequencies", frequencies_of(view.unit)},
+                     {"frequencies", words::spoken(frequencies_of(view.unit))},
                      {"step", leavers.front()->learning_since},
                      {"others", others}});
 }
@@ -74,11 +74,12 @@ std::string loss_sentence(const LabView& view) {
     sentences.push_back(words::say(brief ? "plots.loss.stuck_brief" : "plots.loss.stuck",
                                    {{"count", stuck.size()},
                                     {"runs", listed(stuck)},
-                                    {"unit", view.unit},
-                                    {"frequencies", frequencies_of(view.unit)}}));
+                                    {"unit", words::spoken(view.unit)},
+                                    {"frequencies", words::spoken(frequencies_of(view.unit))}}));
   if (std::string left = leavers_sentence(view, !stuck.empty(), brief); !left.empty())
     sentences.push_back(std::move(left));
-  if (sentences.empty() && view.step > 0) return words::say("plots.loss.first", {{"unit", view.unit}});
+  if (sentences.empty() && view.step > 0)
+    return words::say("plots.loss.first", {{"unit", words::spoken(view.unit)}});
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
@@ -131,7 +132,7 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
   if (view.unigram_entropy > 0) {
     RefLine entropy;
     entropy.value = view.unigram_entropy;
-    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
+    entropy.label = fmt::format("{} {:.2f}", words::spoken(frequencies_of(view.unit)), view.unigram_entropy);
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {
@@ -176,7 +177,8 @@ std::string at_step(std::string_view what, int step) {
 }
 
 std::string of_run(std::string_view what, const RunView& run) {
-  return words::say("plots.axis.of_run", {{"what", what}, {"run", run.letter}, {"name", run.name}});
+  return words::say("plots.axis.of_run",
+                    {{"what", what}, {"run", run.letter}, {"name", words::spoken(run.name)}});
 }
 
 Axis step_axis(const LabView& view) {
@@ -204,7 +206,7 @@ double floor_of_axis(const LabView& view) {
 // `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
-  if (!run.fork_note.empty()) return run.fork_note;
+  if (!run.fork_note.empty()) return words::spoken(run.fork_note);
   std::vector<std::string> parts = parts_of(run.name);
   const auto in_others = [&](const std::string& part) {
     return std::count_if(view.runs.begin(), view.runs.end(),
@@ -213,8 +215,8 @@ std::string short_label(const LabView& view, size_t index) {
   const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
   if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
   if (parts.empty()) return "";
-  if (parts.size() == 1 || in_others(parts.front()) == 0) return parts.front();
-  return fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", "));
+  if (parts.size() == 1 || in_others(parts.front()) == 0) return words::spoken(parts.front());
+  return words::spoken(fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", ")));
 }
 
 PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
@@ -224,7 +226,7 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     plot.question = words::say("plots.loss.question_choice");
     plot.brief = plot.question;
   }
-  plot.y.unit = nats_per(view.unit);
+  plot.y.unit = words::spoken(nats_per(view.unit));
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);

@@ -75,7 +75,7 @@ bool differs(const Field& field, const LabView& view) {
 std::string unit_of(const Shown& shown, const LabView& view) {
   if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view))
     return words::say("settings.rows");
-  return shown.unit ? shown.unit : words::say("settings.units", {{"unit", view.unit}});
+  return shown.unit ? shown.unit : words::say("settings.units", {{"unit", words::spoken(view.unit)}});
 }
 
 void Rows::edit(const Field& field, const std::string& value, int only) {

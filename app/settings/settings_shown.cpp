@@ -1,5 +1,7 @@
 // How fields are shown: which come first, and over what range their handles move. See settings_rows.h.
 #include <fmt/format.h>
+#include <set>
+#include <string>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +51,16 @@ std::vector<const Field*> first_fields() {
   return fields;
 }
 
+namespace {
+
+/// `lasting` keeps a text as long as the program, because the rows point to their words.
+const char* lasting(std::string text) {
+  static std::set<std::string> all;
+  return all.insert(std::move(text)).first->c_str();
+}
+
+}  // namespace
+
 Shown shown_as(const Field& field) {
   const auto own = [&](std::string_view what, const char* otherwise) {
     const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
@@ -61,7 +73,8 @@ Shown shown_as(const Field& field) {
       shown.unit = own("unit", shown.unit);
       return shown;
     }
-  Shown shown{field.key.data(), own("label", field.label.data()), field.unit.data()};
+  Shown shown{field.key.data(), own("label", lasting(words::spoken(field.label))),
+              lasting(words::spoken(field.unit))};
   for (const Shown& other : kOthers)
     if (field.key == other.key) {
       shown.lo = other.lo;

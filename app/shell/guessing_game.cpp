@@ -135,7 +135,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
     figure +=
         "   " + words::say("shell.game.score", {{"you", fmt::format("{:.2f}", state.guesses.nats())},
                                                 {"frequencies", fmt::format("{:.2f}", view.unigram_entropy)},
-                                                {"unit", view.unit}});
+                                                {"unit", words::spoken(view.unit)}});
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::Mono, type::body}, t.ink, figure);
   ui.mark("app/opener/figure", row, figure, words::say("shell.game.help_score"));

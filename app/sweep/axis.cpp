@@ -1,4 +1,5 @@
 #include "app/sweep/axis.h"
+#include "app/words/words.h"
 
 #include <fmt/format.h>
 
@@ -121,7 +122,7 @@ void refuse_key(std::string_view key) {
 
 std::string Axis::label() const {
   const Field* field = find_field(key);
-  return field ? std::string(field->label) : key;
+  return field ? words::spoken(field->label) : key;
 }
 
 std::string Axis::title() const {

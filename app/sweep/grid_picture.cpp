@@ -211,7 +211,7 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
   const auto value = [&](double end) {
     return !known ? std::string() : info(metric).log ? experiments::power(end) : fixed(end, 2);
   };
-  const std::string low = value(scale.low) + (loss ? " " + frequencies_of(grid.unit()) : ""),
+  const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
                     high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})
                                 : value(scale.high);
   if (p.text_width(kSmall, low + high) + 20 >= words.w) return;

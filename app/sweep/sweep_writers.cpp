@@ -87,8 +87,8 @@ Json cell_json(const Grid& grid, const Cell& cell) {
 /// `ends_text` gives the level of letter frequencies and the best cell, unless the cells read different data.
 std::string ends_text(const Grid& grid) {
   if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
-  return fmt::format("The line of {}: {} {}; best cell: {}.", frequencies_of(grid.unit()), fixed(grid.level),
-                     nats_per(grid.unit()), fixed(grid.best));
+  return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
+                     fixed(grid.level), words::spoken(nats_per(grid.unit())), fixed(grid.best));
 }
 
 bool steps_vary(const Plan& plan) {
@@ -123,7 +123,8 @@ std::string loss_window_text(const Grid& grid) {
 }
 
 std::string loss_note(const Grid& grid) {
-  return words::say("sweep.loss_note", {{"unit", nats_per(grid.unit())}, {"window", loss_window_text(grid)}});
+  return words::say("sweep.loss_note",
+                    {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
 }
 
 std::string setting_text(const Grid& grid) {

@@ -46,7 +46,7 @@ const Languages& all_languages() {
 
 std::atomic<const Language*> chosen = nullptr;
 
-std::string filled(const Template& text, Places places) {
+std::string filled(const Template& text, std::span<const Place> places) {
   std::string out;
   for (const Template::Piece& piece : text.pieces) {
     out += piece.text;
@@ -90,7 +90,7 @@ const std::string& Language::say(std::string_view key) const {
   return text ? *text : unknown(key);
 }
 
-std::string Language::say(std::string_view key, Places places) const {
+std::string Language::say(std::string_view key, std::span<const Place> places) const {
   const Entry* there = entry(key);
   if (!there) return unknown(key);
   const Template* said = &there->forms.front().second;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -65,7 +66,10 @@ class Language {
   /// itself, so that a gap is seen.
   const std::string& say(std::string_view key) const;
   /// This `say` fills in the places. A place without a value stays as it is written: "{done}".
-  std::string say(std::string_view key, Places places) const;
+  std::string say(std::string_view key, Places places) const {
+    return say(key, std::span<const Place>(places.begin(), places.size()));
+  }
+  std::string say(std::string_view key, std::span<const Place> places) const;
   /// `find` returns nullptr where no file has the key.
   const std::string* find(std::string_view key) const;
   /// `below` returns the names below a key, in the order of its file: for "glossary" the names of all terms.
@@ -104,5 +108,9 @@ const Language& of_window();
 /// `say` returns the text in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
+/// `spoken` is what the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
+/// state, a setting's label, a unit: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
+/// assets/words/training.toml stays as it is.
+std::string spoken(std::string_view phrase, const Language& language = of_window());
 
 }  // namespace normscope::words

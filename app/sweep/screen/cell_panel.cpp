@@ -67,7 +67,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   if (std::isfinite(cell.level)) {
     plot::RefLine level;
     level.value = cell.level;
-    level.short_label = frequencies_of(unit_of(grid_->data[cell.data]));
+    level.short_label = words::spoken(frequencies_of(unit_of(grid_->data[cell.data])));
     level.label = fmt::format("{} {}", level.short_label, fixed(cell.level, 2));
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);

@@ -1,0 +1,57 @@
+// `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after.
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "app/words/words.h"
+
+namespace normscope::words {
+namespace {
+
+constexpr std::string_view kTable = "training.said";
+
+/// `places_in` takes what stands in the places of a text: "learning since step 21" after "learning since step {step}" is
+/// step = 21. Nothing where the phrase is another one.
+std::optional<std::vector<Place>> places_in(const Template& text, std::string_view phrase) {
+  std::vector<Place> places;
+  for (size_t i = 0; i < text.pieces.size(); ++i) {
+    const Template::Piece& piece = text.pieces[i];
+    if (!phrase.starts_with(piece.text)) return std::nullopt;
+    phrase.remove_prefix(piece.text.size());
+    if (piece.place.empty()) continue;
+    const bool last = i + 1 == text.pieces.size() || text.pieces[i + 1].text.empty();
+    const size_t end = last ? phrase.size() : phrase.find(text.pieces[i + 1].text);
+    if (end == phrase.npos || end == 0) return std::nullopt;
+    places.emplace_back(piece.place, phrase.substr(0, end));
+    phrase.remove_prefix(end);
+  }
+  return phrase.empty() ? std::optional(places) : std::nullopt;
+}
+
+/// `said_of` is one phrase in a language, and the phrases in its places too.
+std::string said_of(const Language& language, std::string_view phrase) {
+  for (const Language::Entry& entry : words::language("en").entries()) {
+    if (!entry.key.starts_with(kTable)) continue;
+    auto places = places_in(entry.forms.front().second, phrase);
+    if (!places) continue;
+    for (Place& place : *places) place.text = said_of(language, place.text);
+    return language.say(entry.key, std::span<const Place>(*places));
+  }
+  return std::string(phrase);
+}
+
+}  // namespace
+
+std::string spoken(std::string_view phrase, const Language& language) {
+  if (language.name() == "en") return std::string(phrase);
+  std::string out;
+  for (size_t from = 0; from <= phrase.size();) {
+    const size_t end = std::min(phrase.find(", ", from), phrase.size());
+    out += (from > 0 ? ", " : "") + said_of(language, phrase.substr(from, end - from));
+    from = end + 2;
+  }
+  return out;
+}
+
+}  // namespace normscope::words
