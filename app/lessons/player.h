@@ -4,7 +4,7 @@
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
 // lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
-// lesson/ring/NUMBER/ID, lesson/review, lesson/review/ID.
+// lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
 
 #include <fmt/format.h>
@@ -183,6 +183,7 @@ class Player {
   std::string draw_words(ui::Ui& ui, ui::Rect& rest, size_t index, const std::string& said,
                          const ui::Rect& seen);
   void draw_review(ui::Ui& ui, const ui::Rect& rect);
+  void draw_copy(ui::Ui& ui, const ui::Rect& rect);
   float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
   void open_page(Aside aside);
   void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& seen,
@@ -270,6 +271,7 @@ class Player {
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
+  std::string copied_;       ///< for the clipboard
   std::string followed_;     ///< the control that the page last scrolled to
   std::string found_fault_;  ///< why the session of the ways found could not be kept
   std::string folder_;       ///< of what is kept between starts; empty: nothing is kept

@@ -45,6 +45,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
     draw_figure(ui, rest);
   }
   draw_footer(ui, footer, to_lab);
+  desk.copied = std::exchange(copied_, "");
   if (found_asked_) to_lab = std::exchange(found_asked_, std::nullopt);
   // The control that is meant, until the hand has found it.
   if (step_ == StepKind::Predict && aside_ == Aside::None && !lesson()->spotlight.empty()) {

@@ -71,6 +71,11 @@ std::map<std::string, LessonProgress> parse_progress(std::string_view text, cons
   return lessons;
 }
 
+std::string text_of(const std::map<std::string, LessonProgress>& lessons, int indentation) {
+  const codec::Json root = {{"lessons", kLessons.write(lessons)}};
+  return codec::text_of(root, indentation);
+}
+
 void Progress::load() {
   if (path_.empty()) return;
   try {
@@ -85,8 +90,7 @@ void Progress::save() {
   if (path_.empty()) return;
   try {
     make_folder(std::filesystem::path(path_).parent_path().string(), Access::Own, "progress");
-    const codec::Json root = {{"lessons", kLessons.write(lessons_)}};
-    write_file(path_, codec::text_of(root, 1) + "\n", "progress", Access::Own);
+    write_file(path_, text_of(lessons_, 1) + "\n", "progress", Access::Own);
   } catch (const Error& error) {
     notice_ = error.what();
   }

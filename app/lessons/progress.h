@@ -32,6 +32,9 @@ struct LessonProgress {
 /// values out of range.
 std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
 
+/// `text_of` is what parse_progress reads; an indentation of −1 makes it one line.
+std::string text_of(const std::map<std::string, LessonProgress>& lessons, int indentation);
+
 class Progress {
  public:
   /// `default_path` is XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
@@ -45,6 +48,7 @@ class Progress {
     const auto it = lessons_.find(lesson);
     return it == lessons_.end() ? nullptr : &it->second;
   }
+  const std::map<std::string, LessonProgress>& all() const { return lessons_; }
   /// `notice` says what was wrong with the file; it is empty when nothing was.
   const std::string& notice() const { return notice_; }
   /// `save` turns a failure into a notice, as it must not stop a lesson.

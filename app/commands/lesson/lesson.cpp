@@ -309,6 +309,7 @@ void add_lesson(CLI::App& app, Command& command) {
                   "a page into which the claim table goes, between its markers")
       ->type_name("FILE");
   add_lesson_worksheet(group, command);
+  add_lesson_gather(group, command);
 }
 
 }  // namespace normscope::commands

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/lessons/gathered.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 
@@ -151,10 +152,24 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   return high + 2 * kReviewPad;
 }
 
+/// `draw_copy` copies all predictions as a line, for a teacher who gathers those of a class.
+void Player::draw_copy(Ui& ui, const Rect& rect) {
+  ButtonOptions options;
+  options.enabled = std::any_of(progress_.all().begin(), progress_.all().end(),
+                                [](const auto& one) { return answered(one.second); });
+  options.style = {Face::Sans, type::body};
+  const std::string& label = word("course.review.copy");
+  const float width = ui.paint().text_width(options.style, label) + 28;
+  const Rect place{rect.right() - space::pad - width, rect.y + 6, width, 26};
+  if (button(ui, "lesson/review/copy", place, label, word("course.help.copy_predictions"), options))
+    copied_ = predictions_line(progress_.all());
+}
+
 void Player::draw_review(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   Rect seen = panel(ui, rect, {word("course.review.heading"), "", "", 0, false});
+  draw_copy(ui, rect);
   seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
   p.text_wrapped(seen.take_top(kReviewLine + 4, 8), kReviewWords, t.ink, review_sentence(), kReviewLine);
   const std::array<Rect, 4> head = columns(seen.take_top(kReviewHead));

@@ -79,7 +79,7 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(holds(completed(folder, "train --preset post-w"), " post-warmup "));
   CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
   CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet \n");
+  CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet gather \n");
   CHECK(holds(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(holds(completed(folder, "lesson list --"), " --full "));
   for (const char* study : {"compare", "zoo", "sweep", "reproduce", "lesson check", "lesson limits"}) {
