@@ -26,7 +26,7 @@ sys.path.append(str(pages.ROOT / "scripts"))
 import walk_lines
 
 ROOT = pages.ROOT
-IMAGES = {".svg", ".png", ".jpg", ".gif"}
+IMAGES = {".svg", ".png", ".jpg", ".gif", ".webp"}
 LARGEST_SOURCE = 400_000
 
 

@@ -146,7 +146,7 @@ class Stage {
     else if (what == "opener")
       offers.game = true;
     else if (what == "welcome")
-      offers.welcome = true;
+      offers.welcome = stand_->state.screens.lab.few() = true;  // as a first start is
     else
       bad(line, "offer restore, offer opener or offer welcome");
   }

@@ -74,6 +74,7 @@ void LabScreen::reveal(std::string_view control, const ui::Registry& registry) {
           control.substr(kSettings.size(), control.find('/', kSettings.size()) - kSettings.size());
   }
   if (control.starts_with(kDiagram)) left_tab_ = 0;
+  if (const panels::Panel* panel = panels::panel_of(control); panel && !panel->place.at_first) few_ = false;
   if (control.starts_with("transport/")) transport_.open_pace = true;
   const std::vector<const panels::Panel*> tabs = panels::tab_panels();
   for (size_t i = 0; i < tabs.size(); ++i)

@@ -77,7 +77,7 @@ CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
 }
 
 void LabScreen::draw_column(Frame& f, Rect column, PanelColumn which) {
-  const std::vector<const Panel*> panels = panels_of(which, f.size);
+  const std::vector<const Panel*> panels = panels_of(which, f.size, few_);
   const float height = column.h - space::gap * static_cast<float>(panels.size() - 1);
   for (size_t i = 0; i < panels.size(); ++i) {
     const Panel& panel = *panels[i];

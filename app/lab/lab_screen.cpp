@@ -107,9 +107,18 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
     draw_left(f, rest.take_left(split(f.ui, splits_, Gap::Left, rest, left), gap));
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
+    if (few_) draw_more(f, rest.take_bottom(40, gap));
     draw_column(f, time, panels::PanelColumn::Time);
     draw_column(f, rest, panels::PanelColumn::Depth);
   }
+}
+
+// `draw_more` draws the way to all plots, below the few of a first start.
+void LabScreen::draw_more(Frame& f, const Rect& rect) {
+  ButtonOptions options;
+  options.icon = Icon::ChevronDown;
+  if (button(f.ui, "lab/more", rect, words::say("lab.more.title"), words::say("lab.more.help"), options))
+    few_ = false;
 }
 
 void LabScreen::posted(session::Ticket ticket) {

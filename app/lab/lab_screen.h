@@ -48,6 +48,8 @@ class LabScreen {
   // `splits` says where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
+  // `few` says that only the plots of a first start are shown, with a button for the others.
+  bool& few() { return few_; }
   // `set_person` draws a line on the loss plot: nats per letter of the person who guessed; none: nobody played.
   void set_person(std::optional<double> nats) { plot_.person = nats; }
 
@@ -64,6 +66,7 @@ class LabScreen {
   // `draw_column` draws the panels of a column, one below the other, in the order of their places in the table.
   void draw_column(Frame&, ui::Rect, panels::PanelColumn);
   void draw_panel(Frame&, const panels::Panel&, const ui::Rect&);
+  void draw_more(Frame&, const ui::Rect&);
   void draw_steps(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_strips(Frame&, const panels::Panel&, const ui::Rect&, bool with_panel);
   void draw_by_layer(Frame&, const panels::Panel&, const ui::Rect&);
@@ -95,6 +98,7 @@ class LabScreen {
   panels::PlotOptions plot_;
   panels::CellState cells_;
   Splits splits_{};
+  bool few_ = false;
   std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;

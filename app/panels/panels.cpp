@@ -32,7 +32,12 @@ std::vector<plot::PlotSpec> one_a_run(const LabView& view, view::LabData& data, 
 constexpr Panel kPanelRows[] = {
     {.id = "plot/loss",
      .form = Form::Steps,
-     .place = {.column = PanelColumn::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
+     .place = {.column = PanelColumn::Time,
+               .row = 1,
+               .least = 243,
+               .share = 0.516f,
+               .above_tabs = true,
+               .at_first = true},
      .term = "nats",
      .file = "loss",
      .plots = one<loss_plot>},
@@ -43,7 +48,8 @@ constexpr Panel kPanelRows[] = {
                .least = 208,
                .share = 0.357f,
                .first = true,
-               .tab = "Gradient by layer"},
+               .tab = "Gradient by layer",
+               .at_first = true},
      .metric = Metric::Gradient,
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/gradient-over-time",
@@ -176,10 +182,11 @@ bool stands_in(const Panel& panel, ui::Size size) {
   return place.column != PanelColumn::None && (size == ui::Size::Full || place.medium);
 }
 
-std::vector<const Panel*> panels_of(PanelColumn column, ui::Size size) {
+std::vector<const Panel*> panels_of(PanelColumn column, ui::Size size, bool few) {
   std::vector<const Panel*> list;
   for (const Panel& panel : panels())
-    if (panel.place.column == column && stands_in(panel, size)) list.push_back(&panel);
+    if (panel.place.column == column && stands_in(panel, size) && (panel.place.at_first || !few))
+      list.push_back(&panel);
   std::stable_sort(list.begin(), list.end(),
                    [](const Panel* a, const Panel* b) { return a->place.row < b->place.row; });
   return list;

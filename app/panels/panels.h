@@ -37,6 +37,7 @@ struct Place {
   bool first = false;                      // ... or, before that, of the whole column
   const char* tab = "";                    // name of its tab in the compact layout; empty: no tab
   bool above_tabs = false;                 // stands above the tabs in the compact layout
+  bool at_first = false;                   // one of the few that a first start shows
 };
 
 // `PanelControl` is a control that only this panel has.
@@ -77,8 +78,8 @@ const Panel* find_panel(std::string_view id);
 const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, ui::Size);
-// `panels_of` returns the panels of a column, from the top.
-std::vector<const Panel*> panels_of(PanelColumn, ui::Size);
+// `panels_of` returns the panels of a column, from the top; `few`: only those of a first start.
+std::vector<const Panel*> panels_of(PanelColumn, ui::Size, bool few);
 // `tab_panels` are the panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();

@@ -21,6 +21,7 @@ struct Settings {
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
   bool welcomed = false;              // the words of the first start were answered
+  bool more_measurements = false;     // the Lab shows all plots
   bool game_offered = false;          // the invitation was answered
   std::string language{};             // of the lessons, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand

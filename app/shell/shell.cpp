@@ -196,6 +196,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
       state.notice =
           look.reduced_motion ? words::say("shell.notice.motion_on") : words::say("shell.notice.motion_off");
       return;
+    case Act::Measurements:
+      return void(screen.few() = !screen.few());
     case Act::Restore:
       return restore(session, state.files, state.shell.offers, screen.diagram().selected);
     case Act::GuessingGame:

@@ -47,6 +47,8 @@ std::string_view control_of(Act act) {
       return "command/batch";
     case Act::ReducedMotion:
       return "command/motion";
+    case Act::Measurements:
+      return "command/measurements";
     case Act::Present:
       return "command/present";
     default:  // the norm and the plot in focus answer for themselves; nothing ends a lesson but its code

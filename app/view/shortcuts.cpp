@@ -54,6 +54,7 @@ constexpr Shortcut kRows[] = {
     {Act::Gesture, "tape_along"},
     {Act::Theme, "theme", "", "", true},
     {Act::ReducedMotion, "reduced_motion", "", "", true},
+    {Act::Measurements, "measurements", "", "", true},
     {Act::Restore, "restore", "", "", true},
     {Act::GuessingGame, "guessing_game", "", "", true},
     {Act::FirstLesson, "first_lesson", "", "", true},

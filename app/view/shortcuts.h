@@ -47,6 +47,7 @@ enum class Act {
   // Without a key; the palette has them.
   Teacher,
   ReducedMotion,
+  Measurements,
   Restore,
   GuessingGame,
   FirstLesson,

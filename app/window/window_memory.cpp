@@ -46,6 +46,7 @@ void WindowMemory::put(AppState& state) const {
   state.look.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
   state.backend.chosen = settings_.backend;
   state.screens.lab.splits() = settings_.splits;
+  state.screens.lab.few() = !file_.empty() && !settings_.more_measurements;
   state.screens.lessons.remembers = !safe_mode_;
   state.screens.lessons.language = settings_.language;
   state.screens.sweep.keeps = !safe_mode_;
@@ -79,6 +80,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
     settings_.reduced_motion = state.look.reduced_motion;
   settings_.backend = state.backend.chosen;
   settings_.splits = state.screens.lab.splits();
+  settings_.more_measurements = !state.screens.lab.few();
   settings_.recent = state.files.recent;
   settings_.language = state.screens.lessons.language;
   const shell::Offers& offers = state.shell.offers;
