@@ -133,6 +133,7 @@ class Site:
             self.layout = pages.Layout(course, self.has_app)
             self.pages = {source: page for group in pages.groups().values() for source, page, _ in group}
             self.pages["lessons/index.html"] = "lessons/index.html"  # has no source of its own
+            self.pages["lessons/so-why.md"] = "lessons/so-why.html"
             self.copy(pages.HERE / "style.css", "style.css")
             self.copy(pages.ROOT / "assets/icon/normscope.svg", "icon.svg")
             for picture in course.pictures():

@@ -232,12 +232,24 @@ def listed(course, page, claims=False):
         claim = f'<span class="claim">{html.escape(lesson.claim)}</span>' if claims else ""
         items += (f'<li><a href="{pages.relative(lesson.page, page)}"><b><span class="number">{lesson.number}</span> '
                   f"{html.escape(lesson.title)}</b></a> <span>{html.escape(lesson.question)}</span>{claim}</li>\n")
+    why = pages.relative("lessons/so-why.html", page)
+    items += (f'<li><a href="{why}"><b>{html.escape(say("course.why.title"))}</b></a> '
+              f'<span>{html.escape(say("course.why.what"))}</span></li>\n')
     return f'<ul class="lessons">\n{items}</ul>'
+
+
+def last_page(course, site):
+    """What the course found, as `lesson report` puts it together."""
+    name = say("course.why.title")
+    body, headings = markdown.to_html((course.report / "so-why.md").read_text())
+    site.write("lessons/so-why.html", site.layout.page(
+        "lessons/so-why.html", say("site.title", name=name), f"<h1>{html.escape(name)}</h1>\n{body}", headings, "text"))
 
 
 def write_pages(course, site):
     for lesson in course:
         lesson_page(lesson, course, site)
+    last_page(course, site)
     page = "lessons/index.html"
     name, about = say("site.course.title"), say("site.course.about")
     body = f"<h1>{name}</h1>\n<p>{html.escape(about)}</p>\n{listed(course, page)}"

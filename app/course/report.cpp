@@ -12,6 +12,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/summary.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
@@ -225,6 +226,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
   write("index.html", pages.html + "</html>\n");
   write("report.md", pages.markdown);
   write("claims.md", claim_table(course));
+  if (course.why) write("so-why.md", why_markdown(course));
   if (failure) std::rethrow_exception(failure);
   return paths;
 }

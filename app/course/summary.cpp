@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
+#include "app/course/check/check.h"
+#include "app/course/labels.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
@@ -53,6 +57,31 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
   });
   // What a broken lesson would have said is missing here too; its own error is enough.
   if (!wrong.empty() && course.broken.empty()) course.broken.push_back({file, wrong});
+}
+
+std::string why_markdown(const Course& course) {
+  if (!course.why) return "";
+  std::string text = read_input_file(course.why->file, input::kProse), out;
+  std::map<std::string, std::optional<Results>> results;
+  for (size_t at = 0; at < text.size();) {
+    const size_t open = std::min(text.find('{', at), text.size());
+    out += text.substr(at, open - at);
+    if (open == text.size()) break;
+    const size_t close = text.find('}', open), blank = text.find(' ', open);
+    const std::string name = text.substr(blank + 1, close - blank - 1);
+    if (text.compare(open, 8, "{lesson ") == 0) {
+      out += fmt::format("[({})]({}.html)", course.find(name)->number, course.find(name)->id);
+    } else {
+      const auto [lesson, measure] = measure_named(course, name);
+      if (!results.contains(lesson->id)) results[lesson->id] = load_results(*lesson);
+      const auto& kept = results[lesson->id];
+      out += kept && kept->measures.contains(measure->id)
+                 ? range_text(kept->measures.at(measure->id).spread, *measure, *course.words)
+                 : "–";
+    }
+    at = close + 1;
+  }
+  return out;
 }
 
 }  // namespace normscope::course

@@ -17,4 +17,8 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
 /// `measure_named` finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
+/// `why_markdown` is the page for a reader without a program: ranges in place of their marks, rings as links to
+/// ID.html. Empty: the course has none.
+std::string why_markdown(const Course& course);
+
 }  // namespace normscope::course

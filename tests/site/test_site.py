@@ -167,6 +167,29 @@ class Lessons(Built):
             self.assertNotIn('class="answer"', unfolded, path)
 
 
+    def test_the_last_page_has_its_ranges_and_leads_to_the_lessons(self):
+        page = self.page("lessons/so-why.html")
+        text = (self.out / "lessons/so-why.html").read_text()
+        self.assertNotIn("{", re.sub(r"<style.*?</style>", "", text, flags=re.S))
+        self.assertNotIn("–<", text)
+        targets = {self.folder.target(self.folder.root / "lessons/so-why.html", a)[0].name for a in page.links}
+        self.assertLessEqual({"admin.html", "dependency.html", "two-stacks.html"}, targets)
+
+
+class InGerman(unittest.TestCase):
+    def test_the_course_is_in_german_and_no_page_has_a_fault(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            out = pathlib.Path(scratch) / "site"
+            done = build(out, "--web", pathlib.Path(scratch) / "none", "--language", "de")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(checks.Folder(out).faults(), [])
+            for page, words in (("lessons/warm-up.html", "Wie Post-LN anfangen muss"),
+                                ("lessons/so-why.html", "Was offen ist"), ("index.html", "Lektion")):
+                text = (out / page).read_text()
+                self.assertIn(words, text)
+                self.assertIn('<html lang="de"', text)
+
+
 class WithTheProgram(unittest.TestCase):
     def test_its_pages_are_copied_and_linked(self):
         with tempfile.TemporaryDirectory() as scratch:
