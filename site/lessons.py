@@ -233,15 +233,16 @@ def listed(course, page, claims=False):
         items += (f'<li><a href="{pages.relative(lesson.page, page)}"><b><span class="number">{lesson.number}</span> '
                   f"{html.escape(lesson.title)}</b></a> <span>{html.escape(lesson.question)}</span>{claim}</li>\n")
     why = pages.relative("lessons/so-why.html", page)
-    items += (f'<li><a href="{why}"><b>{html.escape(say("course.why.title"))}</b></a> '
-              f'<span>{html.escape(say("course.why.what"))}</span></li>\n')
+    items += (f'<li><a href="{why}"><b>{html.escape(say("site.why.title"))}</b></a> '
+              f'<span>{html.escape(say("site.why.what"))}</span></li>\n')
     return f'<ul class="lessons">\n{items}</ul>'
 
 
 def last_page(course, site):
     """What the course found, as `lesson report` puts it together."""
-    name = say("course.why.title")
-    body, headings = markdown.to_html((course.report / "so-why.md").read_text())
+    name = say("site.why.title")
+    own = course.report / f"so-why.{words.language}.md"
+    body, headings = markdown.to_html((own if own.is_file() else course.report / "so-why.md").read_text())
     site.write("lessons/so-why.html", site.layout.page(
         "lessons/so-why.html", say("site.title", name=name), f"<h1>{html.escape(name)}</h1>\n{body}", headings, "text"))
 

@@ -105,6 +105,7 @@ std::vector<std::string> report_files(const Course& course, const std::string& f
     for (const Figure& figure : lesson.figures)
       for (const bool dark : {false, true})
         if (figure.tape.empty()) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
+  for (const auto& [name, text] : why_pages(course)) files.push_back(folder + "/" + name);
   return files;
 }
 
@@ -226,7 +227,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
   write("index.html", pages.html + "</html>\n");
   write("report.md", pages.markdown);
   write("claims.md", claim_table(course));
-  if (course.why) write("so-why.md", why_markdown(course));
+  for (const auto& [name, text] : why_pages(course)) write(name, text);
   if (failure) std::rethrow_exception(failure);
   return paths;
 }

@@ -8,6 +8,7 @@
 
 #include "app/course/check/check.h"
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
@@ -59,8 +60,9 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
   if (!wrong.empty() && course.broken.empty()) course.broken.push_back({file, wrong});
 }
 
+namespace {
+
 std::string why_markdown(const Course& course) {
-  if (!course.why) return "";
   std::string text = read_input_file(course.why->file, input::kProse), out;
   std::map<std::string, std::optional<Results>> results;
   for (size_t at = 0; at < text.size();) {
@@ -82,6 +84,21 @@ std::string why_markdown(const Course& course) {
     at = close + 1;
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> why_pages(const Course& course) {
+  std::vector<std::pair<std::string, std::string>> pages;
+  if (!course.why) return pages;
+  pages.emplace_back("so-why.md", why_markdown(course));
+  const std::string folder = fs::path(course.lessons.front().folder).parent_path().string();
+  for (const std::string& language : languages_in(folder)) {
+    const Course other = read_course(folder, language);
+    if (other.why && other.why->file != course.why->file)
+      pages.emplace_back(fmt::format("so-why.{}.md", language), why_markdown(other));
+  }
+  return pages;
 }
 
 }  // namespace normscope::course

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/course/reader.h"
 
@@ -17,8 +18,8 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
 /// `measure_named` finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
-/// `why_markdown` is the page for a reader without a program: ranges in place of their marks, rings as links to
-/// ID.html. Empty: the course has none.
-std::string why_markdown(const Course& course);
+/// `why_pages` are the last pages for readers without the program, by the names of their files: so-why.md, and
+/// so-why.de.md. Ranges stand in place of their marks, and rings are links to ID.html.
+std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 
 }  // namespace normscope::course

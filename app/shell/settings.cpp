@@ -153,6 +153,23 @@ class SettingsTable {
   std::string complaint_;
 };
 
+/// `read_splits` takes where the gaps between the Lab's panels stand; 0: where they stand by themselves.
+void read_splits(SettingsTable& table, lab::Splits& into) {
+  table.read("splits", fmt::format("a list of {} numbers", into.size()), [&](const toml::node& node) {
+    const toml::array* splits = node.as_array();
+    if (!splits || splits->size() != into.size()) return false;
+    bool all = true;
+    for (size_t i = 0; i < into.size(); ++i) {
+      const double at = (*splits)[i].value<double>().value_or(-1);
+      if (at > 0 && at < 1)
+        into[i] = static_cast<float>(at);
+      else
+        all = all && at == 0;
+    }
+    return all;
+  });
+}
+
 }  // namespace
 
 Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint) {
@@ -189,19 +206,7 @@ Settings parse_settings(std::string_view text, const std::string& name, std::str
     s.language = *language;
     return true;
   });
-  table.read("splits", fmt::format("a list of {} numbers", s.splits.size()), [&](const toml::node& node) {
-    const toml::array* splits = node.as_array();
-    if (!splits || splits->size() != s.splits.size()) return false;
-    bool all = true;
-    for (size_t i = 0; i < s.splits.size(); ++i) {
-      const double at = (*splits)[i].value<double>().value_or(-1);
-      if (at > 0 && at < 1)
-        s.splits[i] = static_cast<float>(at);
-      else
-        all = all && at == 0;  // 0: where it stands by itself
-    }
-    return all;
-  });
+  read_splits(table, s.splits);
   table.read("recent", fmt::format("a list of at most {} names of files", kRecent),
              [&](const toml::node& node) {
                const toml::array* recent = node.as_array();

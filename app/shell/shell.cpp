@@ -193,9 +193,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return void(look.dark = !look.dark);
     case Act::ReducedMotion:
       look.reduced_motion = !look.reduced_motion;
-      state.notice =
-          look.reduced_motion ? words::say("shell.notice.motion_on") : words::say("shell.notice.motion_off");
-      return;
+      return void(state.notice =
+                      words::say(look.reduced_motion ? "shell.notice.motion_on" : "shell.notice.motion_off"));
     case Act::Measurements:
       return void(screen.few() = !screen.few());
     case Act::Restore:

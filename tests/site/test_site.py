@@ -159,7 +159,7 @@ class Lessons(Built):
 
     def test_before_the_comparison_numbers_are_folded_away(self):
         for path in (self.out / "lessons").glob("*.html"):
-            if path.name == "index.html":
+            if path.name in ("index.html", "so-why.html"):  # no lessons
                 continue
             before = path.read_text().partition('id="compare"')[0].partition('id="predict"')[2]
             self.assertTrue(before, path)
@@ -184,7 +184,7 @@ class InGerman(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(checks.Folder(out).faults(), [])
             for page, words in (("lessons/warm-up.html", "Wie Post-LN anfangen muss"),
-                                ("lessons/so-why.html", "Was offen ist"), ("index.html", "Lektion")):
+                                ("lessons/so-why.html", "Was offen ist"), ("index.html", "Warum also?")):
                 text = (out / page).read_text()
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
