@@ -152,6 +152,15 @@ void copy_text(const std::string& text, const char* what, Shell& shell, std::str
   notice = words::say("shell.notice.copied", {{"what", what}});
 }
 
+namespace {
+
+void switch_motion(Appearance& look, std::string& notice) {
+  look.reduced_motion = !look.reduced_motion;
+  notice = words::say(look.reduced_motion ? "shell.notice.motion_on" : "shell.notice.motion_off");
+}
+
+}  // namespace
+
 void run_act(AppState& state, Ui& ui, Act act) {
   ShownSession& session = state.session;
   const LabView& view = *session.view;
@@ -192,9 +201,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::Theme:
       return void(look.dark = !look.dark);
     case Act::ReducedMotion:
-      look.reduced_motion = !look.reduced_motion;
-      return void(state.notice =
-                      words::say(look.reduced_motion ? "shell.notice.motion_on" : "shell.notice.motion_off"));
+      return switch_motion(look, state.notice);
     case Act::Measurements:
       return void(screen.few() = !screen.few());
     case Act::Restore:
