@@ -9,6 +9,7 @@
 
 #include "app/course/labels.h"
 #include "app/course/map/cells.h"
+#include "app/course/map/river.h"
 #include "app/course/map/swept.h"
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
@@ -131,18 +132,27 @@ void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData
   plot.series.push_back(std::move(s));
 }
 
+/// `map_of` returns the map of a figure as far as it is measured: the learner's, or that of measured.json.
+const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data) {
+  const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
+  const auto* maps = data.maps ? data.maps : data.reference ? &data.reference->maps : nullptr;
+  if (!maps) return nullptr;
+  const auto it = maps->find(key);
+  return it == maps->end() || it->second.empty() ? nullptr : &it->second;
+}
+
 PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
   PlotSpec plot;
   plot.id = figure.id;
   plot.title = figure.title;
   plot.note = figure.note;
-  const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
-  const experiments::ShareMap* map = nullptr;
-  if (data.maps)
-    if (const auto it = data.maps->find(key); it != data.maps->end()) map = &it->second;
-  if (!map && data.reference && !data.maps)
-    if (const auto it = data.reference->maps.find(key); it != data.reference->maps.end()) map = &it->second;
-  if (!map || map->empty()) return plot;
+  const experiments::ShareMap* map = map_of(figure, data);
+  if (!map) return plot;
+  plot.tile = run_index(figure.map_run);
+  if (figure.river) {
+    add_river(*map, plot, *lesson.words);
+    return plot;
+  }
   HeatMap heat;
   heat.rows = static_cast<int>(map->size());
   heat.columns = heat.rows + 1;
@@ -169,7 +179,6 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   const std::string least = fmt::format("{:.2f}", low), most = fmt::format("{:.2f}", high);
   heat.below = words.say("course.figure.row_sum", {{"least", least}, {"most", most}});
   plot.heat = std::move(heat);
-  plot.tile = run_index(figure.map_run);
   plot.sentence = words.say("course.figure.shares_sum", {{"least", least}, {"most", most}});
   return plot;
 }

@@ -158,6 +158,7 @@ struct Figure {
   std::vector<Theory> theory{};
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
+  bool river = false;   ///< the map is drawn as a river
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
 };

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostChoices = 8;
+constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostKnobChoices = 8;
 constexpr double kLargest = 1e6;  // the largest number of steps of a knob or slider
 
 std::string read_file(const std::string& path, const InputKind& kind) {
@@ -78,8 +78,10 @@ Figure read_figure(const std::string& id, Table t) {
   f.title = t.text("title");
   f.note = t.text("note", "");
   f.tab = t.text("tab", id);
-  f.map_run = t.text("map", "");
-  f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
+  f.river = t.has("river");
+  if (f.river && t.has("map")) t.refuse("river", "stands beside map: expected one of them");
+  f.map_run = t.text(f.river ? "river" : "map", "");
+  f.map_at_start = t.choice(f.river ? "river_at" : "map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");
   if (f.map_run.empty() && f.cells.empty() && f.tape.empty()) {
@@ -165,8 +167,8 @@ void read_slot(Knob& k, Table& t) {
   if (t.has("part")) k.part = t.choice("part", {"attn", "ffn"}) == 0 ? "attn" : "ffn";
   k.choices = t.texts("choices");
   k.names = t.has("names") ? t.texts("names") : k.choices;
-  if (k.choices.size() < 2 || k.choices.size() > kMostChoices || k.names.size() != k.choices.size())
-    t.refuse("choices", fmt::format("expected 2 to {}, and as many names", kMostChoices));
+  if (k.choices.size() < 2 || k.choices.size() > kMostKnobChoices || k.names.size() != k.choices.size())
+    t.refuse("choices", fmt::format("expected 2 to {}, and as many names", kMostKnobChoices));
   const std::string start = t.text("start", k.choices.front());
   const auto at = std::find(k.choices.begin(), k.choices.end(), start);
   if (at == k.choices.end())

@@ -159,9 +159,10 @@ class Checker {
   }
 
   void map(const Figure& f, const std::string& table) const {
-    need_letter(table, "map", f.map_run);
+    const char* key = f.river ? "river" : "map";
+    need_letter(table, key, f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
-      refuse(table, "map", fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+      refuse(table, key, fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
   }
 
   void slots() const {

@@ -18,6 +18,8 @@ namespace {
 
 // Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
+// Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
+constexpr float kRiverLeft = 56, kRiverFoot = 52;
 
 }  // namespace
 
@@ -143,6 +145,23 @@ void shares_scale(Ui& ui, const Rect& bar) {
   p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::Right);
 }
 
+/// `set_pads` leaves room around the plot area for the labels that a figure of this kind has.
+void set_pads(Ui& ui, bool map, float label_room, plot::PlotSpec& plot) {
+  if (plot.river) {
+    plot.pad_right = plot::label_width(plot, plot::measure_of(ui.paint())) + plot::label_offset;
+    plot.pad_left = kRiverLeft;
+    plot.pad_bottom = kRiverFoot;
+  } else if (map) {
+    plot.pad_bottom = 40;  // what a row adds up to is below the cells
+  } else {
+    plot.labels_inside = false;
+    plot.pad_right = label_room;
+    plot.pad_left = 54;
+    plot.pad_bottom = 44;
+    plot.pad_top = 30;
+  }
+}
+
 }  // namespace
 
 /// `step_data` is what may be known of the figure at this step.
@@ -192,15 +211,8 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  if (map) plot.pad_bottom = 40;  // what a row adds up to is below the cells
-  if (!map) {
-    plot.labels_inside = false;
-    plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
-    plot.pad_left = 54;
-    plot.pad_bottom = 44;
-    plot.pad_top = 30;
-  }
-  if (map && !plot.heat) {
+  set_pads(ui, map, size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom, plot);
+  if (map && !plot.heat && !plot.river) {
     ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3, word("course.figure.not_trained"),
                        Align::Centre);
     return ui.mark("lesson/plot", rect, "", word("course.help.figure"));
@@ -211,7 +223,11 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (said) add_said(plot, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
   if (sketching) show_sketch(ui, plot);
-  if (map) {
+  if (plot.river) {
+    const Rect area = plot::plot_area(plot, rect);
+    ui.paint().text({area.right(), area.bottom() + kRiverFoot - 6}, {Face::Sans, type::body}, ui.theme().ink3,
+                    plot.x.label, Align::Right);
+  } else if (map) {
     const Rect cells = plot::heat_area(*plot.heat, plot::plot_area(plot, rect));
     shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
   }

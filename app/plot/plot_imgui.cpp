@@ -5,6 +5,7 @@
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
+#include "app/plot/plot_river.h"
 #include "app/plot/plot_view.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -155,6 +156,18 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                         {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
+// `hover_river` says what share the band under the mouse has in the column there.
+void hover_river(ui::Ui& ui, const River& river, const PlotMap& map, PlotHit& hit) {
+  const ui::Vec mouse = ui.mouse();
+  hit.hovered = map.area.contains(mouse);
+  if (!hit.hovered) return;
+  const std::optional<RiverPlace> place = place_in(river, map.x.inverse(mouse.x), map.y.inverse(mouse.y));
+  if (!place) return;
+  hit.x = double(place->column);
+  hit.y = double(place->band);
+  ui.tooltip(place_words(river, *place));
+}
+
 void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const Drawing& drawing,
                   PlotHit& hit) {
   for (size_t i = 0; i < plot.handles.size(); ++i) {
@@ -189,13 +202,16 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   PlotHit hit;
   ui.mark(name, rect, plot.sentence.empty() ? plot.title : plot.sentence, help);
   if (rect.w < 40 || rect.h < 24) return hit;
-  const bool squares = plot.heat && !plot.heat->stretched;  // they have no axes
-  if (!squares) steer(ui, name, plot, plot_area(plot, rect), view, hit);
+  const bool axes = has_axes(plot);
+  if (axes) steer(ui, name, plot, plot_area(plot, rect), view, hit);
   Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui.paint(), ui.theme(), plot, drawing);
-  if (squares) hover_heat(ui, *plot.heat, drawing.map.area, hit);
-  if (hit.hovered && !squares) find_nearest(plot, drawing.map, ui.mouse(), hit);
+  if (plot.river)
+    hover_river(ui, *plot.river, drawing.map, hit);
+  else if (!axes)
+    hover_heat(ui, *plot.heat, drawing.map.area, hit);
+  if (hit.hovered && axes) find_nearest(plot, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, plot, drawing, hit);
   return hit;
 }

@@ -298,6 +298,8 @@ float label_width(const PlotSpec& plot, const Measure& measure) {
   float w = 0;
   for (const Series& s : plot.series)
     if (s.end_label) w = std::max(w, width_of(s, Detail::Full, measure));
+  if (plot.river)
+    for (const RiverBand& band : plot.river->bands) w = std::max(w, measure(small, band.name));
   return w;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/plot/plot_builder.h"
+#include "app/plot/plot_river.h"
 
 namespace normscope::plot {
 
@@ -23,6 +24,8 @@ ui::Colour line_colour(const ui::Theme& t, Ink ink) {
       return ui::depth_colour(t, ink.index, ink.count);
     case Ink::Role::Prediction:
       return t.accent;
+    case Ink::Role::Neutral:
+      return t.strong;
   }
   return t.ink;
 }
@@ -33,6 +36,7 @@ ui::Colour text_colour(const ui::Theme& t, Ink ink) {
     ui::Colour c = line_colour(t, ink);
     return ui::contrast(c, t.panel) >= 4.5 ? c : t.ink2;  // the ramp's near end is for marks, not for text
   }
+  if (ink.role == Ink::Role::Neutral) return t.ink2;
   return ink.role == Ink::Role::Prediction ? t.ink : line_colour(t, ink);
 }
 
@@ -62,7 +66,7 @@ void add_axes(Builder& b) {
   const ui::Theme& t = b.theme;
   const ui::Rect& a = b.out.map.area;
   const Axis &x = b.plot.x, &y = b.plot.y;
-  if (b.plot.heat && !b.plot.heat->stretched) return;
+  if (!has_axes(b.plot)) return;
   int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
   if (!b.plot.heat || b.plot.heat->ticked)  // the rows of other maps have names of their own
     for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
@@ -319,6 +323,7 @@ Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect
   add_reference_fills(b);
   add_axes(b);
   if (plot.heat) add_heat(b);
+  if (plot.river) add_river(b);
   add_bands(b);
   if (plot.hover) add_hover(b);
   if (plot.cursor) add_cursor(b);
@@ -332,6 +337,7 @@ Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect
     out.tile = {a.right() - 16, a.y + 1, 16, 16};
     if (plot.heat && plot.heat->upward && !plot.heat->stretched)  // the corner that a triangle leaves free
       out.tile = {heat_area(*plot.heat, a).right() - 16, heat_area(*plot.heat, a).bottom() - 17, 16, 16};
+    if (plot.river) out.tile = river_tile(b);
     b.taken.push_back(out.tile);
   }
   for (const Handle& h : plot.handles) {

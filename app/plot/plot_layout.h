@@ -42,6 +42,7 @@ struct StrokeItem {
 struct StripItem {
   std::vector<ui::Vec> upper, lower;
   ui::Colour colour;
+  bool clip = true;
 };
 struct MarkItem {
   ui::Vec centre;

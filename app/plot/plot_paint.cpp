@@ -28,7 +28,7 @@ class ItemPainter {
     p_.dashed(i.points, i.colour, i.width, i.dash, i.phase, i.along);
   }
   void operator()(const StripItem& i) {
-    clip(true);
+    clip(i.clip);
     p_.strip(i.upper, i.lower, i.colour);
   }
   void operator()(const MarkItem& i) {

@@ -1,5 +1,5 @@
-// `PlotSpec` is a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, reference
-// lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
+// `PlotSpec` is a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
+// reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
 // (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
 // ranges (zoom, pan) live in the app's state.
 #pragma once
@@ -35,7 +35,7 @@ struct Column {
 
 // `Ink` is a colour by meaning; the theme gives the actual colour.
 struct Ink {
-  enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction };
+  enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction, Neutral };
   Role role = Role::Ink;
   int index = 0, count = 1;  // run 0..3, or layer index of count layers
 
@@ -129,6 +129,21 @@ struct HeatMap {
   int place(int row) const { return upward ? rows - 1 - row : row; }
 };
 
+struct RiverBand {
+  std::string name{};  // at the right end, where the band is thick enough: "branch 12"
+  Ink ink{};
+};
+
+// `River` is a stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
+// on top: column 0 holds band 0 alone, and band j enters from below at column j. `shares` has a row for every column,
+// as wide as there are bands, and each row adds up to one.
+struct River {
+  std::vector<RiverBand> bands{};
+  Column shares{};
+  size_t columns() const { return bands.empty() ? 0 : shares.size() / bands.size(); }
+  double share(size_t column, size_t band) const { return double(shares[column * bands.size() + band]); }
+};
+
 struct Cursor {
   double x = 0;
   std::string flag{};  // step in the flag on the topmost plot; empty: no flag
@@ -164,6 +179,7 @@ struct PlotSpec {
   std::vector<Note> notes{};
   std::vector<Handle> handles{};
   std::optional<HeatMap> heat;
+  std::optional<River> river;
   std::optional<Cursor> cursor;
   std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
   std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
@@ -172,6 +188,9 @@ struct PlotSpec {
   bool labels_inside =
       true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
 };
+
+// `has_axes` says whether a plot has axes to zoom along: square cells and rivers have none.
+inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat || plot.heat->stretched); }
 
 // `View` says which part of the axes is shown. Unset: the home ranges of the plot.
 struct View {

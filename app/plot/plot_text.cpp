@@ -90,6 +90,26 @@ void put_cells(std::string& out, const PlotSpec& plot) {
   }
 }
 
+void describe(std::string& out, const River& river) {
+  const size_t last = river.columns() - 1;
+  for (size_t band = 0; band < river.bands.size(); ++band)
+    out += words::say("plots.river.text", {{"name", river.bands[band].name},
+                                           {"first", ui::number(river.share(band, band), 2)},
+                                           {"row", (long long)band},
+                                           {"last", ui::number(river.share(last, band), 2)}}) +
+           '\n';
+}
+
+void put_shares(std::string& out, const PlotSpec& plot) {
+  const River& river = *plot.river;
+  out += "band," + csv_name(plot.x, "column") + ",share\n";
+  for (size_t column = 0; column < river.columns(); ++column)
+    for (size_t band = 0; band <= column && band < river.bands.size(); ++band) {
+      out += csv_field(river.bands[band].name);
+      fmt::format_to(std::back_inserter(out), ",{},{:.9g}\n", column, river.share(column, band));
+    }
+}
+
 }  // namespace
 
 std::string to_text(const PlotSpec& plot) {
@@ -101,7 +121,7 @@ std::string to_text(const PlotSpec& plot) {
   const auto put = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) out += words::say(key, {{"text", text}}) + '\n';
   };
-  if (!plot.heat || plot.heat->stretched) {
+  if (has_axes(plot)) {
     put("plots.text.x", axis_words(plot.x));
     put("plots.text.y", axis_words(plot.y));
   }
@@ -110,6 +130,7 @@ std::string to_text(const PlotSpec& plot) {
   for (const Series& s : plot.series) describe(out, s, plot.cursor);
   for (const Band& b : plot.bands) put("plots.text.band", b.label);
   for (const Note& n : plot.notes) put("plots.text.note", (n.letter.empty() ? "" : n.letter + " ") + n.text);
+  if (plot.river) describe(out, *plot.river);
   if (plot.heat) {
     const HeatMap& h = *plot.heat;
     put("plots.text.cells", h.stretched ? h.label : plot.y.label);
@@ -124,6 +145,10 @@ std::string to_csv(const PlotSpec& plot) {
   auto put = std::back_inserter(out);
   if (plot.heat) {
     put_cells(out, plot);
+    return out;
+  }
+  if (plot.river) {
+    put_shares(out, plot);
     return out;
   }
   out += "series," + csv_name(plot.x, "x") + "," + csv_name(plot.y, "y") + ",hi\n";

@@ -589,6 +589,7 @@ TEST_CASE("in a small window too a page says why its button is grey, and what a 
   p.driver.frames(2);
   CHECK(stands_at() == "96");
   p.player().open("dependency", StepKind::Explain);
+  p.driver.click("lesson/figure/map Post");
   p.driver.frames(3);
   CHECK(p.shows("Σ of a row"));
 }

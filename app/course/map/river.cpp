@@ -1,0 +1,60 @@
+#include "app/course/map/river.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace normscope::course {
+namespace {
+
+/// `shares_of` returns a row over its sum, `width` wide; empty where it has no sum.
+std::vector<float> shares_of(const std::vector<double>& row, size_t entries, size_t width) {
+  std::vector<double> known(width, 0);
+  double sum = 0;
+  for (size_t i = 0; i < std::min(entries, row.size()); ++i) {
+    if (row[i] > 0) known[i] = row[i];
+    sum += known[i];
+  }
+  if (!(sum > 0) || !std::isfinite(sum)) return {};
+  std::vector<float> shares;
+  for (double share : known) shares.push_back(static_cast<float>(share / sum));
+  return shares;
+}
+
+std::string percent(float share) { return fmt::format("{:.0f}", 100 * share); }
+
+}  // namespace
+
+void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words) {
+  const size_t width = map.size() + 1;
+  plot::River river;
+  std::vector<float> shares(width, 0);
+  shares[0] = 1;
+  for (size_t i = 0; i < map.size(); ++i) {
+    const std::vector<float> row = shares_of(map[i], i + 2, width);
+    if (row.empty()) return;
+    shares.insert(shares.end(), row.begin(), row.end());
+  }
+  const int branches = static_cast<int>(map.size());
+  river.bands.push_back({words.say("course.figure.input"), {plot::Ink::Role::Neutral, 0, 1}});
+  for (int branch = 1; branch <= branches; ++branch)
+    river.bands.push_back(
+        {words.say("course.figure.branch", {{"number", branch}}), plot::Ink::depth(branch - 1, branches)});
+  plot.sentence = words.say("course.figure.river_ends", {{"input", percent(shares[shares.size() - width])},
+                                                         {"newest", percent(shares.back())}});
+  river.shares = plot::Column::of(std::move(shares));
+  plot.river = std::move(river);
+  plot.x.lo = -0.5;
+  plot.x.hi = branches + 0.25;
+  plot.x.integer = true;
+  plot.x.label = words.say("course.figure.sub_layer");
+  plot.y.label = words.say("course.figure.share");
+  plot.labels_inside = false;
+  plot.pad_top = 12;
+  plot.pad_bottom = 32;
+}
+
+}  // namespace normscope::course

@@ -1,0 +1,14 @@
+// A river: the beta^2 map of a run, drawn as a stream whose bands are the shares of the input and of each branch.
+#pragma once
+
+#include "app/plot/plot_spec.h"
+#include "app/words/words.h"
+#include "training/experiments/run_store.h"
+
+namespace normscope::course {
+
+/// `add_river` adds the river of a map. Column 0 is the input alone, column i is row i of the map over its sum. A map
+/// with a row that has no sum, as one that is not finite, adds nothing.
+void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words);
+
+}  // namespace normscope::course

@@ -1,0 +1,28 @@
+// A river of a plot: where its bands run, what is under the mouse, and how it is drawn. Private to app/plot.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/plot/plot_builder.h"
+
+namespace normscope::plot {
+
+struct RiverPlace {
+  size_t column = 0, band = 0;
+};
+
+// `share_along` returns the share of a band at any place along the river: that of a column at its number, and between
+// two columns something between them, so that the shares of all bands always add up to one.
+double share_along(const River&, size_t band, double x);
+// `place_in` returns the column and the band at a point of the plot; y is 1 at the upper edge and 0 at the lower one.
+std::optional<RiverPlace> place_in(const River&, double x, double y);
+// `place_words` says what share the band has there: "After sub-layer 7: 12 % of all shares belong to branch 3."
+std::string place_words(const River&, const RiverPlace&);
+
+// `add_river` adds the bands, what flows in below them, the numbers of the columns and the names at the ends.
+void add_river(Builder&);
+// `river_tile` returns the place of the run's letter: left of the river, where it begins.
+ui::Rect river_tile(const Builder&);
+
+}  // namespace normscope::plot

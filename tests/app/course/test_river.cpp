@@ -1,0 +1,268 @@
+// These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "app/course/check/check.h"
+#include "app/course/figures.h"
+#include "app/course/map/river.h"
+#include "app/plot/plot.h"
+#include "app/plot/plot_layout.h"
+#include "app/support/player_driver.h"
+#include "app/support/shipped_course.h"
+#include "app/support/small_lesson.h"
+#include "app/support/well_formed.h"
+#include "catch.hpp"
+#include "refusals/refusals.h"
+
+namespace normscope::test_river {
+namespace {
+
+using namespace course;
+
+const experiments::ShareMap kMap{{0.6, 0.3}, {0.4, 0.2, 0.2}, {0.1, 0.1, 0.2, 0.7}};
+const ui::Rect kPlace{20, 30, 500, 300};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+float wide_letters(ui::TextStyle style, std::string_view text) {
+  return style.px * 0.6f * static_cast<float>(text.size());
+}
+
+plot::PlotSpec river_of(const experiments::ShareMap& map) {
+  plot::PlotSpec plot;
+  plot.id = plot.title = "river";
+  plot.tile = 0;
+  plot.pad_right = 100;
+  add_river(map, plot, words::language("en"));
+  return plot;
+}
+
+plot::Drawing drawing_of(const plot::PlotSpec& plot, const ui::Rect& place, bool dark = false) {
+  return plot::layout_plot(plot, {}, place, ui::theme(dark), wide_letters);
+}
+
+/// `bands_of` are the strips of a drawing that are no inflow, from the oldest band to the newest.
+std::vector<plot::StripItem> bands_of(const plot::Drawing& drawing) {
+  std::vector<plot::StripItem> bands;
+  for (const plot::Item& item : drawing.items)
+    if (const auto* strip = std::get_if<plot::StripItem>(&item); strip && strip->clip)
+      bands.push_back(*strip);
+  return bands;
+}
+
+/// `height_at` is how thick a band is drawn at a place; 0 where it is not drawn.
+float height_at(const plot::StripItem& band, float x) {
+  for (size_t i = 0; i < band.upper.size(); ++i)
+    if (std::abs(band.upper[i].x - x) < 0.01f) return band.lower[i].y - band.upper[i].y;
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the bands of every column of a river add up to its height", "[lesson]") {
+  const plot::PlotSpec plot = river_of(kMap);
+  REQUIRE(plot.river);
+  REQUIRE(plot.river->columns() == 4);
+  REQUIRE(plot.river->bands.size() == 4);
+  CHECK(plot.river->share(0, 0) == 1);
+  CHECK(plot.river->share(1, 0) == Approx(2 / 3.0));
+  CHECK(plot.river->share(3, 3) == Approx(7 / 11.0));
+  const plot::Drawing drawing = drawing_of(plot, kPlace);
+  const std::vector<plot::StripItem> bands = bands_of(drawing);
+  REQUIRE(bands.size() == 4);
+  for (const ui::Vec& point : bands.front().upper) {
+    float height = 0;
+    for (const plot::StripItem& band : bands) height += height_at(band, point.x);
+    CHECK(height == Approx(drawing.map.area.h).margin(0.05));
+  }
+  for (size_t band = 0; band < bands.size(); ++band)
+    for (size_t column = 0; column < 4; ++column)
+      CHECK(height_at(bands[band], drawing.map.x(static_cast<double>(column))) ==
+            Approx(plot.river->share(column, band) * static_cast<double>(drawing.map.area.h)).margin(0.05));
+}
+
+TEST_CASE("a band of a river is absent before its sub-layer and enters from below", "[lesson]") {
+  const plot::PlotSpec plot = river_of(kMap);
+  const plot::Drawing drawing = drawing_of(plot, kPlace);
+  const std::vector<plot::StripItem> bands = bands_of(drawing);
+  REQUIRE(bands.size() == 4);
+  for (size_t band = 1; band < bands.size(); ++band) {
+    const ui::Vec first = bands[band].upper.front();
+    CHECK(first.x == Approx(drawing.map.x(static_cast<double>(band) - 1)));
+    CHECK(first.y == Approx(drawing.map.area.bottom()));
+    CHECK(bands[band].lower.front().y == Approx(drawing.map.area.bottom()));
+    for (size_t column = 0; column < band; ++column) CHECK(plot.river->share(column, band) == 0);
+  }
+  size_t inflows = 0;
+  for (const plot::Item& item : drawing.items)
+    if (const auto* strip = std::get_if<plot::StripItem>(&item); strip && !strip->clip) {
+      ++inflows;
+      for (const ui::Vec& point : strip->lower) {
+        CHECK(point.y >= drawing.map.area.bottom() - 0.01f);
+        CHECK(kPlace.contains(point));
+      }
+    }
+  CHECK(inflows == 3);
+}
+
+TEST_CASE("a map without a sum has no river, and numbers below zero no band", "[lesson]") {
+  const double none = std::numeric_limits<double>::quiet_NaN(),
+               over = std::numeric_limits<double>::infinity();
+  CHECK_FALSE(river_of({{0, 0}}).river);
+  CHECK_FALSE(river_of({{over, 1}}).river);
+  CHECK_FALSE(river_of({{}}).river);
+  const plot::PlotSpec plot = river_of({{none, 0.5}, {0.5, -0.1, 0.5, 9}});
+  REQUIRE(plot.river);
+  CHECK(plot.river->share(1, 1) == 1);
+  CHECK(plot.river->share(2, 1) == 0);
+  CHECK(plot.river->share(2, 2) == 0.5);
+}
+
+TEST_CASE("a river in words and as numbers", "[lesson]") {
+  const plot::PlotSpec plot = river_of(kMap);
+  const std::string text = plot::to_text(plot), csv = plot::to_csv(plot);
+  CHECK(holds(text, "branch 1: 0.33 after sub-layer 1, 0.091 at the end"));
+  CHECK(holds(text, "input: 1 after sub-layer 0, 0.091 at the end"));
+  CHECK(csv.starts_with("band,sub-layer,share\ninput,0,1\ninput,1,0.66"));
+  CHECK_FALSE(holds(csv, "branch 2,1,"));
+}
+
+TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("dependency");
+  const auto kept = load_results(lesson);
+  REQUIRE(kept);
+  FigureData data;
+  data.reference = &*kept;
+  for (const char* id : {"river_post", "river_pre"})
+    for (const ui::Rect& place :
+         {ui::Rect{0, 0, 340, 150}, ui::Rect{10, 20, 530, 240}, kPlace, ui::Rect{0, 0, 900, 700}}) {
+      INFO(id << " " << place.w << " x " << place.h);
+      plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(id), data);
+      plot.pad_right = plot::label_width(plot, wide_letters) + plot::label_offset;
+      const plot::Drawing drawing = drawing_of(plot, place);
+      CHECK(place.contains(drawing.tile));
+      std::vector<ui::Rect> boxes{drawing.tile};
+      size_t names = 0;
+      for (const plot::Item& item : drawing.items)
+        if (const auto* t = std::get_if<plot::TextItem>(&item)) {
+          const float w = wide_letters(t->style, t->text);
+          const float left = t->align == ui::Align::Right    ? t->baseline.x - w
+                             : t->align == ui::Align::Centre ? t->baseline.x - w / 2
+                                                             : t->baseline.x;
+          const ui::Rect box{left, t->baseline.y - 0.75f * t->style.px, w, 0.95f * t->style.px};
+          INFO(t->text);
+          CHECK(place.contains(box));
+          for (const ui::Rect& other : boxes) CHECK_FALSE(box.overlaps(other));
+          boxes.push_back(box);
+          names += t->text.starts_with("branch");
+        }
+      CHECK(names >= 3);
+    }
+}
+
+TEST_CASE("a river is read as a map is, with keys of its own", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("dependency");
+  const Figure& river = *lesson.figure("river_pre");
+  CHECK(river.river);
+  CHECK(river.map_run == "C");
+  CHECK(river.map_at_start);
+  CHECK_FALSE(lesson.figure("map_pre")->river);
+  const std::string base = test::refusal_base("lesson");
+  const auto refused = [&](const std::string& keys) {
+    return fixture::refusal_of(fixture::replaced(
+        base, "[step.predict]", "[figure.m]\ntitle = \"M\"\n" + keys + "\n\n[step.predict]"));
+  };
+  CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
+  const std::string two = refused("river = \"A\"\nmap = \"A\"");
+  CHECK(holds(two, "lesson.toml:"));
+  CHECK(holds(two, "stands beside map"));
+  for (const char* keys : {"river = \"A\"\nriver_at = \"middle\"", "river = \"A\"\nmap_at = \"end\"",
+                           "map = \"A\"\nriver_at = \"end\"", "river = 3"}) {
+    INFO(keys);
+    const std::string why = refused(keys);
+    CHECK(holds(why, "lesson.toml:"));
+    CHECK_FALSE(holds(why, "lesson.toml:1:"));  // the line of the key
+    CHECK(holds(why, "figure.m"));
+  }
+  CHECK(holds(refused("river = \"other\""), "[figure.m.river] 'other' is not in this lesson"));
+}
+
+TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("dependency");
+  const auto kept = load_results(lesson);
+  REQUIRE(kept);
+  FigureData data;
+  data.reference = &*kept;
+  const Figure& figure = *lesson.figure("river_post");
+  REQUIRE(figure_plot(lesson, figure, data).river);
+  CHECK(figure_plot(lesson, figure, data).river->columns() == 13);
+  std::map<std::string, experiments::ShareMap> own;
+  data.maps = &own;
+  CHECK_FALSE(figure_plot(lesson, figure, data).river);
+  own["B start"] = kMap;
+  CHECK(figure_plot(lesson, figure, data).river->columns() == 4);
+}
+
+TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("dependency");
+  const auto kept = load_results(lesson);
+  REQUIRE(kept);
+  FigureData data;
+  data.reference = &*kept;
+  const auto at_end = [&](const char* id) {
+    const plot::River river = *figure_plot(lesson, *lesson.figure(id), data).river;
+    std::vector<double> shares;
+    for (size_t band = 0; band < river.bands.size(); ++band) shares.push_back(river.share(12, band));
+    return shares;
+  };
+  const std::vector<double> post = at_end("river_post"), pre = at_end("river_pre");
+  CHECK(post[0] < 0.05);
+  CHECK(post[9] + post[10] + post[11] + post[12] > 0.6);
+  CHECK(pre[0] > 0.2);
+  for (size_t band = 1; band < pre.size(); ++band) CHECK(pre[band] > 0.02);
+}
+
+TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
+  size_t rivers = 0;
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
+    const auto kept = load_results(lesson);
+    REQUIRE(kept);
+    FigureData data;
+    data.reference = &*kept;
+    for (const Figure& figure : lesson.figures) {
+      if (!figure.tape.empty()) continue;
+      const plot::PlotSpec plot = figure_plot(lesson, figure, data);
+      rivers += plot.river.has_value();
+      for (const bool dark : {false, true}) {
+        INFO(lesson.id << ": " << figure.id << (dark ? ", dark" : ""));
+        const std::string svg = plot::to_svg(plot, ui::theme(dark), {640, 400});
+        CHECK(test::well_formed(svg));
+        CHECK_FALSE(holds(svg, "nan"));
+        if (plot.river) CHECK(holds(svg, ">branch 12</text>"));
+      }
+    }
+  }
+  CHECK(rivers == 2);
+}
+
+TEST_CASE("under the mouse a river says what share a band has", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    fixture::PlayerDriver p("", size);
+    p.player().open("dependency", StepKind::Explain);
+    p.driver.frames(3);
+    CHECK(p.shows("branch 12"));
+    p.driver.move_to("lesson/plot", {0.7f, 0.7f});
+    p.driver.frames(60);
+    CHECK(p.says("of all shares belong to branch"));
+    p.driver.move_to("lesson/plot", {0.2f, 0.1f});
+    p.driver.frames(60);
+    CHECK(p.says("the input"));
+    p.driver.click("lesson/figure/map Pre");
+    p.driver.frames(3);
+    CHECK(p.shows("Σ of a row"));
+  }
+}
+
+}  // namespace normscope::test_river
