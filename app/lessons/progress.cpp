@@ -5,9 +5,9 @@
 
 #include "app/course/exercises/say.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
