@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
+#include <optional>
+#include <sstream>
 
 #include "app/course/check/check.h"
 #include "app/course/labels.h"
@@ -21,18 +21,29 @@ namespace {
 
 constexpr const char* kWhyFile = "so-why.md";
 
-void check_why(const Course& course, const Prose& why) {
+/// `is_there` says whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
+/// on this page, and for a measure that its lesson lacks.
+bool is_there(const Course& course, const Inline& piece, const std::string& file) {
   using Kind = Inline::Kind;
-  for (const Block& block : why.blocks)
-    for (const Inline& piece : block.inlines) {
-      const bool known = piece.kind == Kind::Text || piece.kind == Kind::Formula ||
-                         (piece.kind == Kind::Lesson && course.find(piece.text)) ||
-                         (piece.kind == Kind::Band && measure_named(course, piece.text).second);
-      if (!known)
-        throw Error(fmt::format(
-            "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
-            why.file, piece.line, piece.text));
-    }
+  if (piece.kind == Kind::Text || piece.kind == Kind::Formula) return true;
+  const size_t point = piece.text.find('.');
+  const bool lesson = course.find(piece.text.substr(0, point)) != nullptr;
+  const bool range = piece.kind == Kind::Band && point != std::string::npos;
+  if (piece.kind == Kind::Lesson || (range && !lesson)) return lesson;
+  if (range && measure_named(course, piece.text).second) return true;
+  throw Error(fmt::format(
+      "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
+      file, piece.line, piece.text));
+}
+
+/// `what_is_there` leaves out the paragraphs about lessons that the folder lacks.
+Prose what_is_there(const Course& course, Prose why) {
+  std::erase_if(why.blocks, [&](const Block& block) {
+    bool all = true;
+    for (const Inline& piece : block.inlines) all = is_there(course, piece, why.file) && all;
+    return !all;
+  });
+  return why;
 }
 
 }  // namespace
@@ -52,36 +63,42 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
   const std::string wrong = guarded(file, [&] {
     const auto text = read_input_file_if_there(file, input::kProse);
     if (!text) return;
-    Prose why = parse_prose(*text, file);
-    check_why(course, why);
-    course.why = std::move(why);
+    Prose why = what_is_there(course, parse_prose(*text, file));
+    if (!why.blocks.empty()) course.why = std::move(why);
   });
-  // What a broken lesson would have said is missing here too; its own error is enough.
-  if (!wrong.empty() && course.broken.empty()) course.broken.push_back({file, wrong});
+  if (!wrong.empty()) course.broken.push_back({file, wrong});
 }
 
 namespace {
 
+/// `said` is what stands in the place of a mark, "lesson dependency" or "band dependency.times"; nothing where its lesson
+/// is not there.
+std::optional<std::string> said(const Course& course, std::string_view mark) {
+  const std::string name(mark.substr(mark.find(' ') + 1));
+  if (mark.starts_with("lesson ")) {
+    const Lesson* const lesson = course.find(name);
+    return lesson ? std::optional(fmt::format("[({})]({}.html)", lesson->number, lesson->id)) : std::nullopt;
+  }
+  const auto [lesson, measure] = measure_named(course, name);
+  if (!lesson) return std::nullopt;
+  const std::optional<Results> kept = load_results(*lesson);
+  if (!kept || !kept->measures.contains(measure->id)) return "–";
+  return range_text(kept->measures.at(measure->id).spread, *measure, *course.words);
+}
+
+/// `why_markdown` leaves out the lines about lessons that are not there, as the window does.
 std::string why_markdown(const Course& course) {
-  std::string text = read_input_file(course.why->file, input::kProse), out;
-  std::map<std::string, std::optional<Results>> results;
-  for (size_t at = 0; at < text.size();) {
-    const size_t open = std::min(text.find('{', at), text.size());
-    out += text.substr(at, open - at);
-    if (open == text.size()) break;
-    const size_t close = text.find('}', open), blank = text.find(' ', open);
-    const std::string name = text.substr(blank + 1, close - blank - 1);
-    if (text.compare(open, 8, "{lesson ") == 0) {
-      out += fmt::format("[({})]({}.html)", course.find(name)->number, course.find(name)->id);
-    } else {
-      const auto [lesson, measure] = measure_named(course, name);
-      if (!results.contains(lesson->id)) results[lesson->id] = load_results(*lesson);
-      const auto& kept = results[lesson->id];
-      out += kept && kept->measures.contains(measure->id)
-                 ? range_text(kept->measures.at(measure->id).spread, *measure, *course.words)
-                 : "–";
+  std::istringstream lines(read_input_file(course.why->file, input::kProse));
+  std::string out;
+  for (std::string line; std::getline(lines, line); line.clear()) {
+    bool there = true;
+    for (size_t open = line.find('{'); open != line.npos && there; open = line.find('{', open)) {
+      const size_t close = line.find('}', open);
+      const auto words = said(course, std::string_view(line).substr(open + 1, close - open - 1));
+      there = words.has_value();
+      if (there) line.replace(open, close + 1 - open, *words);
     }
-    at = close + 1;
+    if (there) out += line + "\n";
   }
   return out;
 }

@@ -11,8 +11,8 @@
 
 namespace normscope::course {
 
-/// `take_why` reads the page of a folder, in English where there is none in the language. A faulty page is an entry in
-/// `broken`, and left out.
+/// `take_why` reads the page of a folder, in English where there is none in the language. What it says about lessons that
+/// the folder lacks is left out; a faulty page is an entry in `broken`, and left out as a whole.
 void take_why(Course& course, const std::string& folder, const std::string& language);
 
 /// `measure_named` finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.

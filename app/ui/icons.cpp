@@ -107,7 +107,7 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       half_disc(p, c, s, colour);
       break;
     case Icon::Help:
-      p.text_in(centred(c, s, s), {Face::Bold, s * 0.8f}, colour, "?", Align::Centre);
+      p.text_in(centred(c, s, s), {Face::Bold, type::title}, colour, "?", Align::Centre);
       break;
     case Icon::Search:
       p.ring({c.x - s * 0.07f, c.y - s * 0.07f}, s * 0.29f, colour, s * 0.1f);

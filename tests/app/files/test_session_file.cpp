@@ -110,7 +110,7 @@ TEST_CASE("the prompt says that a saved file holds no weights, and whether openi
     window.driver.frames(3);
     return text;
   };
-  CHECK(test::holds(note("Ctrl+Shift+S"), "no weights"));
+  CHECK(test::holds(note("Ctrl+Shift+S"), "Weights are not saved"));
   CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
   window.state.session.undo.stash_in("");  // safe mode
   CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));

@@ -105,8 +105,8 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
   fs::create_directories(folder);
   fs::copy(kCourse + "/08-norm-gradient", folder / "08-norm-gradient", fs::copy_options::recursive);
   for (const auto& [text, wrong] :
-       {std::pair<std::string, std::string>{"One.\n\nTwo {lesson nowhere}.\n", "so-why.md:3: 'nowhere'"},
-        {"{band norm-gradient.nothing}\n", "so-why.md:1: 'norm-gradient.nothing'"},
+       {std::pair<std::string, std::string>{"One.\n\n{band norm-gradient.nothing}\n",
+                                            "so-why.md:3: 'norm-gradient.nothing'"},
         {"{band exponent}\n", "so-why.md:1: 'exponent'"},
         {"{value norm-gradient.exponent}\n", "so-why.md:1: 'norm-gradient.exponent'"}}) {
     std::ofstream(folder / "so-why.md") << text;
@@ -119,6 +119,17 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
   }
   std::ofstream(folder / "so-why.md") << "{lesson norm-gradient} {band norm-gradient.exponent}\n";
   CHECK(read_course(folder.string(), "").why);
+  // What is about a lesson that the folder lacks is left out, in the window and on the page of the report.
+  std::ofstream(folder / "so-why.md")
+      << "One.\n\nTwo {lesson nowhere}.\n\nThree {band warm-up.shortest}.\n\nFour {lesson norm-gradient}.\n";
+  const Course fewer = read_course(folder.string(), "");
+  CHECK(fewer.broken.empty());
+  REQUIRE(fewer.why);
+  CHECK(fewer.why->blocks.size() == 2);
+  REQUIRE(why_pages(fewer).size() == 1);
+  CHECK(why_pages(fewer)[0].second.find("One.") == 0);
+  CHECK(why_pages(fewer)[0].second.find("Two") == std::string::npos);
+  CHECK(why_pages(fewer)[0].second.find("Four [(8)](norm-gradient.html)") != std::string::npos);
   fs::remove(folder / "so-why.md");
   const Course without = read_course(folder.string(), "");
   CHECK((without.broken.empty() && !without.why));
