@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "app/course/language/language.h"
@@ -80,6 +81,28 @@ CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& 
   return data;
 }
 
+namespace {
+
+/// `kProbability` is a row of its own before the loss, which works it out of its scores without writing it anywhere.
+constexpr const char* kProbability = "p";
+
+/// `softmax` turns each row of scores into shares that add up to one.
+std::vector<float> softmax(const SmallValue& scores) {
+  std::vector<float> shares;
+  const auto columns = static_cast<std::ptrdiff_t>(scores.columns);
+  for (auto row = scores.values.begin(); row != scores.values.end(); row += columns) {
+    const auto part = [most = *std::max_element(row, row + columns)](float score) {
+      return std::exp(static_cast<double>(score - most));
+    };
+    double sum = 0;
+    for (auto at = row; at != row + columns; ++at) sum += part(*at);
+    for (auto at = row; at != row + columns; ++at) shares.push_back(static_cast<float>(part(*at) / sum));
+  }
+  return shares;
+}
+
+}  // namespace
+
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) {
   const SmallReplay replay = replay_small_tape(tape);
   TapeTable table;
@@ -93,8 +116,11 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) 
                           texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
-  for (const SmallTape::Instruction& i : tape.instructions)
+  for (const SmallTape::Instruction& i : tape.instructions) {
+    if (i.op == SmallTape::Op::CrossEntropy && !replay.values.contains(kProbability))
+      table.rows.push_back({kProbability, words.say("course.tape.softmax", {{"of", i.of[0]}}), {}, {}});
     table.rows.push_back({i.name, in_words(i, words), {}, {}});
+  }
   const auto row = [&](const std::string& name) {
     return std::find_if(table.rows.begin(), table.rows.end(),
                         [&](const TapeRow& r) { return r.name == name; });
@@ -109,6 +135,11 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) 
       (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, kDigits);
       to.now = i + 1 == table.done;
       names += (names.empty() ? "" : words.say("course.tape.and")) + write.name;
+    }
+    const bool loss = !line.backward && tape.instructions[i].op == SmallTape::Op::CrossEntropy;
+    if (loss && !replay.values.contains(kProbability)) {
+      const SmallValue& scores = replay.values.at(tape.instructions[i].of[0]);
+      row(kProbability)->value = texts_of(softmax(scores), scores.columns, kDigits);
     }
     table.said = line.backward ? words.say("course.tape.back_through",
                                            {{"instruction", line.instruction}, {"names", names}})

@@ -25,7 +25,7 @@ struct TapeRow {
 };
 /// `TapeTable` is the tape after the first `done` of `lines` instructions, `forward` of which run forward.
 struct TapeTable {
-  std::vector<TapeRow> rows;  ///< the given numbers, then the instructions
+  std::vector<TapeRow> rows;  ///< the given numbers, then the instructions; before a loss its probabilities
   size_t done = 0, forward = 0, lines = 0;
   std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
 };

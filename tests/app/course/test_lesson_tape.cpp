@@ -1,10 +1,15 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
 // have no run, walked by name with right and wrong predictions, and a changed tape that turns each claim down.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -123,7 +128,33 @@ TEST_CASE("one instruction at a time comes to the bits of a replay, forward and 
   CHECK(half.said == "L = −log p of letter 2");
   for (const TapeRow& row : half.rows) CHECK((!row.value.empty() && row.gradient.empty()));
   CHECK(all.done == 12);
-  for (const TapeRow& row : all.rows) CHECK_FALSE(row.gradient.empty());
+  for (const TapeRow& row : all.rows) CHECK(row.gradient.empty() == (row.name == "p"));
+}
+
+TEST_CASE("the loss shows its probabilities, and y's gradient is that of its letter less one", "[lesson]") {
+  const SmallTape tape = by_hand().tape("net")->tape;
+  const auto numbers = [](const std::vector<std::string>& row) {
+    std::istringstream in(std::regex_replace(row.at(0), std::regex("−"), "-"));
+    return std::vector<double>{std::istream_iterator<double>(in), {}};
+  };
+  const auto row = [](const TapeTable& table, const char* name) {
+    return *std::find_if(table.rows.begin(), table.rows.end(),
+                         [&](const TapeRow& one) { return one.name == name; });
+  };
+  const TapeTable before = table_of_tape(tape, 5), after = table_of_tape(tape, 99);
+  CHECK(row(before, "p").value.empty());
+  const std::vector<double> p = numbers(row(after, "p").value), g = numbers(row(after, "y").gradient);
+  REQUIRE((p.size() == 4 && g.size() == 4));
+  CHECK(std::accumulate(p.begin(), p.end(), 0.0) == Approx(1).margin(0.02));  // two digits are shown
+  for (size_t letter = 0; letter < 4; ++letter)
+    CHECK(g[letter] == Approx(p[letter] - (letter == 1 ? 1 : 0)).margin(0.01));
+  SmallTape named = tape;  // a tape that has a p of its own keeps it
+  for (auto& number : named.numbers)
+    if (number.name == "x") number.name = "p";
+  for (auto& instruction : named.instructions)
+    for (auto& of : instruction.of)
+      if (of == "x") of = "p";
+  CHECK(table_of_tape(named, 99).rows.size() + 1 == after.rows.size());
 }
 
 TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
