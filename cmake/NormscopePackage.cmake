@@ -44,7 +44,7 @@ endmacro()
 normscope_debian(normscope science "laboratory for the place of layer normalization in transformers
 Transformers train side by side from the same seed, the same batches and the
 same initial weights, and gradient norms, hidden states, attention and residual
-dependency are measured at every step. A course of sixteen lessons, comparison
+dependency are measured at every step. A course of seventeen lessons, comparison
 of runs, sweeps of settings, one training step op by op, and the claims of the
 papers as experiments; a window, and everything on the command line too.")
 set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_RECOMMENDS "fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")

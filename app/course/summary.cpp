@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <sstream>
 
 #include "app/course/check/check.h"
 #include "app/course/labels.h"
@@ -71,34 +71,31 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
 
 namespace {
 
-/// `said` is what stands in the place of a mark, "lesson dependency" or "band dependency.times"; nothing where its lesson
-/// is not there.
-std::optional<std::string> said(const Course& course, std::string_view mark) {
-  const std::string name(mark.substr(mark.find(' ') + 1));
-  if (mark.starts_with("lesson ")) {
-    const Lesson* const lesson = course.find(name);
-    return lesson ? std::optional(fmt::format("[({})]({}.html)", lesson->number, lesson->id)) : std::nullopt;
-  }
-  const auto [lesson, measure] = measure_named(course, name);
-  if (!lesson) return std::nullopt;
-  const std::optional<Results> kept = load_results(*lesson);
-  if (!kept || !kept->measures.contains(measure->id)) return "–";
-  return range_text(kept->measures.at(measure->id).spread, *measure, *course.words);
-}
-
-/// `why_markdown` leaves out the lines about lessons that are not there, as the window does.
 std::string why_markdown(const Course& course) {
-  std::istringstream lines(read_input_file(course.why->file, input::kProse));
-  std::string out;
-  for (std::string line; std::getline(lines, line); line.clear()) {
-    bool there = true;
-    for (size_t open = line.find('{'); open != line.npos && there; open = line.find('{', open)) {
-      const size_t close = line.find('}', open);
-      const auto words = said(course, std::string_view(line).substr(open + 1, close - open - 1));
-      there = words.has_value();
-      if (there) line.replace(open, close + 1 - open, *words);
+  using Kind = Inline::Kind;
+  std::map<const Lesson*, std::optional<Results>> kept;
+  const auto said = [&](const Inline& piece) -> std::string {
+    if (piece.kind == Kind::Formula) return "$" + piece.text + "$";
+    if (piece.kind == Kind::Text) return piece.strong ? "*" + piece.text + "*" : piece.text;
+    if (piece.kind == Kind::Lesson) {
+      const Lesson& lesson = *course.find(piece.text);
+      return fmt::format("[({})]({}.html)", lesson.number, lesson.id);
     }
-    if (there) out += line + "\n";
+    const auto [lesson, measure] = measure_named(course, piece.text);
+    if (!kept.contains(lesson)) kept[lesson] = load_results(*lesson);
+    const std::optional<Results>& results = kept[lesson];
+    if (!results || !results->measures.contains(measure->id)) return "–";
+    return range_text(results->measures.at(measure->id).spread, *measure, *course.words);
+  };
+  std::string out;
+  bool list = false;
+  for (const Block& block : course.why->blocks) {
+    const bool item = block.kind == Block::Kind::Item;
+    if (list && !item) out += "\n";
+    list = item;
+    out += block.kind == Block::Kind::Heading ? "## " : item ? "- " : "";
+    for (const Inline& piece : block.inlines) out += said(piece);
+    out += item ? "\n" : "\n\n";
   }
   return out;
 }

@@ -28,7 +28,7 @@ struct Index {
   std::map<std::string, std::vector<Phrase>, std::less<>> phrases;
   std::map<std::string, const view::Term*, std::less<>> formulas;
 
-  explicit Index(const Words& language) {
+  explicit Index(const words::Language& language) {
     for (const view::Term& term : view::glossary(language)) {
       if (term.words == view::kNotInText) continue;
       add(term.title, term);
@@ -56,8 +56,8 @@ struct Index {
   }
 };
 
-const Index& index(const Words& language) {
-  static std::map<const Words*, Index> of;
+const Index& index(const words::Language& language) {
+  static std::map<const words::Language*, Index> of;
   return of.try_emplace(&language, language).first->second;
 }
 
@@ -87,7 +87,7 @@ std::string plain_word(std::string_view word) {
   return out;
 }
 
-TermMatch term_at_start(std::span<const std::string> words, const Words& language) {
+TermMatch term_at_start(std::span<const std::string> words, const words::Language& language) {
   if (words.empty() || words[0].empty()) return {};
   const auto& phrases = index(language).phrases;
   TermMatch best;
@@ -100,7 +100,7 @@ TermMatch term_at_start(std::span<const std::string> words, const Words& languag
   return best;
 }
 
-const view::Term* term_of_text(std::string_view text, const Words& language) {
+const view::Term* term_of_text(std::string_view text, const words::Language& language) {
   std::vector<std::string> plain;
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;) plain.push_back(plain_word(word));
@@ -108,7 +108,7 @@ const view::Term* term_of_text(std::string_view text, const Words& language) {
   return match.words == plain.size() ? match.term : nullptr;
 }
 
-const view::Term* term_of_formula(std::string_view tex, const Words& language) {
+const view::Term* term_of_formula(std::string_view tex, const words::Language& language) {
   const auto& formulas = index(language).formulas;
   const auto it = formulas.find(tex);
   return it == formulas.end() ? nullptr : it->second;

@@ -16,8 +16,6 @@ struct Term;
 
 namespace normscope::course {
 
-using Words = words::Language;
-
 struct TermMatch {
   const view::Term* term = nullptr;
   size_t words = 0;  ///< number of words that the term takes
@@ -26,10 +24,11 @@ struct TermMatch {
 /// `plain_word` is a word as the glossary knows it: "(Post-LN)," becomes "post-ln".
 std::string plain_word(std::string_view word);
 /// `term_at_start` finds the longest term that these plain words begin with.
-TermMatch term_at_start(std::span<const std::string> words, const Words& language = words::of_window());
+TermMatch term_at_start(std::span<const std::string> words,
+                        const words::Language& language = words::of_window());
 /// `term_of_text` finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
-const view::Term* term_of_text(std::string_view text, const Words& language = words::of_window());
+const view::Term* term_of_text(std::string_view text, const words::Language& language = words::of_window());
 /// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
-const view::Term* term_of_formula(std::string_view tex, const Words& language = words::of_window());
+const view::Term* term_of_formula(std::string_view tex, const words::Language& language = words::of_window());
 
 }  // namespace normscope::course

@@ -1,7 +1,6 @@
 // `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after.
-#include <fmt/format.h>
-
-#include <map>
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "app/words/words.h"
@@ -31,12 +30,17 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
 
 /// `said_of` is one phrase in a language, and the phrases in its places too.
 std::string said_of(const Language& language, std::string_view phrase) {
-  for (const Language::Entry& entry : words::language("en").entries()) {
-    if (!entry.key.starts_with(kTable)) continue;
-    auto places = places_in(entry.forms.front().second, phrase);
+  static const std::vector<const Language::Entry*> known = [] {
+    std::vector<const Language::Entry*> all;
+    for (const Language::Entry& entry : words::language("en").entries())
+      if (entry.key.starts_with(kTable)) all.push_back(&entry);
+    return all;
+  }();
+  for (const Language::Entry* entry : known) {
+    auto places = places_in(entry->forms.front().second, phrase);
     if (!places) continue;
     for (Place& place : *places) place.text = said_of(language, place.text);
-    return language.say(entry.key, std::span<const Place>(*places));
+    return language.say(entry->key, std::span<const Place>(*places));
   }
   return std::string(phrase);
 }

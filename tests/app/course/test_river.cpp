@@ -61,6 +61,17 @@ float height_at(const plot::StripItem& band, float x) {
 
 }  // namespace
 
+/// `Kept` holds what measured.json has of a lesson.
+struct Kept {
+  explicit Kept(const Lesson& lesson) : results(load_results(lesson)) { REQUIRE(results); }
+  FigureData data() const {
+    FigureData made;
+    made.reference = &*results;
+    return made;
+  }
+  const std::optional<Results> results;
+};
+
 TEST_CASE("the bands of every column of a river add up to its height", "[lesson]") {
   const plot::PlotSpec plot = river_of(kMap);
   REQUIRE(plot.river);
@@ -131,10 +142,8 @@ TEST_CASE("a river in words and as numbers", "[lesson]") {
 
 TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const auto kept = load_results(lesson);
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
+  const Kept kept(lesson);
+  FigureData data = kept.data();
   for (const char* id : {"river_post", "river_pre"})
     for (const ui::Rect& place :
          {ui::Rect{0, 0, 340, 150}, ui::Rect{10, 20, 530, 240}, kPlace, ui::Rect{0, 0, 900, 700}}) {
@@ -191,10 +200,8 @@ TEST_CASE("a river is read as a map is, with keys of its own", "[lesson]") {
 
 TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const auto kept = load_results(lesson);
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
+  const Kept kept(lesson);
+  FigureData data = kept.data();
   const Figure& figure = *lesson.figure("river_post");
   REQUIRE(figure_plot(lesson, figure, data).river);
   CHECK(figure_plot(lesson, figure, data).river->columns() == 13);
@@ -207,10 +214,8 @@ TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
 
 TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const auto kept = load_results(lesson);
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
+  const Kept kept(lesson);
+  FigureData data = kept.data();
   const auto at_end = [&](const char* id) {
     const plot::River river = *figure_plot(lesson, *lesson.figure(id), data).river;
     std::vector<double> shares;
@@ -227,10 +232,8 @@ TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[l
 TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
   size_t rivers = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
-    const auto kept = load_results(lesson);
-    REQUIRE(kept);
-    FigureData data;
-    data.reference = &*kept;
+    const Kept kept(lesson);
+    const FigureData data = kept.data();
     for (const Figure& figure : lesson.figures) {
       if (!figure.tape.empty()) continue;
       const plot::PlotSpec plot = figure_plot(lesson, figure, data);
