@@ -46,6 +46,7 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
       float sum = 0;
       for (int n = max(begin, 0) + lane; n < visible; n += 32) sum += expf(row[n] - most);
       sum = warp_sum(sum);
+      __syncwarp();  // every lane has read what lane 0 overwrites
       if (lane == 0) {
         largest[m] = most;
         inverse[m] = (first ? 0.0f : sum_before * expf(before - most)) + sum;
