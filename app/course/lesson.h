@@ -15,6 +15,7 @@
 
 #include "app/course/exercises/challenge.h"
 #include "app/course/exercises/say.h"
+#include "app/course/exercises/thought.h"
 #include "app/course/prose.h"
 #include "app/words/words.h"
 #include "training/measure/small_tape.h"
@@ -242,6 +243,7 @@ struct Lesson {
   std::string zoo{};                            ///< a run whose wiring the learner may enter in the zoo
   std::optional<Challenge> challenge;
   std::vector<Say> says;            ///< none, or three
+  std::vector<Thought> thoughts;    ///< that may have led to a wrong prediction
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< a run of either kind

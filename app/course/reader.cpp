@@ -258,6 +258,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
   lesson.says = read_says(t);
+  lesson.thoughts = read_thoughts(t, lesson.prediction);
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
     Step& step = lesson.steps[static_cast<size_t>(kind)];

@@ -121,18 +121,19 @@ class Player {
   FlowContext flow_context(ui::Ui& ui) const;
   double knob_value(const course::Knob& knob) const;
   // player_judge.cpp
-  LessonProgress judged(LessonProgress p) const;
+  LessonProgress judged(LessonProgress p);
   bool as_predicted() const;
   std::string ratio_words(double said, double measured, const std::string& more,
                           const std::string& less) const;
-  void judge_value(const course::CurveSet& curves, LessonProgress& p) const;
-  void judge_drawing(const course::CurveSet& curves, LessonProgress& p) const;
-  void judge_order(const course::CurveSet& curves, LessonProgress& p) const;
+  void judge_value(const course::CurveSet& curves, LessonProgress& p);
+  void judge_drawing(const course::CurveSet& curves, LessonProgress& p);
+  void judge_order(const course::CurveSet& curves, LessonProgress& p);
   const course::Spread* reference_of(const std::string& measure) const;
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string first;                         ///< the prediction before this one; empty: there is none
+    std::string thought;  ///< that may have led to a wrong answer; empty: none is known
+    std::string first;    ///< the prediction before this one; empty: there is none
   };
   Score scored(const LessonProgress& progress) const;
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
@@ -278,6 +279,7 @@ class Player {
   std::optional<session::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
   bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
   LessonProgress judged_;                            ///< the current prediction beside what was measured last
+  std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises/thought.h
   std::optional<course::Changes> said_of_;  ///< the changes of a prediction committed in this sitting
   bool touched_ = false;                    ///< the user has moved the prediction
   bool again_ = false;                      ///< a second prediction is being made

@@ -36,7 +36,8 @@ bool is_right(const std::string& score, const Words& words) {
 bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
 
 /// `judged` puts both side by side: what was said, what was measured, and how far apart they are.
-LessonProgress Player::judged(LessonProgress p) const {
+LessonProgress Player::judged(LessonProgress p) {
+  faults_.clear();
   p.measured.clear();
   p.score.clear();
   const CurveSet& curves = measurer_->state()->curves;
@@ -51,10 +52,11 @@ LessonProgress Player::judged(LessonProgress p) const {
       judge_order(curves, p);
       break;
   }
+  if (is_right(p.score, *course_.words)) faults_.clear();
   return p;
 }
 
-void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
+void Player::judge_value(const CurveSet& curves, LessonProgress& p) {
   const Measure& m = *lesson()->measure(lesson()->prediction.measure);
   const double measured = evaluate(*lesson(), m, curves);
   p.measured = shown(measured, m, *lesson()->words);
@@ -66,9 +68,10 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   const Spread* seeds = reference_of(m.id);  // a result that another random start gives is no mistake
   if (seeds && p.said != p.measured && p.value >= seeds->low && p.value <= seeds->high)
     p.score = word("course.score.within");
+  faults_ = {p.value < measured ? kTooLow : kTooHigh};
 }
 
-void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
+void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) {
   const auto it = curves.find(lesson()->prediction.curve);
   if (it == curves.end() || it->second.y.empty()) return;
   const double end = it->second.y.back();
@@ -76,6 +79,7 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   if (!p.committed || p.drawn.empty()) return;
   p.said = ui::number(p.drawn.back(), 2);
   p.score = ratio_words(p.drawn.back(), end, word("course.score.too_high"), word("course.score.too_low"));
+  faults_ = {p.drawn.back() < end ? kTooLow : kTooHigh};
 }
 
 /// `reference_of` is the range of five seeds; nullptr where there is none, or where it has another setting than the
@@ -113,7 +117,7 @@ std::string order_words(const std::vector<const Prediction::Card*>& cards, const
 
 /// `judge_order` counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
 /// that the lesson counts as alike, either order is right.
-void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
+void Player::judge_order(const CurveSet& curves, LessonProgress& p) {
   const Prediction& q = lesson()->prediction;
   struct Placed {
     double value;
@@ -130,7 +134,6 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   const auto said_place = [&](const Placed& one) {
     return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
   };
-  int wrong = 0;
   const int pairs = static_cast<int>(right.size() * (right.size() - 1) / 2);
   std::vector<bool> alike(right.size());
   for (size_t i = 0; i < right.size(); ++i)
@@ -139,7 +142,8 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
       const bool near = q.alike > 0 && a && b && std::abs(a->mean - b->mean) <= q.alike;
       const bool either =
           near || (a && undecided(*reference_, right[i].card->measure, right[j].card->measure));
-      wrong += !either && said_place(right[i]) > said_place(right[j]);
+      if (!either && said_place(right[i]) > said_place(right[j]))
+        faults_.push_back(fault_of_order(right[j].card->id, right[i].card->id));
       if (near) alike[i] = alike[j] = true;
       if (either && !near)
         p.measured += word("course.score.change_places",
@@ -153,6 +157,7 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   for (const std::string& id : p.order)
     if (const Prediction::Card* card = card_of(id)) said.push_back(card);
   p.said = order_words(said, q.last);
+  const int wrong = static_cast<int>(faults_.size());
   p.score = wrong == 0 ? word("course.score.right")
                        : word("course.score.pairs_wrong", {{"wrong", wrong}, {"pairs", pairs}});
 }

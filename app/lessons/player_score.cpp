@@ -59,6 +59,9 @@ Player::Score Player::scored(const LessonProgress& progress) const {
                   : other          ? word("course.score.other")
                   : measured_      ? progress.score
                                    : ""};
+  if (measured_ && !progress.skipped && !other)
+    if (const std::string thought = course::thought_behind(*lesson(), faults_); !thought.empty())
+      score.thought = word("course.score.thought", {{"thought", thought}});
   if (!progress.first_said.empty())
     score.first = word("course.score.first", {{"said", progress.first_said},
                                               {"comma", progress.first_score.empty() ? "" : ", "},
@@ -73,19 +76,22 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   const bool order = lesson()->prediction.kind == course::Prediction::Kind::Order;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const float first =
-      score.first.empty() ? 0 : p.wrapped_height(rect.w, kScoreWords, score.first, kScoreLine);
+  const auto room_for = [&](const std::string& text) {
+    return text.empty() ? 0 : p.wrapped_height(rect.w, kScoreWords, text, kScoreLine) + 6;
+  };
+  const float thought = room_for(score.thought), first = room_for(score.first);
   const float high =
       order ? draw_order_score(ui, rect, score, false) : draw_value_score(ui, rect, score, false);
-  const Rect box{rect.x - 16, rect.y, rect.w + 32, 24 + high + (first > 0 ? first + 6 : 0)};
+  const Rect box{rect.x - 16, rect.y, rect.w + 32, 24 + high + thought + first};
   p.fill(box, t.sunk, radius::panel);
   const Rect inside = box.inset(16, 12);
   if (order)
     draw_order_score(ui, inside, score, true);
   else
     draw_value_score(ui, inside, score, true);
-  p.text_wrapped({inside.x, inside.bottom() - first, inside.w, first}, kScoreWords, t.ink2, score.first,
-                 kScoreLine);
+  Rect below{inside.x, inside.y + high, inside.w, thought + first};
+  p.text_wrapped(below.take_top(thought).inset(0, 6), kScoreWords, t.ink, score.thought, kScoreLine);
+  p.text_wrapped(below.inset(0, 6), kScoreWords, t.ink2, score.first, kScoreLine);
   ui.mark("lesson/score", box, score.values[2], word("course.help.compare"));
   return box.h + 18;
 }

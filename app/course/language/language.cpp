@@ -190,6 +190,8 @@ void all_texts(Lesson& lesson, const Said& said) {
   said("prediction.first", q.first);
   said("prediction.last", q.last);
   for (Prediction::Card& card : q.cards) said("prediction.card." + card.id, card.text);
+  for (size_t i = 0; i < lesson.thoughts.size(); ++i)
+    said(fmt::format("thought.{}", i + 1), lesson.thoughts[i].text);
   for (Knob& knob : lesson.knobs) knob_texts(knob, said);
   if (lesson.puzzle) said("puzzle.text", lesson.puzzle->text);
   if (lesson.challenge) challenge_texts(*lesson.challenge, said);

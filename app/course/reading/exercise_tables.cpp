@@ -10,7 +10,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kSayWords = 30, kWhyWords = 20, kMostScore = 1000;
+constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMostScore = 1000;
 constexpr size_t kFewestOthers = 2, kMostOthers = 3, kLongestWord = 32, kMostChoices = 6, kMostValues = 8,
                  kMostHints = 6, kMostWays = 8;
 
@@ -216,6 +216,23 @@ std::vector<Say> read_says(Table& root) {
   if (!says.empty() && says.size() != kSays)
     root.refuse("say", fmt::format("{} sentences: expected {}", says.size(), kSays));
   return says;
+}
+
+std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction) {
+  const std::vector<std::string> known = possible_faults(prediction);
+  std::vector<Thought> thoughts;
+  std::set<std::string> seen;
+  for (Table& t : root.tables("thought")) {
+    thoughts.push_back({t.text("when"), few_words(t, "text", kThoughtWords)});
+    const std::string& when = thoughts.back().when;
+    if (std::find(known.begin(), known.end(), when) == known.end())
+      t.refuse("when", fmt::format("'{}' is no fault of an answer here: expected one as '{}'", when,
+                                   known.front()));
+    if (!seen.insert(when).second)
+      t.refuse("when", fmt::format("'{}' has two thoughts: expected one for each fault", when));
+    t.done();
+  }
+  return thoughts;
 }
 
 Challenge read_challenge(Table t) {

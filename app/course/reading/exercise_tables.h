@@ -11,6 +11,8 @@ namespace normscope::course {
 
 /// `read_says` returns no sentences or three.
 std::vector<Say> read_says(Table& root);
+/// `read_thoughts` reads the thoughts behind wrong answers to this prediction.
+std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);
 
 /// `check_challenge` requires that the start is above the line, that every measured way is below it and within what is

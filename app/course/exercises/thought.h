@@ -1,0 +1,27 @@
+// `Thought` is what a reader may have had in mind who predicted something else than happened. The reveal says it, so that
+// she can tell the step of her reasoning that led there. reading/exercise_tables.h reads it, the player shows it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace normscope::course {
+
+struct Lesson;
+struct Prediction;
+
+struct Thought {
+  std::string when;  ///< the fault of an answer that it leads to: "too low", or "post12 before pre36"
+  std::string text;
+};
+
+inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high";
+
+/// `fault_of_order` names a pair of cards, by their ids, that an answer has in the wrong order.
+std::string fault_of_order(const std::string& first, const std::string& second);
+/// `possible_faults` lists what can be wrong with an answer to this prediction.
+std::vector<std::string> possible_faults(const Prediction& prediction);
+/// `thought_behind` is the lesson's first thought that leads to one of the faults; empty: none does.
+std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults);
+
+}  // namespace normscope::course
