@@ -162,6 +162,7 @@ struct Figure {
   bool river = false;   ///< the map is drawn as a river
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
+  int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

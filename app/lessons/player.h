@@ -132,8 +132,8 @@ class Player {
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string thought;  ///< that may have led to a wrong answer; empty: none is known
-    std::string first;    ///< the prediction before this one; empty: there is none
+    std::string thought;                       ///< that may have led to a wrong answer; empty: none is known
+    std::string first;                         ///< the prediction before this one; empty: there is none
   };
   Score scored(const LessonProgress& progress) const;
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
@@ -216,6 +216,10 @@ class Player {
   void move_tape(const course::Figure& figure, int by);
   void draw_tape(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   void show_tape(ui::Ui& ui, ui::Rect rect, const course::TapeTable& table) const;
+  // player_network.cpp
+  std::string formula_now(const course::Figure& figure, const course::TapeTable& table, size_t place) const;
+  void show_network(ui::Ui& ui, const ui::Rect& rect, const course::Figure& figure,
+                    const course::TapeTable& table);
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
@@ -289,8 +293,8 @@ class Player {
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
-  std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that were run
-  std::optional<course::TapeTable> tape_;    ///< of tape_of_ (figure, instructions), with tape_changes_
+  std::map<std::string, size_t> tape_done_;  ///< by tape: its instructions that were run
+  std::optional<course::TapeTable> tape_;    ///< of tape_of_ (tape, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
   std::string tape_error_;
