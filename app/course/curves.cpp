@@ -317,6 +317,8 @@ std::string unknown_quantity(const Curve& curve) {
              "layer";
     case Curve::Of::LeftOut:
       return among({"layer", "top"});
+    case Curve::Of::OneStep:
+      return among({"loss"});
     case Curve::Of::Tape:
       return unknown_of_tape(curve.y);
   }
@@ -382,6 +384,8 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return numbered(experiments::norms_to_the_last(spec.model));
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
+    case Curve::Of::OneStep:
+      return {curve.xs, store.along_step(spec, edits, curve.from, curve.xs, on_step)};
     case Curve::Of::Tape:
       break;
   }

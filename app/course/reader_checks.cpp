@@ -97,7 +97,7 @@ class Checker {
     if (asks_critical_rate(c) && spec.train.critical_every == 0)
       refuse("curve." + c.id, "y",
              fmt::format("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
-    if (c.of == Of::Profile && c.from > spec.train.steps)
+    if ((c.of == Of::Profile || c.of == Of::OneStep) && c.from > spec.train.steps)
       refuse("curve." + c.id, "step",
              fmt::format("{} comes after the last: expected at most {}", c.from, spec.train.steps));
     if (c.of != Of::Border) return;
