@@ -7,6 +7,7 @@
 #include <numeric>
 #include <regex>
 
+#include "app/course/landscape/one_step.h"
 #include "app/course/map/swept.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
@@ -318,7 +319,7 @@ std::string unknown_quantity(const Curve& curve) {
     case Curve::Of::LeftOut:
       return among({"layer", "top"});
     case Curve::Of::OneStep:
-      return among({"loss"});
+      return among({"change"});
     case Curve::Of::Tape:
       return unknown_of_tape(curve.y);
   }
@@ -385,7 +386,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
     case Curve::Of::OneStep:
-      return {curve.xs, store.along_step(spec, edits, curve.from, curve.xs, on_step)};
+      return measure_one_step(curve, spec, edits, store, on_step);
     case Curve::Of::Tape:
       break;
   }

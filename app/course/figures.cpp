@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/course/labels.h"
+#include "app/course/landscape/ball.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/river.h"
 #include "app/course/map/swept.h"
@@ -81,16 +82,26 @@ std::string end_text(const Lesson& lesson, const Figure& figure, const std::stri
   return value_text(end, figure.y);
 }
 
+const CurveBand* band_of(const std::string& curve, const FigureData& data) {
+  if (!data.reference) return nullptr;
+  const auto it = data.reference->curves.find(curve);
+  return it == data.reference->curves.end() ? nullptr : &it->second;
+}
+
+/// `data_of` is what a line shows: the learner's measurement, or without any the mean of the five seeds. It is empty
+/// where the line is not there yet.
+CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
+  if (data.own)
+    if (const auto it = data.own->find(curve); it != data.own->end() && !it->second.y.empty())
+      return it->second;
+  if (data.own && !of_way(lesson, *lesson.curve(curve))) return {};  // no learner trains a way of a challenge
+  const CurveBand* band = band_of(curve, data);
+  return band ? CurveData{band->x, band->mean} : CurveData{};
+}
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotSpec& plot) {
-  const CurveData* own = nullptr;
-  if (data.own)
-    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty())
-      own = &it->second;
-  const CurveBand* band = nullptr;
-  if (data.reference)
-    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
-      band = &it->second;
+  const CurveBand* band = band_of(line.curve, data);
   // The five seeds trained in the lesson's own setting, so they give no range for a changed run.
   if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
@@ -101,9 +112,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.hi = column(clamped(band->high, figure.y));
     plot.bands.push_back(std::move(area));
   }
-  const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner trains a way of a challenge
-  if (!own && (!band || (data.own && !way))) return;           // the learner's line is not there yet
-  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
+  const auto [x, y] = data_of(lesson, line.curve, data);
   if (y.empty()) return;
   plot::Series s;
   s.id = line.curve;
@@ -265,6 +274,8 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
     if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot, *lesson.words);
     for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
     add_prediction(lesson, figure, data, plot);
+    if (!figure.ball.empty())
+      add_ball(lesson, *lesson.curve(figure.ball), data_of(lesson, figure.ball, data), data, plot);
   }
   return plot;
 }

@@ -55,7 +55,7 @@ struct Curve {
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
     Tape,     ///< a number of a tape, replayed; `run` is the tape's id
-    OneStep,  ///< the loss of the batch of a run's step `from`, had that step been made at the rates `xs`
+    OneStep,  ///< what a run's step `from` does to the loss of its batch, had it been made at the rates `xs`
   };
   std::string id{};
   Of of = Of::Run;
@@ -162,6 +162,7 @@ struct Figure {
   bool river = false;   ///< the map is drawn as a river
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
+  std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
