@@ -19,7 +19,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -277,8 +277,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
     if (curve.of == Of::Wiring) --to;  // the last sub-layer has no such number
   }
-  constexpr int32_t kMostParts = 20;  // few enough that a drag reaches each and the arrow keys get to the end
-  const int32_t parts = std::min(to - from, kMostParts);
+  const int32_t parts = std::min(to - from, kMostParts);  // few enough for a drag to reach each
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
   return x;
 }

@@ -120,7 +120,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
   s.ink = ink_of(line);
-  s.value = end_text(lesson, figure, line.curve, x, y);
+  if (figure.ball.empty()) s.value = end_text(lesson, figure, line.curve, x, y);  // else the ball tells
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;

@@ -57,8 +57,7 @@ void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley,
   plot.lines.push_back(before);
   if (valley.y.empty()) return;
   const double used = rate_in_use(lesson, curve, data.changes);
-  plot.lines.push_back(
-      upright(used, words.say("course.ball.in_use", {{"rate", ui::number(used, 2)}})));
+  plot.lines.push_back(upright(used, words.say("course.ball.in_use", {{"rate", ui::number(used, 2)}})));
   if (const std::optional<double> critical = comes_back(valley))
     plot.lines.push_back(
         upright(*critical, words.say("course.ball.critical", {{"rate", ui::number(*critical, 2)}})));
