@@ -39,10 +39,13 @@ std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveDat
                                  {"change", ui::number(std::abs(change), 2)}});
 }
 
-plot::RefLine upright(double value, std::string label) {
+/// `upright` marks a rate, in words and, for little room, in fewer.
+plot::RefLine upright(double rate, const char* key, const char* brief, const Words& words) {
+  const std::string number = ui::number(rate, 2);
   plot::RefLine line;
-  line.value = value;
-  line.label = std::move(label);
+  line.value = rate;
+  line.label = words.say(key, {{"rate", number}});
+  line.short_label = words.say(brief, {{"rate", number}});
   line.horizontal = false;
   return line;
 }
@@ -57,15 +60,14 @@ void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley,
   plot.lines.push_back(before);
   if (valley.y.empty()) return;
   const double used = rate_in_use(lesson, curve, data.changes);
-  plot.lines.push_back(upright(used, words.say("course.ball.in_use", {{"rate", ui::number(used, 2)}})));
+  plot.lines.push_back(upright(used, "course.ball.in_use", "course.ball.in_use_short", words));
   if (const std::optional<double> critical = comes_back(valley))
-    plot.lines.push_back(
-        upright(*critical, words.say("course.ball.critical", {{"rate", ui::number(*critical, 2)}})));
+    plot.lines.push_back(upright(*critical, "course.ball.critical", "course.ball.critical_short", words));
   const size_t at = resting_place(valley, data.ball.value_or(used));
   plot.sentence = sentence_at(lesson, curve, valley, at);
   plot.handles.push_back({.name = "ball",
                           .x = valley.x[at],
-                          .y = std::clamp(valley.y[at], plot.y.lo, plot.y.hi),
+                          .y = std::fmax(std::fmin(valley.y[at], plot.y.hi), plot.y.lo),  // NaN: the top
                           .step = widest_part(valley.x),
                           .help = words.say("course.help.ball"),
                           .value = plot.sentence});

@@ -127,6 +127,7 @@ TEST_CASE("the ball lies on a measured point, and its sentence says what the ste
   const plot::PlotSpec above = Valley({0, -0.25, 7}).at(0.006);
   CHECK(above.handles[0].y == 1);
   CHECK(holds(above.sentence, "by 7 nats"));
+  CHECK(Valley({0, -0.25, std::nan("")}).at(0.006).handles[0].y == 1);
 }
 
 TEST_CASE("a figure with a ball marks the level before the step, the rate in use and the critical one",
