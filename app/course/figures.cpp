@@ -141,6 +141,35 @@ void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData
   plot.series.push_back(std::move(s));
 }
 
+/// `add_theory` adds the theories of a figure, each as a line or as a band.
+void add_theory(const Figure& figure, PlotSpec& plot) {
+  for (const Figure::Theory& theory : figure.theory) {
+    if (theory.low == theory.high) {
+      plot::Series s;
+      s.id = theory.label;
+      s.name = theory.label;
+      s.ink = {Ink::Role::Ink3, 0, 1};
+      s.x = column(theory.x);
+      s.y = column(theory.low);
+      s.width = ui::line::reference;
+      s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+      s.marker = ui::Marker::None;
+      s.end_marker = false;
+      plot.series.push_back(std::move(s));
+    } else {
+      Band band;
+      band.id = theory.label;
+      band.theory = true;
+      band.label = theory.label;
+      band.ink = {Ink::Role::Ink3, 0, 1};
+      band.x = column(theory.x);
+      band.lo = column(theory.low);
+      band.hi = column(theory.high);
+      plot.bands.push_back(std::move(band));
+    }
+  }
+}
+
 /// `map_of` returns the map of a figure as far as it is measured: the learner's, or that of measured.json.
 const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data) {
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
@@ -246,31 +275,7 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
     plot.lines.push_back(std::move(line));
   }
   if (!hidden) {
-    for (const Figure::Theory& theory : figure.theory) {
-      if (theory.low == theory.high) {
-        plot::Series s;
-        s.id = theory.label;
-        s.name = theory.label;
-        s.ink = {Ink::Role::Ink3, 0, 1};
-        s.x = column(theory.x);
-        s.y = column(theory.low);
-        s.width = ui::line::reference;
-        s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
-        s.marker = ui::Marker::None;
-        s.end_marker = false;
-        plot.series.push_back(std::move(s));
-      } else {
-        Band band;
-        band.id = theory.label;
-        band.theory = true;
-        band.label = theory.label;
-        band.ink = {Ink::Role::Ink3, 0, 1};
-        band.x = column(theory.x);
-        band.lo = column(theory.low);
-        band.hi = column(theory.high);
-        plot.bands.push_back(std::move(band));
-      }
-    }
+    add_theory(figure, plot);
     if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot, *lesson.words);
     for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
     add_prediction(lesson, figure, data, plot);
