@@ -208,7 +208,7 @@ class Player {
   void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const course::Figure& figure);
   course::FigureData step_data(const course::Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, ui::Rect rect);
-  void draw_ball_words(ui::Ui& ui, const ui::Rect& row, const std::string& words) const;
+  void draw_ball_words(ui::Ui& ui, ui::Rect& rect, const std::string& words) const;
   // player_tape.cpp
   void run_tapes();
   const course::TapeTable& tape_now(const course::Figure& figure);

@@ -196,13 +196,21 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   return data;
 }
 
-/// `draw_ball_words` draws the sentence that follows the hand, beside a ball of its colour.
-void Player::draw_ball_words(Ui& ui, const Rect& row, const std::string& words) const {
+/// `draw_ball_words` draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
+/// the ball moves.
+void Player::draw_ball_words(Ui& ui, Rect& rect, const std::string& words) const {
   const TextStyle style{Face::Sans, type::title};
   constexpr float kBall = 22, kLine = 20;
+  Painter& p = ui.paint();
+  const auto height = [&](const std::string& text) {
+    return p.wrapped_height(rect.w - kBall, style, text, kLine);
+  };
+  const std::string longest =
+      word("course.ball.overshoots", {{"run", "B"}, {"rate", "0.00025"}, {"change", "0.00025"}});
+  const Rect row = rect.take_top(std::max(height(longest), height(words)) + 2, 4);
   if (words.empty()) return;
-  ui.paint().accent_disc(ui.theme(), {row.x + 8, row.y + 11}, 6.5f);
-  ui.paint().text_wrapped({row.x + kBall, row.y, row.w - kBall, 0}, style, ui.theme().ink, words, kLine);
+  p.accent_disc(ui.theme(), {row.x + 8, row.y + 11}, 6.5f);
+  p.text_wrapped({row.x + kBall, row.y, row.w - kBall, 0}, style, ui.theme().ink, words, kLine);
 }
 
 void Player::draw_plot(Ui& ui, Rect rect) {
@@ -229,10 +237,7 @@ void Player::draw_plot(Ui& ui, Rect rect) {
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
-  if (!figure.ball.empty() && !predicting) {
-    constexpr float kTwoLines = 42;
-    draw_ball_words(ui, rect.take_top(kTwoLines, 4), plot.sentence);
-  }
+  if (!figure.ball.empty() && !predicting) draw_ball_words(ui, rect, plot.sentence);
   if (sketching) hold_sketch(ui, rect, plot);
   if (said) add_said(plot, predicting ? value_ : progress.value);
   const plot::PlotHit hit =

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "engine/support/limited_backend.h"
 #include "training/run/edge/critical_rate.h"
 #include "training/support/small_runs.h"
 
@@ -39,6 +40,7 @@ TEST_CASE("one step at other rates: its losses begin at the run's own, and no bi
     const double rate = learning_rate(spec.train.schedule, 7);
     const std::vector<double> rates{0, rate / 2, rate, 3 * rate};
     const std::vector<double> losses = run->step_along(rates);
+    CHECK(run->take_notice().empty());
     REQUIRE(losses.size() == rates.size());
     CHECK(static_cast<float>(losses[0]) == run->history()->loss().values[6]);
     CHECK(losses[1] != losses[0]);
@@ -83,6 +85,22 @@ TEST_CASE("one step at other rates: refused without rates, without an update and
   REQUIRE(wild->non_finite());
   CHECK_THROWS_WITH(wild->step_along(std::vector<double>{0}),
                     "[step] the run is not finite: expected one that can make a step");
+}
+
+TEST_CASE("one step at other rates: without memory the step is made, and the losses are refused",
+          "[critical][step_along]") {
+  const auto plain = make_run(small_spec("post"));
+  LimitedBackend limited;
+  Run run(small_spec("post"), small_task(), limited);
+  const size_t before = limited.taken();
+  limited.refuse_memory = [] { throw Error("[memory] 3 MB cannot be allocated: expected a smaller model"); };
+  CHECK_THROWS_WITH(run.step_along(std::vector<double>{0, 0.1}),
+                    Catch::Contains("[step] no other rate was tried: ") && Catch::Contains("3 MB"));
+  limited.refuse_memory = nullptr;
+  CHECK(run.step_along(std::vector<double>{0, 0.1}).size() == 2);
+  CHECK(limited.taken() == before);  // the copy is gone
+  steps(*plain, 2);
+  CHECK(first_difference(plain->store(), run.store()) == "");
 }
 
 }  // namespace normscope::test

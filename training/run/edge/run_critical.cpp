@@ -68,13 +68,16 @@ std::vector<double> Run::step_along(std::span<const double> rates) {
   run.losses_along.clear();
   struct Asked {
     Impl& run;
-    ~Asked() { run.rates_asked = {}; }
+    ~Asked() {
+      run.rates_asked = {};
+      run.settle_critical();  // a run that does not measure it gives the memory back
+    }
   } const asked{run};
   run.rates_asked = rates;
   step();
   if (run.steps == before) fail("step", "the run is not finite: expected one that can make a step");
   if (!(run.inputs(run.steps).lr > 0)) fail("step", "it has no update: expected a learning rate above 0");
-  if (run.losses_along.empty()) fail("step", "{}", take_notice());
+  if (run.losses_along.empty()) fail("step", "no other rate was tried: {}", take_notice());
   return std::move(run.losses_along);
 }
 
