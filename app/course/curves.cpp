@@ -7,6 +7,7 @@
 #include <numeric>
 #include <regex>
 
+#include "app/course/landscape/one_step.h"
 #include "app/course/map/swept.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
@@ -18,7 +19,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -276,8 +277,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
     if (curve.of == Of::Wiring) --to;  // the last sub-layer has no such number
   }
-  constexpr int32_t kMostParts = 20;  // few enough that a drag reaches each and the arrow keys get to the end
-  const int32_t parts = std::min(to - from, kMostParts);
+  const int32_t parts = std::min(to - from, kMostParts);  // few enough for a drag to reach each
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
   return x;
 }
@@ -317,6 +317,8 @@ std::string unknown_quantity(const Curve& curve) {
              "layer";
     case Curve::Of::LeftOut:
       return among({"layer", "top"});
+    case Curve::Of::OneStep:
+      return among({"change"});
     case Curve::Of::Tape:
       return unknown_of_tape(curve.y);
   }
@@ -382,6 +384,8 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return numbered(experiments::norms_to_the_last(spec.model));
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
+    case Curve::Of::OneStep:
+      return measure_one_step(curve, spec, edits, store, on_step);
     case Curve::Of::Tape:
       break;
   }

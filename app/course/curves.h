@@ -24,6 +24,8 @@
 //           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer
 //   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the
 //           last x layers
+//   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
+//           rate; x: the rate
 //   tape    a number of a tape (tapes/tape_tables.h); x: a field's values, the steps, or the places of its numbers
 #pragma once
 

@@ -55,16 +55,17 @@ struct Curve {
     Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
-    Tape,  ///< a number of a tape, replayed; `run` is the tape's id
+    Tape,     ///< a number of a tape, replayed; `run` is the tape's id
+    OneStep,  ///< what a run's step `from` does to the loss of its batch, had it been made at the rates `xs`
   };
   std::string id{};
   Of of = Of::Run;
   std::string run{};             ///< the run that is measured
   std::string y{};               ///< what is measured, see curves.h
   bool relative = false;         ///< Run: divided by its first value
-  int32_t from = 1, to = 0;      ///< Profile: both are the step
+  int32_t from = 1, to = 0;      ///< Profile, OneStep: both are the step
   std::string field{};           ///< Sweep, Border
-  std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm
+  std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm, OneStep
   std::string other{};           ///< Border, and the sweeps that are its cells (map/swept.h)
   std::vector<double> values{};  ///< of `other`: a Border has all, each of its cells one
   std::string
@@ -163,6 +164,7 @@ struct Figure {
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
+  std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

@@ -97,7 +97,7 @@ class Checker {
     if (asks_critical_rate(c) && spec.train.critical_every == 0)
       refuse("curve." + c.id, "y",
              fmt::format("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
-    if (c.of == Of::Profile && c.from > spec.train.steps)
+    if ((c.of == Of::Profile || c.of == Of::OneStep) && c.from > spec.train.steps)
       refuse("curve." + c.id, "step",
              fmt::format("{} comes after the last: expected at most {}", c.from, spec.train.steps));
     if (c.of != Of::Border) return;
@@ -138,6 +138,7 @@ class Checker {
     if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
     if (!f.map_run.empty()) map(f, table);
     if (!f.cells.empty()) cells(f, table);
+    if (!f.ball.empty()) ball(f, table);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))
@@ -183,6 +184,17 @@ class Checker {
       refuse(table, "cells",
              fmt::format("'{}' is no border of this lesson: expected a curve of = border", f.cells));
     if (const std::string why = uneven(*border); !why.empty()) refuse(table, "cells", why);
+  }
+
+  void ball(const Figure& f, const std::string& table) const {
+    const Curve* valley = lesson_.curve(f.ball);
+    if (!valley || valley->of != Curve::Of::OneStep)
+      refuse(table, "ball",
+             fmt::format("'{}' is no step of this lesson: expected a curve of = one_step", f.ball));
+    need_letter(table, "ball", valley->run);
+    if (std::none_of(f.lines.begin(), f.lines.end(),
+                     [&](const FigureLine& line) { return line.curve == f.ball; }))
+      refuse(table, "ball", fmt::format("'{}' is no line of the figure: expected one of them", f.ball));
   }
 
   void prediction() const {

@@ -2,7 +2,7 @@
 // It is state plus draw(), without a window. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
-// lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/zoo, lesson/figure/ID, lesson/plot/ball, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
@@ -208,7 +208,8 @@ class Player {
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const course::Figure& figure);
   course::FigureData step_data(const course::Figure& figure, const MeasureState& state);
-  void draw_plot(ui::Ui& ui, const ui::Rect& rect);
+  void draw_plot(ui::Ui& ui, ui::Rect rect);
+  void draw_ball_words(ui::Ui& ui, ui::Rect& rect, const std::string& words) const;
   // player_tape.cpp
   void run_tapes();
   const course::TapeTable& tape_now(const course::Figure& figure);
@@ -293,6 +294,7 @@ class Player {
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
+  std::map<std::string, double> balls_;      ///< by figure: the rate that its ball was dragged to
   std::map<std::string, size_t> tape_done_;  ///< by tape: its instructions that were run
   std::optional<course::TapeTable> tape_;    ///< of tape_of_ (tape, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;

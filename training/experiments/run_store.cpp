@@ -207,6 +207,22 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
   return rises;
 }
 
+// `along_step` reports its steps as those of no run, because they add nothing to what its history already shows.
+std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
+                                         const std::vector<double>& rates, const OnStep& on_step) {
+  Run run(spec, task(spec.data), *backend_);
+  run.schedule_edits(edits);
+  run.measure_live(false);
+  while (run.steps_done() + 1 < step) {
+    look();
+    if (on_step && !on_step({"", run.steps_done(), step, run.history(), run.plateau_level()}))
+      throw Cancelled();
+    run.step();
+    if (run.non_finite()) fail("run", "it is not finite before step {}: expected an earlier one", step);
+  }
+  return run.step_along(rates);
+}
+
 Outcome RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
                         const std::function<bool(const Progress&)>& on_progress) {
   RunnerOptions options = runner_;

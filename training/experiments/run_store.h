@@ -68,6 +68,10 @@ class RunStore {
   /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);
+  /// `along_step` returns the loss of the batch of that step after the step, had it been made at each of these rates
+  /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
+  std::vector<double> along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
+                                 const std::vector<double>& rates, const OnStep& on_step);
   /// `train_ahead` trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);

@@ -131,6 +131,15 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
+void read_steps(Curve& c, Table& t) {
+  const std::vector<double> steps = t.numbers("steps");
+  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
+  c.from = static_cast<int32_t>(steps[0]);
+  c.to = static_cast<int32_t>(steps[1]);
+  c.relative = t.flag("relative", false);
+}
+
 /// `number_field` reads the field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
@@ -202,21 +211,15 @@ Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
   c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring",
-                                                "profile", "left_out", "border", "tape"}));
+                                                "profile", "left_out", "border", "tape", "one_step"}));
   c.run = t.text(c.of == Curve::Of::Tape ? "tape" : "run");
   c.y = t.text("y");
   c.mean = mean_of(t);
   c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
   switch (c.of) {
-    case Curve::Of::Run: {
-      const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
-        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-      c.from = static_cast<int32_t>(steps[0]);
-      c.to = static_cast<int32_t>(steps[1]);
-      c.relative = t.flag("relative", false);
+    case Curve::Of::Run:
+      read_steps(c, t);
       break;
-    }
     case Curve::Of::Sweep:
       c.field = number_field(t, "field");
       [[fallthrough]];
@@ -241,6 +244,11 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     case Curve::Of::Profile:
       c.from = c.to = t.whole("step", 1, kLastStep);
+      break;
+    case Curve::Of::OneStep:
+      c.from = c.to = t.whole("step", 1, kLastStep);
+      read_points(c, t);
+      if (c.xs.front() != 0) t.refuse("xs", "do not begin with 0: expected the loss before the step first");
       break;
     case Curve::Of::Border:
       read_border(c, t);
