@@ -188,7 +188,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   if (!map) return plot;
   plot.tile = run_index(figure.map_run);
   if (figure.river) {
-    add_river(*map, plot, *lesson.words);
+    add_river(*map, plot, *lesson.words, figure.grows);
     return plot;
   }
   HeatMap heat;

@@ -161,6 +161,7 @@ struct Figure {
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
   bool river = false;   ///< the map is drawn as a river
+  bool grows = false;   ///< the river is as wide as the stream is large
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
@@ -260,6 +261,10 @@ struct Lesson {
   const Knob* knob(std::string_view id) const;
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
+
+/// `shows_map` says whether a figure is a map of the run, and `shows_trained_map` whether it must be trained for one.
+bool shows_map(const Lesson& lesson, std::string_view run);
+bool shows_trained_map(const Lesson& lesson, std::string_view run);
 
 /// `definition` is a text of everything that decides a measured number, and nothing else: runs, curves, measures.
 /// measured.json keeps its hash; another hash means that the numbers belong to another experiment.

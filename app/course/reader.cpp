@@ -81,6 +81,7 @@ Figure read_figure(const std::string& id, Table t) {
   f.river = t.has("river");
   if (f.river && t.has("map")) t.refuse("river", "stands beside map: expected one of them");
   f.map_run = t.text(f.river ? "river" : "map", "");
+  if (f.river) f.grows = t.flag("river_grows", false);
   f.map_at_start = t.choice(f.river ? "river_at" : "map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");

@@ -164,6 +164,24 @@ class Checker {
     need_letter(table, key, f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
       refuse(table, key, fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+    if (f.grows && !only_adds(lesson_.run(f.map_run)->spec))
+      refuse(table, "river_grows",
+             fmt::format("'{}' rescales its stream: expected a run whose stream only adds up, as Pre-LN's",
+                         f.map_run));
+  }
+
+  /// `only_adds` says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
+  /// size.
+  static bool only_adds(RunSpec spec) {
+    complete(spec);
+    const ModelConfig& model = spec.model;
+    const StackWiring& stack = model.architecture == Architecture::Encoder ? model.encoder : model.decoder;
+    const auto adds = [](const Wiring& w) {
+      return w.stream == NormKind::None && w.enter == NormKind::None && w.skip == Scale{};
+    };
+    return std::all_of(stack.layers.begin(), stack.layers.end(), [&](const LayerWiring& layer) {
+      return adds(layer.attention) && adds(layer.feed_forward);
+    });
   }
 
   void slots() const {

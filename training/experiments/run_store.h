@@ -63,6 +63,9 @@ class RunStore {
   /// `get` returns the finished run and trains it first where it is missing. Throws Error, and Cancelled.
   std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                          const OnStep& on_step);
+  /// `start_shares` returns the map of the run's model before its first step: nothing is trained for it. It is empty
+  /// unless the model is one stack of layers.
+  ShareMap start_shares(const RunSpec& spec);
   /// `left_out` returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
