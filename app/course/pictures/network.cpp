@@ -15,7 +15,7 @@ namespace {
 using namespace ui;
 
 constexpr size_t kMostNumbers = 6;  // in a box
-constexpr float kNameWidth = 22, kMostCell = 48, kColumnGap = 22, kHighestLevel = 76, kHighestBox = 44;
+constexpr float kNameWidth = 18, kMostCell = 48, kColumnGap = 14, kHighestLevel = 76, kHighestBox = 44;
 // Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
 constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
 constexpr float kApart = 5;  // px between the line up and the line down
@@ -207,12 +207,12 @@ NetworkPlaces places_of(const TapeNetwork& network, const Rect& area) {
   const auto columns = static_cast<float>(network.columns), levels = static_cast<float>(network.levels);
   const float width = (area.w - kColumnGap * (columns - 1)) / columns;
   places.name = kNameWidth;
-  places.cell = std::min(kMostCell, (width - kNameWidth - 4) / static_cast<float>(network.numbers));
+  places.cell = std::min(kMostCell, (width - kNameWidth - 2) / static_cast<float>(network.numbers));
   const float level = std::min(kHighestLevel, area.h / levels);
   places.with_words = level >= kLowestWithWords;
   const float high = std::min(kHighestBox, level - (places.with_words ? kGapWithWords : kArrowGap));
   places.top = area.bottom() - level * levels;
-  const float box = kNameWidth + places.cell * static_cast<float>(network.numbers) + 4;
+  const float box = kNameWidth + places.cell * static_cast<float>(network.numbers) + 2;
   size_t highest = 0;  // level of a box beside the stream
   for (const NetworkBox& one : network.boxes) {
     const float x = area.x + (box + kColumnGap) * static_cast<float>(one.column);
