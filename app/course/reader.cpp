@@ -84,8 +84,9 @@ Figure read_figure(const std::string& id, Table t) {
   f.map_at_start = t.choice(f.river ? "river_at" : "map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");
+  f.walk = t.texts("walk");
   if (f.map_run.empty() && f.cells.empty() && f.tape.empty()) {
-    f.x = read_axis(t.table("x"));
+    if (f.walk.empty()) f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }
   for (Table& line : t.tables("lines")) {

@@ -66,6 +66,7 @@ void Player::choose(size_t index) {
   views_.clear();
   tape_done_.clear();
   tape_.reset();
+  walked_.clear();
   before_.clear();
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;

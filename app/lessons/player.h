@@ -2,7 +2,7 @@
 // It is state plus draw(), without a window. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
-// lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/walk, lesson/walk/step, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
@@ -132,8 +132,8 @@ class Player {
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string thought;  ///< that may have led to a wrong answer; empty: none is known
-    std::string first;    ///< the prediction before this one; empty: there is none
+    std::string thought;                       ///< that may have led to a wrong answer; empty: none is known
+    std::string first;                         ///< the prediction before this one; empty: there is none
   };
   Score scored(const LessonProgress& progress) const;
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
@@ -216,6 +216,8 @@ class Player {
   void move_tape(const course::Figure& figure, int by);
   void draw_tape(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   void show_tape(ui::Ui& ui, ui::Rect rect, const course::TapeTable& table) const;
+  // player_pictures.cpp
+  void draw_walk(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
@@ -294,6 +296,7 @@ class Player {
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
   std::string tape_error_;
+  std::map<std::string, double> walked_;  ///< by figure: the step that the hand chose
   float scroll_ = 0, text_height_ = 0;
   bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
 };

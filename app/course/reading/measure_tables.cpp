@@ -13,8 +13,8 @@ namespace normscope::course {
 namespace {
 
 constexpr size_t kMostPoints = 100, kMostCells = 100;
-constexpr int32_t kLastStep = 100'000;  // of a curve
-constexpr double kDeepest = 256;        // layers
+constexpr int32_t kLastStep = 100'000, kMostWalked = 100;  // of a curve; of a profile
+constexpr double kDeepest = 256;                           // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
 /// `order_of_field` is the place of a key in the order of setting; wiring.* comes after all that makes the layers.
@@ -152,6 +152,24 @@ void read_border(Curve& c, Table& t) {
              fmt::format("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
 }
 
+void read_steps(Curve& c, Table& t) {
+  const std::vector<double> steps = t.numbers("steps");
+  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
+  c.from = static_cast<int32_t>(steps[0]);
+  c.to = static_cast<int32_t>(steps[1]);
+}
+
+void read_profile(Curve& c, Table& t) {
+  if (!t.has("steps")) {
+    c.from = c.to = t.whole("step", 1, kLastStep);
+    return;
+  }
+  read_steps(c, t);
+  if (!is_walk(c) || c.to - c.from >= kMostWalked)
+    t.refuse("steps", fmt::format("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
+}
+
 void read_rows(Curve& c, Table& t) {
   const std::vector<std::string_view> axes{"scale", "width", "shift"};
   c.over = axes[t.choice("over", axes)];
@@ -208,15 +226,10 @@ Curve read_curve(const std::string& id, Table t) {
   c.mean = mean_of(t);
   c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
   switch (c.of) {
-    case Curve::Of::Run: {
-      const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
-        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-      c.from = static_cast<int32_t>(steps[0]);
-      c.to = static_cast<int32_t>(steps[1]);
+    case Curve::Of::Run:
+      read_steps(c, t);
       c.relative = t.flag("relative", false);
       break;
-    }
     case Curve::Of::Sweep:
       c.field = number_field(t, "field");
       [[fallthrough]];
@@ -240,7 +253,7 @@ Curve read_curve(const std::string& id, Table t) {
       read_rows(c, t);
       break;
     case Curve::Of::Profile:
-      c.from = c.to = t.whole("step", 1, kLastStep);
+      read_profile(c, t);
       break;
     case Curve::Of::Border:
       read_border(c, t);
