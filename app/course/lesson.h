@@ -163,6 +163,7 @@ struct Figure {
   std::string cells{};              ///< a border: its cells below the lines, axes of its values
   std::string tape{};               ///< the instructions of a tape instead of curves
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
+  std::string bars{};               ///< a tape whose norm is drawn as bars, to be moved by hand
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

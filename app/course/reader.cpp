@@ -85,7 +85,8 @@ Figure read_figure(const std::string& id, Table t) {
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");
   f.walk = t.texts("walk");
-  if (f.map_run.empty() && f.cells.empty() && f.tape.empty()) {
+  f.bars = t.text("bars", "");
+  if (f.map_run.empty() && f.cells.empty() && f.tape.empty() && f.bars.empty()) {
     if (f.walk.empty()) f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }

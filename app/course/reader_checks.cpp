@@ -9,6 +9,7 @@
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
+#include "app/course/pictures/bars.h"
 #include "app/course/pictures/walk.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/tapes/tape_tables.h"
@@ -140,6 +141,7 @@ class Checker {
     if (!f.map_run.empty()) map(f, table);
     if (!f.cells.empty()) cells(f, table);
     if (const std::string why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
+    if (const std::string why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))

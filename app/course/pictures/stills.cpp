@@ -1,5 +1,6 @@
 #include "app/course/pictures/stills.h"
 
+#include "app/course/pictures/bars.h"
 #include "app/course/pictures/walk.h"
 #include "app/ui/svg.h"
 
@@ -18,22 +19,30 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
   const Words& words = *lesson.words;
   ui::Rect head = rest.take_top(26);
   head.take_left(p.text_in(head, {ui::Face::Bold, ui::type::title}, t.ink, figure.title) + 12);
-  if (data.reference)
+  if (data.reference && figure.bars.empty())  // nothing of a tape is random
     p.text_in(head, {ui::Face::Sans, ui::type::body}, t.ink3,
               words.say("course.walk.mean", {{"seeds", data.reference->seeds}}));
-  const auto [first, last] = walk_steps(lesson, figure, data);
-  const Walk walk = walk_at(lesson, figure, data, last);
-  const std::string sentence = last < first ? figure.note : walk_sentence(walk, words);
-  const ui::TextStyle style{ui::Face::Sans, ui::type::body};
-  rest.take_top(p.text_wrapped(rest, style, t.ink2, sentence, kSentenceLine), 6);
-  paint_walk(p, t, walk, rest, words);
+  const auto say = [&](const std::string& sentence) {
+    rest.take_top(p.text_wrapped(rest, {ui::Face::Sans, ui::type::body}, t.ink2, sentence, kSentenceLine), 6);
+  };
+  if (!figure.bars.empty()) {
+    say(figure.note);
+    Bars bars = bars_of(lesson.tape(figure.bars)->tape, {});
+    bars.back_known = data.reference != nullptr && data.draw_only.empty();
+    paint_bars(p, t, bars, rest, words, false);
+  } else {
+    const auto [first, last] = walk_steps(lesson, figure, data);
+    const Walk walk = walk_at(lesson, figure, data, last);
+    say(last < first ? figure.note : walk_sentence(walk, words));
+    paint_walk(p, t, walk, rest, words);
+  }
   p.end_group();
   return {size.width, size.height};
 }
 
 }  // namespace
 
-bool is_picture(const Figure& figure) { return !figure.walk.empty(); }
+bool is_picture(const Figure& figure) { return !figure.walk.empty() || !figure.bars.empty(); }
 
 std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
                         const ui::Theme& theme, plot::ExportSize size) {

@@ -9,6 +9,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/pictures/stills.h"
 #include "app/course/report.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
@@ -92,8 +93,10 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
   const Words& words = *sheet.lesson.words;
   std::string caption;
   const std::string svg = measured ? kept_svg(sheet.lesson, figure, *sheet.kept, ui::theme(false), kSize)
-                                   : plot::to_svg(axes(sheet, figure, predicting), ui::theme(false), kSize);
-  if (!measured && !predicting)
+                          : is_picture(figure)
+                              ? picture_svg(sheet.lesson, figure, {}, ui::theme(false), kSize)
+                              : plot::to_svg(axes(sheet, figure, predicting), ui::theme(false), kSize);
+  if (!measured && !predicting && !is_picture(figure))
     caption = element("figcaption", words.say("worksheet.draw",
                                               {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   // The site finds its own picture of the figure by this name.
