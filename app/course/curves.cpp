@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 #include <regex>
 
+#include "app/course/landscape/one_step.h"
 #include "app/course/map/swept.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
@@ -18,7 +18,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -96,15 +96,14 @@ CurveData history_curve(const Curve& curve, const History& history, double level
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
   const auto [top, below] = two_names(curve.y);
   std::vector<CurveData> layers;
-  size_t steps = std::numeric_limits<size_t>::max();
   for (int32_t layer = 1; layer <= layers_of(top, model); ++layer) {
     Curve one = curve;
     one.y = of_layer(top, layer) + (below.empty() ? "" : " / " + of_layer(below, layer));
     layers.push_back(history_curve(one, history, 0));
-    steps = std::min(steps, layers.back().y.size());
   }
   CurveData data;
-  for (size_t step = 0; step < steps; ++step)
+  // A run that trains may add a step meanwhile: the layer that was read first has the fewest.
+  for (size_t step = 0; step < layers.front().y.size(); ++step)
     for (const CurveData& layer : layers) {
       data.x.push_back(static_cast<double>(data.x.size() + 1));
       data.y.push_back(layer.y[step]);
@@ -268,8 +267,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
   std::vector<double> x = curve.xs;
   if (curve.of == Of::Depth)
     for (double& layers : x) layers = depth_x(curve, layers);
-  if (!x.empty()) return x;
-  if (is_walk(curve)) return x;
+  if (!x.empty() || is_walk(curve)) return x;
   int32_t from = curve.from, to = curve.to;
   if (curve.of != Of::Run && curve.of != Of::Tape) {
     const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip";
@@ -277,8 +275,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
     if (curve.of == Of::Wiring) --to;  // the last sub-layer has no such number
   }
-  constexpr int32_t kMostParts = 20;  // few enough that a drag reaches each and the arrow keys get to the end
-  const int32_t parts = std::min(to - from, kMostParts);
+  const int32_t parts = std::min(to - from, kMostParts);  // few enough for a drag to reach each
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
   return x;
 }
@@ -318,6 +315,8 @@ std::string unknown_quantity(const Curve& curve) {
              "layer";
     case Curve::Of::LeftOut:
       return among({"layer", "top"});
+    case Curve::Of::OneStep:
+      return among({"change"});
     case Curve::Of::Tape:
       return unknown_of_tape(curve.y);
   }
@@ -383,6 +382,8 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return numbered(experiments::norms_to_the_last(spec.model));
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
+    case Curve::Of::OneStep:
+      return measure_one_step(curve, spec, edits, store, on_step);
     case Curve::Of::Tape:
       break;
   }

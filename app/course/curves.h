@@ -25,6 +25,8 @@
 //           several steps it is a walk: x is 1, 2, 3, ..., all layers of a step before those of the next
 //   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the
 //           last x layers
+//   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
+//           rate; x: the rate
 //   tape    a number of a tape (tapes/tape_tables.h); x: a field's values, the steps, or the places of its numbers
 #pragma once
 

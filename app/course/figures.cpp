@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/course/labels.h"
+#include "app/course/landscape/ball.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/river.h"
 #include "app/course/map/swept.h"
@@ -81,16 +82,26 @@ std::string end_text(const Lesson& lesson, const Figure& figure, const std::stri
   return value_text(end, figure.y);
 }
 
+const CurveBand* band_of(const std::string& curve, const FigureData& data) {
+  if (!data.reference) return nullptr;
+  const auto it = data.reference->curves.find(curve);
+  return it == data.reference->curves.end() ? nullptr : &it->second;
+}
+
+/// `data_of` is what a line shows: the learner's measurement, or without any the mean of the five seeds. It is empty
+/// where the line is not there yet.
+CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
+  if (data.own)
+    if (const auto it = data.own->find(curve); it != data.own->end() && !it->second.y.empty())
+      return it->second;
+  if (data.own && !of_way(lesson, *lesson.curve(curve))) return {};  // no learner trains a way of a challenge
+  const CurveBand* band = band_of(curve, data);
+  return band ? CurveData{band->x, band->mean} : CurveData{};
+}
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotSpec& plot) {
-  const CurveData* own = nullptr;
-  if (data.own)
-    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty())
-      own = &it->second;
-  const CurveBand* band = nullptr;
-  if (data.reference)
-    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
-      band = &it->second;
+  const CurveBand* band = band_of(line.curve, data);
   // The five seeds trained in the lesson's own setting, so they give no range for a changed run.
   if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
@@ -101,9 +112,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.hi = column(clamped(band->high, figure.y));
     plot.bands.push_back(std::move(area));
   }
-  const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner trains a way of a challenge
-  if (!own && (!band || (data.own && !way))) return;           // the learner's line is not there yet
-  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
+  const auto [x, y] = data_of(lesson, line.curve, data);
   if (y.empty()) return;
   plot::Series s;
   s.id = line.curve;
@@ -111,7 +120,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
   s.ink = ink_of(line);
-  s.value = end_text(lesson, figure, line.curve, x, y);
+  if (figure.ball.empty()) s.value = end_text(lesson, figure, line.curve, x, y);  // else the ball tells
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;
@@ -132,6 +141,35 @@ void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData
   plot.series.push_back(std::move(s));
 }
 
+/// `add_theory` adds the theories of a figure, each as a line or as a band.
+void add_theory(const Figure& figure, PlotSpec& plot) {
+  for (const Figure::Theory& theory : figure.theory) {
+    if (theory.low == theory.high) {
+      plot::Series s;
+      s.id = theory.label;
+      s.name = theory.label;
+      s.ink = {Ink::Role::Ink3, 0, 1};
+      s.x = column(theory.x);
+      s.y = column(theory.low);
+      s.width = ui::line::reference;
+      s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+      s.marker = ui::Marker::None;
+      s.end_marker = false;
+      plot.series.push_back(std::move(s));
+    } else {
+      Band band;
+      band.id = theory.label;
+      band.theory = true;
+      band.label = theory.label;
+      band.ink = {Ink::Role::Ink3, 0, 1};
+      band.x = column(theory.x);
+      band.lo = column(theory.low);
+      band.hi = column(theory.high);
+      plot.bands.push_back(std::move(band));
+    }
+  }
+}
+
 /// `map_of` returns the map of a figure as far as it is measured: the learner's, or that of measured.json.
 const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data) {
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
@@ -150,7 +188,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   if (!map) return plot;
   plot.tile = run_index(figure.map_run);
   if (figure.river) {
-    add_river(*map, plot, *lesson.words);
+    add_river(*map, plot, *lesson.words, figure.grows);
     return plot;
   }
   HeatMap heat;
@@ -237,34 +275,12 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
     plot.lines.push_back(std::move(line));
   }
   if (!hidden) {
-    for (const Figure::Theory& theory : figure.theory) {
-      if (theory.low == theory.high) {
-        plot::Series s;
-        s.id = theory.label;
-        s.name = theory.label;
-        s.ink = {Ink::Role::Ink3, 0, 1};
-        s.x = column(theory.x);
-        s.y = column(theory.low);
-        s.width = ui::line::reference;
-        s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
-        s.marker = ui::Marker::None;
-        s.end_marker = false;
-        plot.series.push_back(std::move(s));
-      } else {
-        Band band;
-        band.id = theory.label;
-        band.theory = true;
-        band.label = theory.label;
-        band.ink = {Ink::Role::Ink3, 0, 1};
-        band.x = column(theory.x);
-        band.lo = column(theory.low);
-        band.hi = column(theory.high);
-        plot.bands.push_back(std::move(band));
-      }
-    }
+    add_theory(figure, plot);
     if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot, *lesson.words);
     for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
     add_prediction(lesson, figure, data, plot);
+    if (!figure.ball.empty())
+      add_ball(lesson, *lesson.curve(figure.ball), data_of(lesson, figure.ball, data), data, plot);
   }
   return plot;
 }

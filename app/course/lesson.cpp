@@ -60,6 +60,16 @@ const Measure* Lesson::measure(std::string_view id) const { return find(measures
 const Figure* Lesson::figure(std::string_view id) const { return find(figures, id); }
 const Knob* Lesson::knob(std::string_view id) const { return find(knobs, id); }
 
+bool shows_map(const Lesson& lesson, std::string_view run) {
+  return std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                     [&](const Figure& f) { return f.map_run == run; });
+}
+
+bool shows_trained_map(const Lesson& lesson, std::string_view run) {
+  return std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                     [&](const Figure& f) { return f.map_run == run && !f.map_at_start; });
+}
+
 std::string definition(const Lesson& lesson) {
   std::string out;
   // Only differences from the default model are listed, so that a new field of the engine makes no lesson stale.

@@ -55,16 +55,17 @@ struct Curve {
     Profile,  ///< a number of one run at each step in [from, to] for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
-    Tape,  ///< a number of a tape, replayed; `run` is the tape's id
+    Tape,     ///< a number of a tape, replayed; `run` is the tape's id
+    OneStep,  ///< what a run's step `from` does to the loss of its batch, had it been made at the rates `xs`
   };
   std::string id{};
   Of of = Of::Run;
   std::string run{};             ///< the run that is measured
   std::string y{};               ///< what is measured, see curves.h
   bool relative = false;         ///< Run: divided by its first value
-  int32_t from = 1, to = 0;      ///< Profile: both are the step, or they are the first and the last
+  int32_t from = 1, to = 0;      ///< Profile: both are the step, or the first and the last; OneStep: the step
   std::string field{};           ///< Sweep, Border
-  std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm
+  std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm, OneStep
   std::string other{};           ///< Border, and the sweeps that are its cells (map/swept.h)
   std::vector<double> values{};  ///< of `other`: a Border has all, each of its cells one
   std::string
@@ -159,9 +160,12 @@ struct Figure {
   std::vector<Theory> theory{};
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
-  bool river = false;               ///< the map is drawn as a river
-  std::string cells{};              ///< a border: its cells below the lines, axes of its values
-  std::string tape{};               ///< the instructions of a tape instead of curves
+  bool river = false;   ///< the map is drawn as a river
+  bool grows = false;   ///< the river is as wide as the stream is large
+  std::string cells{};  ///< a border: its cells below the lines, axes of its values
+  std::string tape{};   ///< the instructions of a tape instead of curves
+  int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
+  std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
   std::string bars{};               ///< a tape whose norm is drawn as bars, to be moved by hand
 };
@@ -259,6 +263,10 @@ struct Lesson {
   const Knob* knob(std::string_view id) const;
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
+
+/// `shows_map` says whether a figure is a map of the run, and `shows_trained_map` whether it must be trained for one.
+bool shows_map(const Lesson& lesson, std::string_view run);
+bool shows_trained_map(const Lesson& lesson, std::string_view run);
 
 /// `definition` is a text of everything that decides a measured number, and nothing else: runs, curves, measures.
 /// measured.json keeps its hash; another hash means that the numbers belong to another experiment.

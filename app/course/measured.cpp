@@ -6,8 +6,8 @@
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 

@@ -99,7 +99,7 @@ class Checker {
     if (asks_critical_rate(c) && spec.train.critical_every == 0)
       refuse("curve." + c.id, "y",
              fmt::format("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
-    if (c.of == Of::Profile && c.to > spec.train.steps)
+    if ((c.of == Of::Profile || c.of == Of::OneStep) && c.to > spec.train.steps)
       refuse("curve." + c.id, is_walk(c) ? "steps" : "step",
              fmt::format("{} comes after the last: expected at most {}", c.to, spec.train.steps));
     if (c.of != Of::Border) return;
@@ -140,6 +140,7 @@ class Checker {
     if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
     if (!f.map_run.empty()) map(f, table);
     if (!f.cells.empty()) cells(f, table);
+    if (!f.ball.empty()) ball(f, table);
     if (const std::string why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
     if (const std::string why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
     for (const FigureLine& line : f.lines) {
@@ -167,6 +168,24 @@ class Checker {
     need_letter(table, key, f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
       refuse(table, key, fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+    if (f.grows && !only_adds(lesson_.run(f.map_run)->spec))
+      refuse(table, "river_grows",
+             fmt::format("'{}' rescales its stream: expected a run whose stream only adds up, as Pre-LN's",
+                         f.map_run));
+  }
+
+  /// `only_adds` says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
+  /// size.
+  static bool only_adds(RunSpec spec) {
+    complete(spec);
+    const ModelConfig& model = spec.model;
+    const StackWiring& stack = model.architecture == Architecture::Encoder ? model.encoder : model.decoder;
+    const auto adds = [](const Wiring& w) {
+      return w.stream == NormKind::None && w.enter == NormKind::None && w.skip == Scale{};
+    };
+    return std::all_of(stack.layers.begin(), stack.layers.end(), [&](const LayerWiring& layer) {
+      return adds(layer.attention) && adds(layer.feed_forward);
+    });
   }
 
   void slots() const {
@@ -187,6 +206,17 @@ class Checker {
       refuse(table, "cells",
              fmt::format("'{}' is no border of this lesson: expected a curve of = border", f.cells));
     if (const std::string why = uneven(*border); !why.empty()) refuse(table, "cells", why);
+  }
+
+  void ball(const Figure& f, const std::string& table) const {
+    const Curve* valley = lesson_.curve(f.ball);
+    if (!valley || valley->of != Curve::Of::OneStep)
+      refuse(table, "ball",
+             fmt::format("'{}' is no step of this lesson: expected a curve of = one_step", f.ball));
+    need_letter(table, "ball", valley->run);
+    if (std::none_of(f.lines.begin(), f.lines.end(),
+                     [&](const FigureLine& line) { return line.curve == f.ball; }))
+      refuse(table, "ball", fmt::format("'{}' is no line of the figure: expected one of them", f.ball));
   }
 
   void prediction() const {

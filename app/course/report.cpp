@@ -223,6 +223,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     if (const auto text = read_input_file_if_there(limits, input::kPage))
       pages.markdown += "#" + *text + "\n";
     for (const Figure& figure : lesson.figures) {
+      if (figure.follow > 0) continue;  // a page has the table of the tape
       if (!figure.tape.empty()) {
         add_tape(pages, lesson, figure);
         continue;

@@ -64,6 +64,7 @@ void Player::choose(size_t index) {
   found_fault_.clear();
   aside_ = Aside::None;
   views_.clear();
+  balls_.clear();
   tape_done_.clear();
   tape_.reset();
   walked_.clear();

@@ -2,7 +2,8 @@
 // It is state plus draw(), without a window. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
-// lesson/walk, lesson/walk/step, lesson/bars, lesson/bars/NUMBER, add, times and written, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/walk, lesson/walk/step, lesson/bars, lesson/bars/NUMBER, add, times and written,
+// lesson/zoo, lesson/figure/ID, lesson/plot/ball, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
@@ -212,7 +213,8 @@ class Player {
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const course::Figure& figure);
   course::FigureData step_data(const course::Figure& figure, const MeasureState& state);
-  void draw_plot(ui::Ui& ui, const ui::Rect& rect);
+  void draw_plot(ui::Ui& ui, ui::Rect rect);
+  void draw_ball_words(ui::Ui& ui, ui::Rect& rect, const std::string& words) const;
   // player_tape.cpp
   void run_tapes();
   const course::TapeTable& tape_now(const course::Figure& figure);
@@ -220,6 +222,10 @@ class Player {
   void move_tape(const course::Figure& figure, int by);
   void draw_tape(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   void show_tape(ui::Ui& ui, ui::Rect rect, const course::TapeTable& table) const;
+  // player_network.cpp
+  std::string formula_now(const course::Figure& figure, const course::TapeTable& table, size_t place) const;
+  void show_network(ui::Ui& ui, const ui::Rect& rect, const course::Figure& figure,
+                    const course::TapeTable& table);
   // player_pictures.cpp
   void draw_walk(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   void draw_bars(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
@@ -299,8 +305,9 @@ class Player {
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
-  std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that were run
-  std::optional<course::TapeTable> tape_;    ///< of tape_of_ (figure, instructions), with tape_changes_
+  std::map<std::string, double> balls_;      ///< by figure: the rate that its ball was dragged to
+  std::map<std::string, size_t> tape_done_;  ///< by tape: its instructions that were run
+  std::optional<course::TapeTable> tape_;    ///< of tape_of_ (tape, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
   std::string tape_error_;

@@ -170,6 +170,7 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   FigureData data = figure_data();
   const bool predicting = step_ == StepKind::Predict, own = own_state(state);
   if (predicting) data.draw_only = "nothing";
+  if (const auto ball = balls_.find(figure.id); ball != balls_.end()) data.ball = ball->second;
   if (own) {
     data.own = &state.curves;
     data.maps = &state.maps;
@@ -195,7 +196,24 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   return data;
 }
 
-void Player::draw_plot(Ui& ui, const Rect& rect) {
+/// `draw_ball_words` draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
+/// the ball moves.
+void Player::draw_ball_words(Ui& ui, Rect& rect, const std::string& words) const {
+  const TextStyle style{Face::Sans, type::title};
+  constexpr float kBall = 22, kLine = 20;
+  Painter& p = ui.paint();
+  const auto height = [&](const std::string& text) {
+    return p.wrapped_height(rect.w - kBall, style, text, kLine);
+  };
+  const std::string longest =
+      word("course.ball.overshoots", {{"run", "B"}, {"rate", "0.00025"}, {"change", "0.00025"}});
+  const Rect row = rect.take_top(std::max(height(longest), height(words)) + 2, 4);
+  if (words.empty()) return;
+  p.accent_disc(ui.theme(), {row.x + 8, row.y + 11}, 6.5f);
+  p.text_wrapped({row.x + kBall, row.y, row.w - kBall, 0}, style, ui.theme().ink, words, kLine);
+}
+
+void Player::draw_plot(Ui& ui, Rect rect) {
   const auto state = measurer_->state();
   const LessonProgress& progress = progress_.of(lesson()->id);
   const Prediction& q = lesson()->prediction;
@@ -221,9 +239,12 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
+  if (!figure.ball.empty() && !predicting) draw_ball_words(ui, rect, plot.sentence);
   if (sketching) hold_sketch(ui, rect, plot);
   if (said) add_said(plot, predicting ? value_ : progress.value);
-  plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
+  const plot::PlotHit hit =
+      plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
+  if (hit.handle) balls_[figure.id] = hit.handle_x;
   if (sketching) show_sketch(ui, plot);
   if (plot.river) {
     const Rect area = plot::plot_area(plot, rect);

@@ -71,12 +71,12 @@ void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines
 /// `run_tapes` leaves each tape as its run does, even where the hand has not gone through it.
 void Player::run_tapes() {
   for (const Figure& figure : lesson()->figures)
-    if (!figure.tape.empty()) tape_done_[figure.id] = std::numeric_limits<size_t>::max();
+    if (!figure.tape.empty()) tape_done_[figure.tape] = std::numeric_limits<size_t>::max();
 }
 
 /// `tape_now` is the table after as many instructions as the hand has run, replayed when what decides it has changed.
 const TapeTable& Player::tape_now(const Figure& figure) {
-  const std::pair<std::string, size_t> which{figure.id, tape_done_[figure.id]};
+  const std::pair<std::string, size_t> which{figure.tape, tape_done_[figure.tape]};
   const Changes changes = shown_changes();
   if (tape_ && tape_of_ == which && tape_changes_ == changes) return *tape_;
   tape_of_ = which;
@@ -97,7 +97,7 @@ void Player::move_tape(const Figure& figure, int by) {
   const TapeTable& table = tape_now(figure);
   const size_t most = tape_end(table);
   const auto wanted = static_cast<std::ptrdiff_t>(std::min(table.done, most)) + by;
-  tape_done_[figure.id] =
+  tape_done_[figure.tape] =
       static_cast<size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(most)));
 }
 
@@ -130,11 +130,14 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const TapeTable& table = tape_now(figure);
   const std::string said = !tape_error_.empty() ? tape_error_
                            : table.done == 0    ? word("course.tape.nothing")
-                           : table.said.empty() ? value
-                                                : table.said;
+                           : table.said.empty() || figure.follow > 0 ? value
+                                                                     : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,
             fitting(p, {Face::Sans, type::body}, row.w, {said, value}));
-  show_tape(ui, rect, table);
+  if (figure.follow > 0 && tape_error_.empty())
+    show_network(ui, rect, figure, table);
+  else
+    show_tape(ui, rect, table);
 }
 
 void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {

@@ -172,10 +172,10 @@ void Worker::measure(const Job& job, MeasureState& state) {
   }
   for (const LessonRun& run : lesson.runs) {
     const auto done = found(run);
-    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
-                                    [&](const Figure& f) { return f.map_run == run.id; });
+    const RunSpec spec = spec_of(lesson, run.id, 1, job.changes);
     const auto kept =
-        done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
+        done || !shows_trained_map(lesson, run.id) ? done : store_->get(spec, run.edits, on_step);
+    if (!kept && shows_map(lesson, run.id)) state.maps[run.id + " start"] = store_->start_shares(spec);
     if (!kept) continue;
     state.texts[run.id] = kept->text;
     state.maps[run.id + " start"] = kept->shares_start;

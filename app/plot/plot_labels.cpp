@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "app/plot/plot_builder.h"
 
@@ -245,6 +246,17 @@ class LevelName {
   std::array<float, 3> rows_;
 };
 
+// `name_upright` writes the first of a line's names that ends before the next upright line.
+void name_upright(Builder& b, const RefLine& line, float x) {
+  float next = std::numeric_limits<float>::max();
+  for (const RefLine& other : b.plot.lines)
+    if (const float there = b.out.map.x(other.value); !other.horizontal && there > x)
+      next = std::min(next, there);
+  const ui::Vec at{x + 5, b.out.map.area.y + 10};
+  for (const std::string* name : {&line.label, &line.short_label})
+    if (at.x + b.measure(tiny, *name) < next && b.text_if_free(at, tiny, b.theme.ink2, *name)) return;
+}
+
 void name_levels(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   for (const RefLine& l : b.plot.lines) {
@@ -254,7 +266,7 @@ void name_levels(Builder& b) {
     if (l.horizontal)
       LevelName(b, l).write();
     else
-      b.text_if_free({p + 5, a.y + 10}, tiny, b.theme.ink2, l.label);
+      name_upright(b, l, p);
   }
 }
 

@@ -19,12 +19,15 @@ constexpr float source_gap = 8;
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
 
-// `level_along` returns where a band begins, counted from the upper edge: 0, or the shares of all older ones.
+// `level_along` returns where a band begins, counted from the upper edge: 0, or the widths of all older ones.
 double level_along(const River& river, size_t band, double x) {
   double level = 0;
-  for (size_t older = 0; older < band; ++older) level += share_along(river, older, x);
+  for (size_t older = 0; older < band; ++older) level += width_along(river, older, x);
   return level;
 }
+
+// `total_along` returns the width of the whole river.
+double total_along(const River& river, double x) { return level_along(river, river.bands.size(), x); }
 
 // `stations` returns the places along the river at which a band is drawn, from where it enters.
 std::vector<double> stations(const Builder& b, size_t band) {
@@ -49,12 +52,13 @@ void add_smooth(Builder& b, StripItem strip) {
 void add_inflow(Builder& b, size_t band) {
   const ui::Rect& a = b.out.map.area;
   const float column = b.out.map.x(1) - b.out.map.x(0);
-  const float width = std::max(1.5f, float(b.plot.river->share(band, band)) * column * inflow_part);
+  const float width = std::max(1.5f, float(b.plot.river->width(band, band)) * column * inflow_part);
   const float left = b.out.map.x(double(band) - 1), way = std::min(inflow_depth, 0.4f * column);
   // A quarter of an ellipse, upright below and level where it joins the river.
   const auto bank = [&](float from, float x) {
     const float rest = 1 - std::clamp((x - from) / way, 0.f, 1.f);
-    return a.bottom() + inflow_depth * (1 - std::sqrt(1 - rest * rest));
+    const float edge = a.y + a.h * float(total_along(*b.plot.river, b.out.map.x.inverse(x)));
+    return edge + inflow_depth * (1 - std::sqrt(1 - rest * rest));
   };
   StripItem strip{{}, {}, line_colour(b.theme, b.plot.river->bands[band].ink), false};
   const auto put = [&](float x) {
@@ -76,7 +80,7 @@ void add_band(Builder& b, size_t band) {
   const River& river = *b.plot.river;
   StripItem strip{{}, {}, line_colour(b.theme, river.bands[band].ink)};
   for (double x : stations(b, band)) {
-    const double top = level_along(river, band, x), share = share_along(river, band, x);
+    const double top = level_along(river, band, x), share = width_along(river, band, x);
     strip.upper.push_back(b.out.map(x, 1 - top));
     strip.lower.push_back(b.out.map(x, 1 - top - share));
   }
@@ -93,7 +97,7 @@ void add_edge(Builder& b, size_t band) {
     line.clear();
   };
   for (double x : stations(b, band)) {
-    if (share_along(river, band, x) < least || share_along(river, band - 1, x) < least)
+    if (width_along(river, band, x) < least || width_along(river, band - 1, x) < least)
       end();
     else
       line.push_back(b.out.map(x, 1 - level_along(river, band, x)));
@@ -116,10 +120,10 @@ void name_ends(Builder& b) {
   std::vector<size_t> order(river.bands.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) {
-    return share_along(river, p, end) > share_along(river, q, end);
+    return width_along(river, p, end) > width_along(river, q, end);
   });
   for (size_t band : order) {
-    const double share = share_along(river, band, end);
+    const double share = width_along(river, band, end);
     if (share * a.h < least_named) continue;
     const float middle = a.y + a.h * float(level_along(river, band, end) + share / 2);
     const float baseline = std::clamp(middle + 4, a.y + 8, a.bottom() - 1);
@@ -132,19 +136,20 @@ void name_ends(Builder& b) {
 void name_source(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   const std::string& name = b.plot.river->bands.front().name;
+  const float middle = a.y + a.h * float(b.plot.river->size(0)) / 2;
   if (b.measure(source_style, name) <= a.x - source_gap - b.rect.x)
-    b.text({a.x - source_gap, a.centre().y + 4}, source_style, b.theme.ink2, name, ui::Align::Right);
+    b.text({a.x - source_gap, middle + 4}, source_style, b.theme.ink2, name, ui::Align::Right);
 }
 
 }  // namespace
 
-double share_along(const River& river, size_t band, double x) {
+double width_along(const River& river, size_t band, double x) {
   const size_t last = river.columns() - 1;
   const size_t before = std::min(last, size_t(std::max(0.0, std::floor(x)))),
                next = std::min(last, before + 1);
   const double t = std::clamp(x - double(before), 0.0, 1.0), eased = t * t * (3 - 2 * t);
   const double done = (t + eased) / 2;
-  return (1 - done) * river.share(before, band) + done * river.share(next, band);
+  return (1 - done) * river.width(before, band) + done * river.width(next, band);
 }
 
 std::optional<RiverPlace> place_in(const River& river, double x, double y) {
@@ -153,9 +158,10 @@ std::optional<RiverPlace> place_in(const River& river, double x, double y) {
   double level = 0;
   size_t band = 0;
   for (; band + 1 < river.bands.size(); ++band) {
-    level += share_along(river, band, x);
+    level += width_along(river, band, x);
     if (1 - y <= level) break;
   }
+  if (1 - y > total_along(river, x)) return {};  // below a river that has yet to grow
   return RiverPlace{std::max(column, band),
                     band};  // a band that is entering has its share in the next column
 }
@@ -181,7 +187,8 @@ void add_river(Builder& b) {
 
 ui::Rect river_tile(const Builder& b) {
   const ui::Rect& a = b.out.map.area;
-  return {a.x - source_gap - 16, a.centre().y - 26, 16, 16};
+  const float middle = a.y + a.h * float(b.plot.river->size(0)) / 2;
+  return {a.x - source_gap - 16, std::max(a.y - 6, middle - 26), 16, 16};
 }
 
 }  // namespace normscope::plot

@@ -136,12 +136,15 @@ struct RiverBand {
 
 // `River` is a stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
 // on top: column 0 holds band 0 alone, and band j enters from below at column j. `shares` has a row for every column,
-// as wide as there are bands, and each row adds up to one.
+// as wide as there are bands, and each row adds up to one. A river that grows has the size of each column too, as a part
+// of the largest: it fills only so much of the plot area there, from above.
 struct River {
   std::vector<RiverBand> bands{};
-  Column shares{};
+  Column shares{}, sizes{};
   size_t columns() const { return bands.empty() ? 0 : shares.size() / bands.size(); }
   double share(size_t column, size_t band) const { return double(shares[column * bands.size() + band]); }
+  double size(size_t column) const { return sizes.empty() ? 1 : double(sizes[column]); }
+  double width(size_t column, size_t band) const { return size(column) * share(column, band); }
 };
 
 struct Cursor {

@@ -18,17 +18,22 @@ bool is_one_stack(const ModelConfig& model) {
   return model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
 }
 
+/// `shares_of_fresh` is the map of the run's model before its first step.
+ShareMap shares_of_fresh(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend) {
+  if (!is_one_stack(spec.model)) return {};
+  Run start(spec, task, backend);
+  return residual_dependency(start.store(), start.spec().model,
+                             validation_batch(*task, start.spec(), kShareSequences));
+}
+
 /// `findings_of` measures what a lesson asks of a run beside its history: at the start and at the end.
 RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
                         Backend& backend) {
   RunFindings result;
   if (is_one_stack(spec.model)) {
-    const Batch batch = validation_batch(*task, end.spec(), kShareSequences);
-    {
-      Run start(spec, task, backend);
-      result.shares_start = residual_dependency(start.store(), start.spec().model, batch);
-    }
-    result.shares_end = residual_dependency(end.store(), end.spec().model, batch);
+    result.shares_start = shares_of_fresh(spec, task, backend);
+    result.shares_end = residual_dependency(end.store(), end.spec().model,
+                                            validation_batch(*task, end.spec(), kShareSequences));
   }
   result.level = end.plateau_level();
   result.text = end.sample(kWrittenSymbols);
@@ -51,6 +56,11 @@ RunStore::RunStore(ResultStore kept, const RunnerOptions& runner)
 RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
     : threads_(threads), backend_(make_cpu_backend(threads)), shared_(std::move(shared)) {}
 RunStore::~RunStore() = default;
+
+ShareMap RunStore::start_shares(const RunSpec& spec) {
+  look();
+  return shares_of_fresh(spec, task(spec.data), *backend_);
+}
 
 std::unique_ptr<RunStore> RunStore::beside(int threads) const {
   auto other = std::unique_ptr<RunStore>(new RunStore(threads, shared_));
@@ -205,6 +215,22 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
     rises.push_back(loss_without(*run, {first, top ? layers.end() : first + 1}) - whole);
   }
   return rises;
+}
+
+// `along_step` reports its steps as those of no run, because they add nothing to what its history already shows.
+std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
+                                         const std::vector<double>& rates, const OnStep& on_step) {
+  Run run(spec, task(spec.data), *backend_);
+  run.schedule_edits(edits);
+  run.measure_live(false);
+  while (run.steps_done() + 1 < step) {
+    look();
+    if (on_step && !on_step({"", run.steps_done(), step, run.history(), run.plateau_level()}))
+      throw Cancelled();
+    run.step();
+    if (run.non_finite()) fail("run", "it is not finite before step {}: expected an earlier one", step);
+  }
+  return run.step_along(rates);
 }
 
 Outcome RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,

@@ -63,11 +63,18 @@ class RunStore {
   /// `get` returns the finished run and trains it first where it is missing. Throws Error, and Cancelled.
   std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                          const OnStep& on_step);
+  /// `start_shares` returns the map of the run's model before its first step: nothing is trained for it. It is empty
+  /// unless the model is one stack of layers.
+  ShareMap start_shares(const RunSpec& spec);
   /// `left_out` returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);
+  /// `along_step` returns the loss of the batch of that step after the step, had it been made at each of these rates
+  /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
+  std::vector<double> along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
+                                 const std::vector<double>& rates, const OnStep& on_step);
   /// `train_ahead` trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);

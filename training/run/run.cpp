@@ -86,7 +86,7 @@ void Run::Impl::rebuild() {
 Program& Run::Impl::program_with_batch(int64_t step) {
   const auto number = static_cast<uint64_t>(step);
   const int32_t B = spec.train.batch, T = spec.model.sequence;
-  const BatchShape shape = task->shape(spec.seed, number, Split::Train, B, T);
+  const BatchShape shape = batch_shape(step);
   Program& program = network->program_for(shape, spec);
   task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
   memory.fill(program, network->values.memories, task->goes_on(number, Split::Train, B, T));
@@ -218,6 +218,7 @@ void Run::step() {
   program.replay(inputs);
   run.memory.take(program, run.network->values.memories);
   run.frame->critical_rate() = run.critical_rate(program, step);
+  run.try_along(program, step);
   run.require_backend();  // nothing is kept of a failed step
   run.steps = step;
   run.network->newest = &program;

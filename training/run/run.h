@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,11 @@ class Run {
 
   /// `step` makes one update, after the edits due at this step. A run that is not finite stays where it is.
   void step();
+  /// `step_along` makes the same update as step(), and returns the loss that its batch would have after it at each of
+  /// these learning rates in the place of the run's own; at 0 that is the loss before it. Dropout masks and label
+  /// smoothing are those of the step. It changes no bit of the run. Throws Error where there is no update, or no room
+  /// for a second copy of the weights.
+  std::vector<double> step_along(std::span<const double> rates);
   int32_t steps_done() const;
 
   const RunSpec& spec() const;                 ///< with the edits applied so far

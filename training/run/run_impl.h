@@ -69,6 +69,7 @@ struct Run::Impl : RunPast {
 
   // A step.
   Program& program_with_batch(int64_t step);  ///< of the batch's shape, filled with it
+  BatchShape batch_shape(int64_t step) const;
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
@@ -89,6 +90,7 @@ struct Run::Impl : RunPast {
   double critical_rate(Program& program,
                        int64_t step);  ///< of the step just replayed; NaN where it is not due
   void try_critical(const std::function<void()>& measure);
+  void try_along(Program& program, int64_t step);  ///< step_along(): after the step, if it was asked for
   void settle_critical();
   std::shared_ptr<History> new_history() const;
   void recognise(int32_t step, double loss);
@@ -116,6 +118,8 @@ struct Run::Impl : RunPast {
   std::unique_ptr<CriticalRate> critical;  ///< exists once it was due; for this network
   bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be room
   std::string notice;                      ///< see take_notice()
+  std::span<const double> rates_asked;     ///< of step_along(), while it steps
+  std::vector<double> losses_along;        ///< at these rates; empty where there was no room
   std::unique_ptr<Writer> line_writer;
   std::string line;
   double validation = 0;

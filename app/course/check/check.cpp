@@ -20,18 +20,18 @@ int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kF
 void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
                const experiments::OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
-    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
-                                    [&](const Figure& f) { return f.map_run == run.id; });
     const RunSpec spec = spec_of(lesson, run.id, 1);
-    const auto done = mapped ? store.get(spec, run.edits, on_step)
-                             : store.find(experiments::RunStore::key_of(spec, run.edits));
+    const auto done = shows_trained_map(lesson, run.id)
+                          ? store.get(spec, run.edits, on_step)
+                          : store.find(experiments::RunStore::key_of(spec, run.edits));
+    for (const Figure& f : lesson.figures)
+      if (f.map_run == run.id && f.map_at_start)
+        out.maps[run.id + " start"] = done ? done->shares_start : store.start_shares(spec);
+      else if (f.map_run == run.id)
+        out.maps[run.id + " end"] = done->shares_end;
     if (!done) continue;  // a run of which only fresh models were measured
     out.texts[run.id] = done->text;
     out.level = done->level;
-    for (const Figure& f : lesson.figures)
-      if (f.map_run == run.id)
-        out.maps[run.id + (f.map_at_start ? " start" : " end")] =
-            f.map_at_start ? done->shares_start : done->shares_end;
   }
 }
 
@@ -118,11 +118,10 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
   return runs;
 }
 
-/// `add_mapped` adds the runs whose maps are drawn, with the first seed: see keep_runs().
+/// `add_mapped` adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
-  for (const Figure& figure : lesson.figures)
-    if (const LessonRun* run = lesson.run(figure.map_run))
-      runs.push_back({spec_of(lesson, run->id, 1), run->edits});
+  for (const LessonRun& run : lesson.runs)
+    if (shows_trained_map(lesson, run.id)) runs.push_back({spec_of(lesson, run.id, 1), run.edits});
 }
 
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {

@@ -110,7 +110,9 @@ void change_depth(Lesson& lesson, double times) {
   std::set<std::string> by_depth;
   for (Curve& c : lesson.curves) {
     if (grows(c)) c.y = deeper_probe(c.y, times);
-    if (c.of == Curve::Of::Run || is_swept(c) || c.of == Curve::Of::Norm || c.of == Curve::Of::Tape) continue;
+    if (c.of == Curve::Of::Run || is_swept(c) || c.of == Curve::Of::Norm || c.of == Curve::Of::Tape ||
+        c.of == Curve::Of::OneStep)
+      continue;
     by_depth.insert(c.id);
     for (double& x : c.xs) x = deeper(x, times);
     c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/ui/widgets.h"
+
 namespace normscope::course {
 namespace {
 
@@ -24,11 +26,22 @@ std::vector<float> shares_of(const std::vector<double>& row, size_t entries, siz
   return shares;
 }
 
+/// `sizes_of` returns how wide each column is beside the last, where the input has the same width in all of them; empty
+/// where a state has no share of it.
+std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
+  std::vector<float> sizes;
+  for (size_t at = 0; at < shares.size(); at += width) {
+    if (!(shares[at] > 0)) return {};
+    sizes.push_back(shares[shares.size() - width] / shares[at]);
+  }
+  return sizes;
+}
+
 std::string percent(float share) { return fmt::format("{:.0f}", 100 * share); }
 
 }  // namespace
 
-void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words) {
+void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words, bool grows) {
   const size_t width = map.size() + 1;
   plot::River river;
   std::vector<float> shares(width, 0);
@@ -45,13 +58,19 @@ void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Wor
         {words.say("course.figure.branch", {{"number", branch}}), plot::Ink::depth(branch - 1, branches)});
   plot.sentence = words.say("course.figure.river_ends", {{"input", percent(shares[shares.size() - width])},
                                                          {"newest", percent(shares.back())}});
+  if (grows) {
+    std::vector<float> sizes = sizes_of(shares, width);
+    if (sizes.empty()) return;
+    plot.sentence = words.say("course.figure.river_grows", {{"times", ui::number(1 / sizes.front(), 3)}});
+    river.sizes = plot::Column::of(std::move(sizes));
+  }
   river.shares = plot::Column::of(std::move(shares));
   plot.river = std::move(river);
   plot.x.lo = -0.5;
   plot.x.hi = branches + 0.25;
   plot.x.integer = true;
   plot.x.label = words.say("course.figure.sub_layer");
-  plot.y.label = words.say("course.figure.share");
+  plot.y.label = words.say(grows ? "course.figure.width" : "course.figure.share");
   plot.labels_inside = false;
   plot.pad_top = 12;
   plot.pad_bottom = 32;

@@ -220,7 +220,7 @@ Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
   c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring",
-                                                "profile", "left_out", "border", "tape"}));
+                                                "profile", "left_out", "border", "tape", "one_step"}));
   c.run = t.text(c.of == Curve::Of::Tape ? "tape" : "run");
   c.y = t.text("y");
   c.mean = mean_of(t);
@@ -254,6 +254,11 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     case Curve::Of::Profile:
       read_profile(c, t);
+      break;
+    case Curve::Of::OneStep:
+      c.from = c.to = t.whole("step", 1, kLastStep);
+      read_points(c, t);
+      if (c.xs.front() != 0) t.refuse("xs", "do not begin with 0: expected the loss before the step first");
       break;
     case Curve::Of::Border:
       read_border(c, t);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/course/language/language.h"
+#include "app/course/tapes/followed.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -85,21 +86,6 @@ namespace {
 
 /// `kProbability` is a row of its own before the loss, which works it out of its scores without writing it anywhere.
 constexpr const char* kProbability = "p";
-
-/// `softmax` turns each row of scores into shares that add up to one.
-std::vector<float> softmax(const SmallValue& scores) {
-  std::vector<float> shares;
-  const auto columns = static_cast<std::ptrdiff_t>(scores.columns);
-  for (auto row = scores.values.begin(); row != scores.values.end(); row += columns) {
-    const auto part = [most = *std::max_element(row, row + columns)](float score) {
-      return std::exp(static_cast<double>(score - most));
-    };
-    double sum = 0;
-    for (auto at = row; at != row + columns; ++at) sum += part(*at);
-    for (auto at = row; at != row + columns; ++at) shares.push_back(static_cast<float>(part(*at) / sum));
-  }
-  return shares;
-}
 
 }  // namespace
 

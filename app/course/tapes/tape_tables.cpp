@@ -9,6 +9,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "app/course/pictures/network.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
 namespace normscope::course {
@@ -248,10 +250,21 @@ void check_tapes(const Lesson& lesson, const Table& root) {
   }
   for (const Knob& knob : lesson.knobs)
     if (lesson.tape(knob.run)) field("knob." + knob.id, "field", knob.run, knob.field);
-  for (const Figure& f : lesson.figures)
-    if (!f.tape.empty() && !lesson.tape(f.tape))
-      refuse("figure." + f.id, "tape",
-             fmt::format("'{}' is not in this lesson: expected a tape of it", f.tape));
+  for (const Figure& f : lesson.figures) {
+    if (f.tape.empty()) continue;
+    const LessonTape* tape = lesson.tape(f.tape);
+    if (!tape)
+      return refuse("figure." + f.id, "tape",
+                    fmt::format("'{}' is not in this lesson: expected a tape of it", f.tape));
+    if (f.follow == 0) continue;
+    const std::string fault =
+        guarded("a drawn tape", [&] { network_of(tape->tape, table_of_tape(tape->tape, 0)); });
+    if (!fault.empty()) refuse("figure." + f.id, "follow", fault);
+    if (std::none_of(lesson.figures.begin(), lesson.figures.end(),
+                     [&](const Figure& other) { return other.tape == f.tape && other.follow == 0; }))
+      refuse("figure." + f.id, "follow",
+             "has no table beside it: expected a figure of the same tape without");
+  }
 }
 
 }  // namespace normscope::course

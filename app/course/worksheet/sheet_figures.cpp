@@ -112,13 +112,18 @@ std::string figures_html(const Sheet& sheet, StepKind step) {
         &compared = lesson.step(StepKind::Compare).figures;
   if (step == StepKind::Predict) {
     if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
-    return figure_html(sheet, *lesson.figure(figures.front()), step);
+    const auto shown = std::find_if(figures.begin(), figures.end(),
+                                    [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
+    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
   }
   std::string out;
   if (step == StepKind::Run) return out;
-  for (const std::string& id : figures)
+  for (const std::string& id : figures) {
+    const Figure& figure = *lesson.figure(id);
+    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
     if (step == StepKind::Compare || std::find(compared.begin(), compared.end(), id) == compared.end())
-      out += figure_html(sheet, *lesson.figure(id), step);
+      out += figure_html(sheet, figure, step);
+  }
   return out;
 }
 

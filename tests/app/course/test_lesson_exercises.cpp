@@ -44,6 +44,20 @@ TEST_CASE("sentences to complete are read, and offered in an order that tells no
   CHECK(parsed_exercise().challenge->ways.size() == 2);
 }
 
+TEST_CASE("the first thought that leads to a fault of the answer stands behind it", "[lesson]") {
+  Lesson lesson;
+  lesson.prediction.kind = Prediction::Kind::Order;
+  lesson.prediction.cards = {{"a", "A", ""}, {"b", "B", ""}, {"c", "C", ""}};
+  CHECK(possible_faults(lesson.prediction).size() == 6);
+  lesson.thoughts = {{fault_of_order("b", "a"), "First."}, {fault_of_order("c", "b"), "Second."}};
+  CHECK(thought_behind(lesson, {"c before b", "b before a"}) == "First.");
+  CHECK(thought_behind(lesson, {"c before a", "c before b"}) == "Second.");
+  CHECK(thought_behind(lesson, {"a before b"}).empty());
+  CHECK(thought_behind(lesson, {}).empty());
+  lesson.prediction.kind = Prediction::Kind::Draw;
+  CHECK(possible_faults(lesson.prediction) == std::vector<std::string>{"too low", "too high"});
+}
+
 TEST_CASE("the score is the sum that its rule says", "[lesson]") {
   const Challenge task = *parsed_exercise().challenge;
   const double never = std::numeric_limits<double>::infinity();

@@ -94,6 +94,34 @@ TEST_CASE("the bands of every column of a river add up to its height", "[lesson]
             Approx(plot.river->share(column, band) * static_cast<double>(drawing.map.area.h)).margin(0.05));
 }
 
+TEST_CASE("a river that grows keeps the width of every band", "[lesson]") {
+  // Variances 1 of the input, then 0.5, 1 and 2 of the branches; the shares of a row need not add up to one.
+  const experiments::ShareMap map{
+      {0.8 / 1.5, 0.4 / 1.5}, {0.4, 0.2, 0.4}, {1.1 / 4.5, 0.55 / 4.5, 1.1 / 4.5, 2.2 / 4.5}};
+  plot::PlotSpec plot;
+  plot.id = plot.title = "river";
+  plot.pad_right = 100;
+  add_river(map, plot, words::language("en"), true);
+  REQUIRE(plot.river);
+  CHECK(plot.river->size(0) == Approx(1 / 4.5));
+  CHECK(plot.river->size(3) == 1);
+  CHECK(plot.sentence.find("4.5 times") != std::string::npos);
+  const plot::Drawing drawing = drawing_of(plot, kPlace);
+  const std::vector<plot::StripItem> bands = bands_of(drawing);
+  REQUIRE(bands.size() == 4);
+  const double expected[] = {1, 0.5, 1, 2};
+  for (size_t band = 0; band < 4; ++band)
+    for (size_t column = band; column < 4; ++column)
+      CHECK(height_at(bands[band], drawing.map.x(static_cast<double>(column))) ==
+            Approx(expected[band] / 4.5 * static_cast<double>(drawing.map.area.h)).margin(0.05));
+  const plot::Item* inflow = nullptr;
+  for (const plot::Item& item : drawing.items)
+    if (const auto* strip = std::get_if<plot::StripItem>(&item); strip && !strip->clip && !inflow)
+      inflow = &item;
+  REQUIRE(inflow);  // the first branch joins the lower edge, where the river is still narrow
+  CHECK(std::get<plot::StripItem>(*inflow).lower.back().y < drawing.map.area.centre().y);
+}
+
 TEST_CASE("a band of a river is absent before its sub-layer and enters from below", "[lesson]") {
   const plot::PlotSpec plot = river_of(kMap);
   const plot::Drawing drawing = drawing_of(plot, kPlace);
@@ -184,6 +212,7 @@ TEST_CASE("a river is read as a map is, with keys of its own", "[lesson]") {
         base, "[step.predict]", "[figure.m]\ntitle = \"M\"\n" + keys + "\n\n[step.predict]"));
   };
   CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
+  CHECK(holds(refused("river = \"A\"\nriver_grows = true"), "'A' rescales its stream"));
   const std::string two = refused("river = \"A\"\nmap = \"A\"");
   CHECK(holds(two, "lesson.toml:"));
   CHECK(holds(two, "stands beside map"));
@@ -243,11 +272,12 @@ TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
         const std::string svg = plot::to_svg(plot, ui::theme(dark), {640, 400});
         CHECK(test::well_formed(svg));
         CHECK_FALSE(holds(svg, "nan"));
-        if (plot.river) CHECK(holds(svg, ">branch 12</text>"));
+        if (plot.river)
+          CHECK(holds(svg, plot.river->sizes.empty() ? ">branch 12</text>" : ">branch 24</text>"));
       }
     }
   }
-  CHECK(rivers == 2);
+  CHECK(rivers == 3);
 }
 
 TEST_CASE("under the mouse a river says what share a band has", "[player]") {

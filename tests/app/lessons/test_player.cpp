@@ -44,6 +44,7 @@ void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   INFO("said " << now.said << ", measured " << now.measured << ": " << now.score);
   REQUIRE_FALSE(now.score.empty());
   CHECK(is_right(now.score) == right);
+  CHECK(p.says("A thought that leads there: ") == !right);
   p.press("lesson/next", keyboard);
   if (p.player().aside() == Aside::Challenge) p.press("lesson/next", keyboard);
   REQUIRE(p.player().step() == StepKind::Explain);

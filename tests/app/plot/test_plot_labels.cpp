@@ -135,6 +135,24 @@ TEST_CASE("a reference line is drawn where its value is on the axis, and only th
   }
 }
 
+TEST_CASE("the name of an upright line ends before the next one, in fewer words or not at all") {
+  const auto named = [](double next) {
+    PlotSpec s;
+    s.x = {.lo = 0, .hi = 10, .show_labels = false};
+    s.y = {.lo = 0, .hi = 4, .show_labels = false};
+    s.lines = {{.value = 1, .label = "a long name of a line", .short_label = "a name", .horizontal = false},
+               {.value = next, .label = "next", .horizontal = false}};
+    const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
+    CHECK(text_of(d, "next").text == "next");
+    const Found name = text_of(d, "a ");
+    if (!name.text.empty()) CHECK(name.box.right() < d.map.x(next));
+    return name.text;
+  };
+  CHECK(named(8) == "a long name of a line");
+  CHECK(named(3) == "a name");
+  CHECK(named(1.5).empty());
+}
+
 TEST_CASE("notes do not lie on a grid line") {
   for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
     PlotSpec s;

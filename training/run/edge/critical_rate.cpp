@@ -16,6 +16,7 @@ namespace {
 
 // Bisection can reach places 1 to kPlaces - 1 of a grid, whose first and last multiple are at the ends.
 constexpr int kPlaces = 1 << kCriticalPasses;
+constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
 double multiple_at(int place) {
   const double octaves = std::log2(kMostMultiple / kLeastMultiple);
@@ -79,14 +80,13 @@ void CriticalRate::before(const Store& run) {
   run.backend().download(run.block(Store::Block::Value), 0, from_);
 }
 
-double CriticalRate::after(const Store& run, Program& step, const BatchShape& shape,
-                           const StepInputs& inputs) {
-  const double start = step.loss();
-  if (!(inputs.lr > 0) || !std::isfinite(start)) return std::numeric_limits<double>::quiet_NaN();
+std::function<double(double)> CriticalRate::trial(const Store& run, Program& step, const BatchShape& shape,
+                                                  const StepInputs& inputs) {
+  if (!(inputs.lr > 0) || !std::isfinite(step.loss())) return {};
   run.backend().download(run.block(Store::Block::Value), 0, to_);
   Program& program = program_for(shape);
   copy_inputs(step, program);
-  const auto loss_at = [&](double multiple) {
+  return [this, &program, inputs](double multiple) {
     for (size_t i = 0; i < tried_.size(); ++i) {
       const double from = from_[i];
       tried_[i] = static_cast<float>(from + multiple * (static_cast<double>(to_[i]) - from));
@@ -95,7 +95,20 @@ double CriticalRate::after(const Store& run, Program& step, const BatchShape& sh
     program.replay(inputs);
     return program.loss();
   };
-  return critical_multiple(start, loss_at) * static_cast<double>(inputs.lr);
+}
+
+double CriticalRate::after(const Store& run, Program& step, const BatchShape& shape,
+                           const StepInputs& inputs) {
+  const auto loss_at = trial(run, step, shape, inputs);
+  return loss_at ? critical_multiple(step.loss(), loss_at) * static_cast<double>(inputs.lr) : kNoLoss;
+}
+
+std::vector<double> CriticalRate::along(const Store& run, Program& step, const BatchShape& shape,
+                                        const StepInputs& inputs, std::span<const double> multiples) {
+  std::vector<double> losses(multiples.size(), kNoLoss);
+  if (const auto loss_at = trial(run, step, shape, inputs))
+    std::ranges::transform(multiples, losses.begin(), loss_at);
+  return losses;
 }
 
 }  // namespace normscope

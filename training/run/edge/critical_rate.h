@@ -8,11 +8,12 @@
 //
 // Promises: the run is only read. Trials use a Store and programs of their own, so no bit of the run changes. They
 // have the batch, dropout masks and label smoothing of the step, so that the update alone makes the difference.
-// Called by Run at every n-th step (train.critical_every).
+// Called by Run at every n-th step (train.critical_every), and by Run::step_along for the loss at given rates.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "engine/model/model_config.h"
@@ -45,9 +46,16 @@ class CriticalRate {
   /// `after` is the critical rate, in units of the learning rate, of the step that `step` has just replayed on a
   /// batch of that shape. NaN without an update, or where the step's own loss is not finite.
   double after(const Store& run, Program& step, const BatchShape& shape, const StepInputs& inputs);
+  /// `along` is the loss of that step's batch at each of these multiples of its update: 0 is where it began. NaN as
+  /// after() has it.
+  std::vector<double> along(const Store& run, Program& step, const BatchShape& shape,
+                            const StepInputs& inputs, std::span<const double> multiples);
 
  private:
   Program& program_for(const BatchShape& shape);
+  /// `trial` is the loss at a multiple of the update of the step; it is empty without one.
+  std::function<double(double)> trial(const Store& run, Program& step, const BatchShape& shape,
+                                      const StepInputs& inputs);
 
   Store store_;  ///< the weights that are tried
   ModelConfig model_;

@@ -1,0 +1,23 @@
+// A curve of one step: by how much the step changes the loss of its own batch, over the learning rate at which it could
+// have been made.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/course/curves.h"
+
+namespace normscope::course {
+
+/// `measure_one_step` takes the loss before the step away, so that the steps of several runs start at the same level.
+CurveData measure_one_step(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
+                           experiments::RunStore& runs, const experiments::OnStep& on_step);
+
+/// `comes_back` is the rate at which such a curve comes back to the loss before the step, from below: on the straight
+/// line between the two measured points around it. None where it never falls, or never comes back.
+std::optional<double> comes_back(const CurveData& valley);
+
+/// `rate_in_use` is the rate at which the run, with the learner's changes, makes the step of that curve.
+double rate_in_use(const Lesson& lesson, const Curve& curve, const Changes& changes);
+
+}  // namespace normscope::course

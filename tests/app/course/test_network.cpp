@@ -1,0 +1,146 @@
+// These tests cover a tape drawn as a network: where its boxes lie, how one number is followed through it, forward and
+// backward, what the reader refuses, and the hand that points at a number.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "app/course/pictures/network.h"
+#include "app/course/tapes/followed.h"
+#include "app/support/player_driver.h"
+#include "app/support/small_lesson.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "refusals/refusals.h"
+#include "test_paths.h"
+
+namespace normscope::test_network {
+namespace {
+
+using namespace course;
+using fixture::PlayerDriver;
+
+Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
+
+struct Drawn {
+  SmallTape tape = by_hand().tape("net")->tape;
+  TapeTable table;
+  TapeNetwork network;
+  explicit Drawn(size_t done) : table(table_of_tape(tape, done)), network(network_of(tape, table)) {}
+  size_t box(const std::string& name) const {
+    const auto it = std::find_if(table.rows.begin(), table.rows.end(),
+                                 [&](const TapeRow& row) { return row.name == name; });
+    return static_cast<size_t>(it - table.rows.begin());
+  }
+  const NetworkBox& of(const std::string& name) const { return network.boxes[box(name)]; }
+};
+
+std::string line(size_t index, size_t place) {
+  const SmallTape tape = by_hand().tape("net")->tape;
+  return followed(tape, replay_small_tape(tape), index, place, words::language("en"));
+}
+
+}  // namespace
+
+TEST_CASE("a network's branch stands beside the stream and weights beside what they multiply", "[lesson]") {
+  const Drawn d(0);
+  CHECK(d.network.levels == 8);  // x, then h, r, f, s, y, p, L
+  CHECK(d.network.columns == 3);
+  for (const char* name : {"x", "s", "y", "p", "L"}) CHECK(d.of(name).column == 0);
+  for (const char* name : {"h", "r", "f"}) CHECK(d.of(name).column == 1);
+  for (const char* name : {"u", "w"}) CHECK(d.of(name).column == 2);
+  CHECK(d.of("u").level == d.of("h").level);
+  CHECK(d.of("w").level == d.of("f").level);
+  CHECK(d.of("s").reads == std::vector<size_t>{d.box("x"), d.box("f")});
+  CHECK(d.of("p").reads == std::vector<size_t>{d.box("y")});
+  CHECK(d.of("L").reads == std::vector<size_t>{d.box("p")});
+  for (size_t i = 1; i < d.network.boxes.size(); ++i)
+    for (const size_t from : d.network.boxes[i].reads)
+      CHECK(d.network.boxes[from].level <= d.network.boxes[i].level);
+}
+
+TEST_CASE("no two boxes of a network meet, and the room for words is free", "[lesson]") {
+  const Drawn d(12);
+  for (const ui::Rect& area : {ui::Rect{10, 20, 650, 590}, ui::Rect{0, 0, 500, 380}}) {
+    const NetworkPlaces places = places_of(d.network, area);
+    for (size_t i = 0; i < places.boxes.size(); ++i) {
+      const ui::Rect& a = places.boxes[i];
+      CHECK(a.x >= area.x);
+      CHECK(a.right() <= area.right());
+      CHECK(a.y >= area.y);
+      CHECK(a.bottom() <= area.bottom());
+      const auto apart = [&](const ui::Rect& b) {
+        return a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+      };
+      CHECK(apart(places.free));
+      for (size_t j = i + 1; j < places.boxes.size(); ++j) CHECK(apart(places.boxes[j]));
+    }
+    const NetworkPicture picture{&d.network, &d.table, 1};
+    const ui::Rect& w = places.boxes[d.box("w")];
+    CHECK(place_at(picture, places, {w.x + places.name + 2.5f * places.cell, w.centre().y}) == 3);
+    CHECK(place_at(picture, places, {w.x + 1, w.centre().y}) == 0);
+    const ui::Rect& h = places.boxes[d.box("h")];  // a single number is no place of others
+    CHECK(place_at(picture, places, {h.x + places.name + 1, h.centre().y}) == 0);
+    CHECK(place_at(picture, places, {area.right(), area.y}) == 0);
+  }
+}
+
+TEST_CASE("one number is followed through every line with the numbers that went in", "[lesson]") {
+  CHECK(line(0, 2) == "h = 0 × 1 + 2 × 1 + 4 × (−1) + 6 × 1 = 4");
+  CHECK(line(1, 2) == "r = max(0, h) = max(0, 4) = 4");
+  CHECK(line(2, 2) == "f₂ = r × w₂ = 4 × 1 = 4");
+  CHECK(line(3, 2) == "s₂ = x₂ + f₂ = 2 + 4 = 6");
+  CHECK(line(4, 2) == "y₂ = (6 − 7) / 5 = −0.2, with the mean 7 and the standard deviation 5 of s");
+  CHECK(line(5, 2) == "L = −log p₂ = −log 0.129 = 2.05");
+  CHECK(line(6, 2) == "gradient of y₂ = p₂ − 1 = 0.129 − 1 = −0.871");
+  CHECK(line(6, 3) == "gradient of y₃ = p₃ = 0.193");
+  CHECK(line(7, 2).starts_with("gradient of s₂ = (−0.871 − 0 − (−0.0527)) / 5 = −0.164:"));
+  CHECK(line(8, 2) == "gradient of f₂ = gradient of s₂ = −0.164");
+  CHECK(line(9, 2) == "gradient of w₂ = gradient of f₂ × r = −0.164 × 4 = −0.655");
+  CHECK(line(10, 2) == "gradient of h = gradient of r = −0.0274");
+  CHECK(line(11, 2) == "gradient of u₂ = gradient of h × x₂ = −0.0274 × 2 = −0.0548");
+}
+
+TEST_CASE("a relu below zero hands nothing back", "[lesson]") {
+  SmallTape tape = by_hand().tape("net")->tape;
+  for (SmallTape::Number& n : tape.numbers)
+    if (n.name == "u") n.values = {-1, -1, -1, -1};
+  const SmallReplay replay = replay_small_tape(tape);
+  CHECK(followed(tape, replay, 1, 2, words::language("en")) == "r = max(0, h) = max(0, −12) = 0");
+  CHECK(followed(tape, replay, 10, 2, words::language("en")) == "gradient of h = 0 = 0");
+}
+
+TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[lesson]") {
+  const std::string small = test::refusal_base("lesson-tape");
+  const std::string drawn = fixture::replaced(
+      small, "[figure.f]", "[figure.d]\ntitle = \"D\"\ntape = \"t\"\nfollow = 1\n\n[figure.f]");
+  CHECK(fixture::parsed_lesson(drawn, "Words.").figure("d")->follow == 1);
+  const std::string alone =
+      fixture::replaced(small, "tape = \"t\"\n\n[step", "tape = \"t\"\nfollow = 1\n\n[step");
+  CHECK(fixture::refusal_of(alone, "Words.").find("has no table beside it") != std::string::npos);
+  const std::string wide =
+      fixture::replaced(fixture::replaced(drawn, "values = [1, 2]", "values = [1, 2, 1, 2, 1, 2, 1]"),
+                        "values = [3, -1], rows = 2", "values = [3, -1, 3, -1, 3, -1, 3], rows = 7");
+  CHECK(fixture::refusal_of(wide, "Words.").find("expected one row or column of at most 6") !=
+        std::string::npos);
+}
+
+TEST_CASE("pointing at a number follows it, and the table of the tape moves along", "[player]") {
+  PlayerDriver p;
+  p.player().open("five-minutes", StepKind::Predict);
+  p.driver.frames(3);
+  p.driver.click("lesson/tape/next");
+  p.driver.click("lesson/tape/next");
+  p.driver.click("lesson/tape/next");
+  CHECK(p.says("f₂ = r × w₂ = 4 × 1 = 4"));
+  const ui::Rect area = p.driver.control("lesson/tape").rect;
+  const Drawn d(3);
+  const NetworkPlaces places = places_of(d.network, area);
+  const ui::Rect& w = places.boxes[d.box("w")];
+  p.driver.move_to({w.x + places.name + 3.5f * places.cell, w.centre().y});
+  p.driver.frames(2);
+  CHECK(p.says("f₄ = r × w₄ = 4 × 2 = 8"));
+  p.driver.click("lesson/figure/tape");
+  CHECK(p.driver.value("lesson/tape") == "3 of 12");
+}
+
+}  // namespace normscope::test_network
