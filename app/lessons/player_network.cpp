@@ -10,7 +10,8 @@ using namespace course;
 
 namespace {
 
-constexpr float kLeastWords = 76;  // px: in lower room beside the drawing its words have no place
+constexpr float kThreeDigits = 43;  // px: narrower cells hold two
+constexpr float kLeastWords = 76;   // px: in lower room beside the drawing its words have no place
 const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title},
     kHint{Face::Sans, type::body};
 
@@ -27,9 +28,12 @@ std::string Player::formula_now(const Figure& figure, const TapeTable& table, si
 void Player::show_network(Ui& ui, const Rect& rect, const Figure& figure, const TapeTable& table) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const TapeNetwork network = network_of(tape_of(*lesson(), figure.tape, shown_changes()), table);
+  const SmallTape tape = tape_of(*lesson(), figure.tape, shown_changes());
+  const TapeNetwork network = network_of(tape, table);
   const NetworkPlaces places = places_of(network, rect);
-  NetworkPicture picture{&network, &table, static_cast<size_t>(figure.follow)};
+  const TapeTable shorter = table_of_tape(tape, table.done, *course_.words, 2);
+  NetworkPicture picture{&network, places.cell < kThreeDigits ? &shorter : &table,
+                         static_cast<size_t>(figure.follow)};
   if (const size_t pointed = place_at(picture, places, ui.mouse());
       pointed > 0 && ui.under_mouse() == "lesson/tape")
     picture.place = pointed;

@@ -128,8 +128,8 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
-  const std::string said = !tape_error_.empty() ? tape_error_
-                           : table.done == 0    ? word("course.tape.nothing")
+  const std::string said = !tape_error_.empty()                      ? tape_error_
+                           : table.done == 0 && figure.follow == 0   ? word("course.tape.nothing")
                            : table.said.empty() || figure.follow > 0 ? value
                                                                      : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,

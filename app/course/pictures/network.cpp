@@ -15,7 +15,9 @@ namespace {
 using namespace ui;
 
 constexpr size_t kMostNumbers = 6;  // in a box
-constexpr float kNameWidth = 22, kMostCell = 48, kColumnGap = 22, kHighestLevel = 76, kBoxShare = 0.56f;
+constexpr float kNameWidth = 22, kMostCell = 48, kColumnGap = 22, kHighestLevel = 76, kHighestBox = 44;
+// Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
+constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
 constexpr float kApart = 5;  // px between the line up and the line down
 constexpr float kTip = 5;
 
@@ -171,7 +173,7 @@ void draw_line(Painter& p, const Theme& t, const Rect& line, float cell,
   Rect at{line.x, line.y, cell, line.h};
   for (size_t k = 0; numbers.size() > 1 && k < numbers.size(); ++k, at.x += cell) {
     if (k + 1 == place) p.outline(at.inset(1, 1), t.ink, 1.2f, 3);
-    p.text_in(at.inset(1, 0), kNumberStyle, t.ink, numbers[k], Align::Centre);
+    p.text({at.centre().x, at.centre().y + 4}, kNumberStyle, t.ink, numbers[k], Align::Centre);
   }
 }
 
@@ -189,9 +191,11 @@ void draw_box(Painter& p, const Theme& t, const NetworkPicture& picture, const N
   p.text_in({box.x, box.y, places.name, box.h}, kNameStyle, t.ink, row.name, Align::Centre);
   draw_line(p, t, upper, places.cell, numbers_of(row.value), picture.place);
   draw_line(p, t, lower, places.cell, numbers_of(row.gradient), picture.place);
-  if (row.what.empty()) return;
-  const float room = box.w / 2 - kApart - kTip;
-  p.text_in({box.x, box.y - 16, room, 16}, kWhatStyle, t.ink3, p.fit(kWhatStyle, row.what, room));
+  if (row.what.empty() || !places.with_words) return;
+  const bool read = box.y - kGapWithWords > places.top;  // a line leaves at the middle of its upper edge
+  const float room = read ? box.w / 2 - kApart - kTip : box.w;
+  p.text_in({box.x, box.y - kWhatHigh - 1, room, kWhatHigh}, kWhatStyle, t.ink3,
+            p.fit(kWhatStyle, row.what, room));
 }
 
 }  // namespace
@@ -204,7 +208,10 @@ NetworkPlaces places_of(const TapeNetwork& network, const Rect& area) {
   const float width = (area.w - kColumnGap * (columns - 1)) / columns;
   places.name = kNameWidth;
   places.cell = std::min(kMostCell, (width - kNameWidth - 4) / static_cast<float>(network.numbers));
-  const float level = std::min(kHighestLevel, area.h / levels), high = level * kBoxShare;
+  const float level = std::min(kHighestLevel, area.h / levels);
+  places.with_words = level >= kLowestWithWords;
+  const float high = std::min(kHighestBox, level - (places.with_words ? kGapWithWords : kArrowGap));
+  places.top = area.bottom() - level * levels;
   const float box = kNameWidth + places.cell * static_cast<float>(network.numbers) + 4;
   size_t highest = 0;  // level of a box beside the stream
   for (const NetworkBox& one : network.boxes) {

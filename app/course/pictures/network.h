@@ -37,6 +37,8 @@ struct NetworkPicture {
 struct NetworkPlaces {
   std::vector<ui::Rect> boxes;  ///< by box
   float name = 0, cell = 0;     ///< widths in a box
+  bool with_words = true;       ///< whether there is room for what an instruction does
+  float top = 0;                ///< of the highest level
   ui::Rect free;                ///< beside the stream, above the branch: room for words
 };
 NetworkPlaces places_of(const TapeNetwork& network, const ui::Rect& area);

@@ -47,7 +47,7 @@ std::vector<std::string> texts_of(const std::vector<float>& values, int64_t colu
   return rows;
 }
 
-constexpr int kAsGiven = 0, kDigits = 3;
+constexpr int kAsGiven = 0;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ constexpr const char* kProbability = "p";
 
 }  // namespace
 
-TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) {
+TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, int digits) {
   const SmallReplay replay = replay_small_tape(tape);
   TapeTable table;
   table.lines = replay.lines.size();
@@ -118,14 +118,14 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) 
     for (const SmallReplay::Write& write : line.writes) {
       TapeRow& to = *row(write.name);
       const SmallValue& shape = replay.values.at(write.name);
-      (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, kDigits);
+      (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, digits);
       to.now = i + 1 == table.done;
       names += (names.empty() ? "" : words.say("course.tape.and")) + write.name;
     }
     const bool loss = !line.backward && tape.instructions[i].op == SmallTape::Op::CrossEntropy;
     if (loss && !replay.values.contains(kProbability)) {
       const SmallValue& scores = replay.values.at(tape.instructions[i].of[0]);
-      row(kProbability)->value = texts_of(softmax(scores), scores.columns, kDigits);
+      row(kProbability)->value = texts_of(softmax(scores), scores.columns, digits);
     }
     table.said = line.backward ? words.say("course.tape.back_through",
                                            {{"instruction", line.instruction}, {"names", names}})

@@ -29,8 +29,9 @@ struct TapeTable {
   size_t done = 0, forward = 0, lines = 0;
   std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
 };
-/// `table_of_tape` makes the table in the language of `words`.
-TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"));
+/// `table_of_tape` makes the table in the language of `words`, with so many digits of what was computed.
+TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"),
+                        int digits = 3);
 
 /// `cells_of_tape` is the table of a page: a head, then one line per row; "" where nothing is known, <br> between rows
 /// of numbers.
