@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 #include <regex>
 
@@ -93,23 +92,22 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-/// `stat_at` returns the first value of a number from step `curve.from` on, or NaN where there is none.
-double stat_at(const Curve& curve, const History& history, const std::string& name) {
-  const CurveData one = stat_curve(curve, history, name);
-  return one.y.empty() ? std::numeric_limits<double>::quiet_NaN() : one.y.front();
-}
-
-/// `profile` is empty as long as the run has not reached the step.
+/// `profile` has all layers of a step before those of the next; it is empty as long as the run has not reached the first.
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
-  CurveData data;
-  if (history.last_step() < curve.from) return data;
   const auto [top, below] = two_names(curve.y);
+  std::vector<CurveData> layers;
   for (int32_t layer = 1; layer <= layers_of(top, model); ++layer) {
-    double y = stat_at(curve, history, of_layer(top, layer));
-    if (!below.empty()) y /= stat_at(curve, history, of_layer(below, layer));
-    data.x.push_back(layer);
-    data.y.push_back(y);
+    Curve one = curve;
+    one.y = of_layer(top, layer) + (below.empty() ? "" : " / " + of_layer(below, layer));
+    layers.push_back(history_curve(one, history, 0));
   }
+  CurveData data;
+  // A run that trains may add a step meanwhile: the layer that was read first has the fewest.
+  for (size_t step = 0; step < layers.front().y.size(); ++step)
+    for (const CurveData& layer : layers) {
+      data.x.push_back(static_cast<double>(data.x.size() + 1));
+      data.y.push_back(layer.y[step]);
+    }
   return data;
 }
 
@@ -269,7 +267,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
   std::vector<double> x = curve.xs;
   if (curve.of == Of::Depth)
     for (double& layers : x) layers = depth_x(curve, layers);
-  if (!x.empty()) return x;
+  if (!x.empty() || is_walk(curve)) return x;
   int32_t from = curve.from, to = curve.to;
   if (curve.of != Of::Run && curve.of != Of::Tape) {
     const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip";

@@ -21,7 +21,8 @@
 //           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
 //   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
-//           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer
+//           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer. At
+//           several steps it is a walk: x is 1, 2, 3, ..., all layers of a step before those of the next
 //   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the
 //           last x layers
 //   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
@@ -50,6 +51,8 @@ bool is_trained(const Curve& curve);
 bool asks_critical_rate(const Curve& curve);
 /// `grows` says whether the curve grows while its run trains; see partial_curve().
 bool grows(const Curve& curve);
+/// `is_walk` says whether the curve has every layer at several steps: what a walk draws (pictures/walk.h).
+inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile && curve.to > curve.from; }
 
 /// `of_layer` turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of`
 /// is how many layers the stack of such a name has.

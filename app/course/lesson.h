@@ -45,14 +45,14 @@ struct LessonTape {
 
 struct Curve {
   enum class Of : uint8_t {
-    Run,      ///< a number of one run at every step in [from, to]
-    Sweep,    ///< a number of one run at the end, against the values `xs` of the field `field`
-    Depth,    ///< a number of a fresh model against its depth, one of `xs` layers
-    Layers,   ///< a number of a fresh model for each layer
-    Shares,   ///< a number of the beta^2 map of a run for each sub-layer
-    Norm,     ///< a number of the model's norm or activation alone, on Gaussian rows, over `xs` of `over`
-    Wiring,   ///< a number of every sub-layer but the last, counted from the wiring
-    Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
+    Run,     ///< a number of one run at every step in [from, to]
+    Sweep,   ///< a number of one run at the end, against the values `xs` of the field `field`
+    Depth,   ///< a number of a fresh model against its depth, one of `xs` layers
+    Layers,  ///< a number of a fresh model for each layer
+    Shares,  ///< a number of the beta^2 map of a run for each sub-layer
+    Norm,    ///< a number of the model's norm or activation alone, on Gaussian rows, over `xs` of `over`
+    Wiring,  ///< a number of every sub-layer but the last, counted from the wiring
+    Profile,  ///< a number of one run at each step in [from, to] for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
     Tape,     ///< a number of a tape, replayed; `run` is the tape's id
@@ -63,7 +63,7 @@ struct Curve {
   std::string run{};             ///< the run that is measured
   std::string y{};               ///< what is measured, see curves.h
   bool relative = false;         ///< Run: divided by its first value
-  int32_t from = 1, to = 0;      ///< Profile, OneStep: both are the step
+  int32_t from = 1, to = 0;      ///< Profile: both are the step, or the first and the last; OneStep: the step
   std::string field{};           ///< Sweep, Border
   std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm, OneStep
   std::string other{};           ///< Border, and the sweeps that are its cells (map/swept.h)
@@ -166,6 +166,8 @@ struct Figure {
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
   std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
+  std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
+  std::string bars{};               ///< a tape whose norm is drawn as bars, to be moved by hand
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

@@ -87,8 +87,10 @@ Figure read_figure(const std::string& id, Table t) {
   f.tape = t.text("tape", "");
   if (!f.tape.empty()) f.follow = t.whole("follow", 0, static_cast<int32_t>(kMostSmallNumbers), 0);
   f.ball = t.text("ball", "");
-  if (f.map_run.empty() && f.cells.empty() && f.tape.empty()) {
-    f.x = read_axis(t.table("x"));
+  f.walk = t.texts("walk");
+  f.bars = t.text("bars", "");
+  if (f.map_run.empty() && f.cells.empty() && f.tape.empty() && f.bars.empty()) {
+    if (f.walk.empty()) f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }
   for (Table& line : t.tables("lines")) {

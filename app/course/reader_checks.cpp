@@ -9,6 +9,8 @@
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
+#include "app/course/pictures/bars.h"
+#include "app/course/pictures/walk.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
@@ -97,9 +99,9 @@ class Checker {
     if (asks_critical_rate(c) && spec.train.critical_every == 0)
       refuse("curve." + c.id, "y",
              fmt::format("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
-    if ((c.of == Of::Profile || c.of == Of::OneStep) && c.from > spec.train.steps)
-      refuse("curve." + c.id, "step",
-             fmt::format("{} comes after the last: expected at most {}", c.from, spec.train.steps));
+    if ((c.of == Of::Profile || c.of == Of::OneStep) && c.to > spec.train.steps)
+      refuse("curve." + c.id, is_walk(c) ? "steps" : "step",
+             fmt::format("{} comes after the last: expected at most {}", c.to, spec.train.steps));
     if (c.of != Of::Border) return;
     try {
       points_of(c, spec);
@@ -139,6 +141,8 @@ class Checker {
     if (!f.map_run.empty()) map(f, table);
     if (!f.cells.empty()) cells(f, table);
     if (!f.ball.empty()) ball(f, table);
+    if (const std::string why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
+    if (const std::string why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))

@@ -12,6 +12,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/pictures/stills.h"
 #include "app/course/summary.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
@@ -70,6 +71,14 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   if (figure.map_run.empty() && !lesson.runs.empty())
     plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
   return plot;
+}
+
+std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
+                     plot::ExportSize size) {
+  if (!is_picture(figure)) return plot::to_svg(kept_plot(lesson, figure, kept), theme, size);
+  FigureData data;
+  data.reference = &kept;
+  return picture_svg(lesson, figure, data, theme, size);
 }
 
 std::string claim_table(const Course& course) {
@@ -219,9 +228,8 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
         add_tape(pages, lesson, figure);
         continue;
       }
-      const plot::PlotSpec plot = kept_plot(lesson, figure, *kept);
       for (const bool dark : {false, true})
-        write(picture_of(lesson, figure, dark), plot::to_svg(plot, ui::theme(dark), {640, 400}));
+        write(picture_of(lesson, figure, dark), kept_svg(lesson, figure, *kept, ui::theme(dark), {640, 400}));
       add_figure(pages, lesson, figure);
     }
   }

@@ -8,7 +8,8 @@
 
 #include "app/course/check/check.h"
 #include "app/course/reader.h"
-#include "app/plot/plot_spec.h"
+#include "app/plot/plot.h"
+#include "app/ui/theme.h"
 
 namespace normscope::course {
 
@@ -38,5 +39,8 @@ std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
 std::string settings_of(const Lesson& lesson, const LessonRun& run);
 /// `kept_plot` draws a figure from the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
+/// `kept_svg` is that figure as a file, also where it is a picture and no plot.
+std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
+                     plot::ExportSize size);
 
 }  // namespace normscope::course

@@ -67,6 +67,9 @@ void Player::choose(size_t index) {
   balls_.clear();
   tape_done_.clear();
   tape_.reset();
+  walked_.clear();
+  bars_.clear();
+  held_scale_.reset();
   before_.clear();
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;

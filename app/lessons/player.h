@@ -2,6 +2,7 @@
 // It is state plus draw(), without a window. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
+// lesson/walk, lesson/walk/step, lesson/bars, lesson/bars/NUMBER, add, times and written,
 // lesson/zoo, lesson/figure/ID, lesson/plot/ball, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
@@ -20,6 +21,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/language/language.h"
+#include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/lessons/flow.h"
@@ -39,6 +41,9 @@ struct SliderRange {
   double low = 0, high = 1, step = 1;
   std::vector<double> values{};  ///< the only values it can stop at; empty: every step
   std::string unit{};
+  bool log = false;                  ///< the same way on it is the same factor
+  double share(double value) const;  ///< where a value lies, 0 to 1
+  double at(double share) const;
 };
 
 /// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
@@ -221,6 +226,12 @@ class Player {
   std::string formula_now(const course::Figure& figure, const course::TapeTable& table, size_t place) const;
   void show_network(ui::Ui& ui, const ui::Rect& rect, const course::Figure& figure,
                     const course::TapeTable& table);
+  // player_pictures.cpp
+  void draw_walk(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
+  void draw_bars(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
+  course::BarsHand hold_knobs(ui::Ui& ui, ui::Rect rect, const course::Bars& bars, course::BarsHand hand);
+  course::BarsHand hold_bars(ui::Ui& ui, const ui::Rect& picture, const SmallTape& tape,
+                             const course::Bars& bars, course::BarsHand hand);
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
@@ -300,6 +311,9 @@ class Player {
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
   std::string tape_error_;
+  std::map<std::string, double> walked_;                 ///< by figure: the step that the hand chose
+  std::map<std::string, course::BarsHand> bars_;         ///< by figure
+  std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
   float scroll_ = 0, text_height_ = 0;
   bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
 };

@@ -220,6 +220,8 @@ void Player::draw_plot(Ui& ui, Rect rect) {
   const bool predicting = step_ == StepKind::Predict;
   const Figure& figure = figure_shown();
   if (!figure.tape.empty()) return draw_tape(ui, rect, figure);
+  if (!figure.walk.empty()) return draw_walk(ui, rect, figure);
+  if (!figure.bars.empty()) return draw_bars(ui, rect, figure);
   const FigureData data = step_data(figure, *state);
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];

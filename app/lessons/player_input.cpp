@@ -113,6 +113,14 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   }
 }
 
+double SliderRange::share(double value) const {
+  return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+}
+
+double SliderRange::at(double share) const {
+  return log ? low * std::pow(high / low, share) : low + (high - low) * share;
+}
+
 bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, const SliderRange& range,
                          std::string_view help) {
   // Names of their own, not a structured binding: Clang before 16 captures none of those in a lambda.
@@ -128,8 +136,9 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
   if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
   const auto nearest = [&](double v) {
-    return std::min_element(values.begin(), values.end(),
-                            [&](double a, double b) { return std::abs(a - v) < std::abs(b - v); });
+    return std::min_element(values.begin(), values.end(), [&](double a, double b) {
+      return std::abs(range.share(a) - range.share(v)) < std::abs(range.share(b) - range.share(v));
+    });
   };
   const auto snap = [&](double v) {
     if (!values.empty()) return *nearest(v);
@@ -140,10 +149,10 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
     const auto at = nearest(value) - values.begin() + steps;
     return values[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(values) - 1))];
   };
-  if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
+  if (h.held) value = snap(range.at(static_cast<double>((ui.mouse().x - track.x) / track.w)));
   if (h.arrow_x || h.arrow_y) value = moved(h.arrow_x + h.arrow_y);
   p.fill(track, t.trough, 3);
-  const float x = track.x + track.w * static_cast<float>((value - low) / (high - low));
+  const float x = track.x + track.w * static_cast<float>(range.share(value));
   if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
   p.accent_disc(t, {x, track.y + 3}, 9);
   // Between the ends only where the hand can stop.
@@ -156,8 +165,8 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
     const TextStyle tick{Face::Mono, type::tick};
     const std::string text = ui::number(v, 3);
     const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
-    const float at = std::clamp(track.x + track.w * static_cast<float>((v - low) / (high - low)),
-                                rect.x + half, rect.right() - half);
+    const float at = std::clamp(track.x + track.w * static_cast<float>(range.share(v)), rect.x + half,
+                                rect.right() - half);
     if (at - half < free_from) continue;
     free_from = at + half + 4;
     p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::Centre);

@@ -79,7 +79,7 @@ std::string to_markdown(const std::vector<LessonReport>& reports, const std::str
 }
 
 std::string to_svg(const LessonReport& report, const Figure& figure) {
-  return plot::to_svg(kept_plot(*report.lesson, figure, report.results), ui::theme(false), {640, 400});
+  return kept_svg(*report.lesson, figure, report.results, ui::theme(false), {640, 400});
 }
 
 }  // namespace normscope::course

@@ -13,8 +13,8 @@ namespace normscope::course {
 namespace {
 
 constexpr size_t kMostPoints = 100, kMostCells = 100;
-constexpr int32_t kLastStep = 100'000;  // of a curve
-constexpr double kDeepest = 256;        // layers
+constexpr int32_t kLastStep = 100'000, kMostWalked = 100;  // of a curve; of a profile
+constexpr double kDeepest = 256;                           // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
 /// `order_of_field` is the place of a key in the order of setting; wiring.* comes after all that makes the layers.
@@ -131,15 +131,6 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
-void read_steps(Curve& c, Table& t) {
-  const std::vector<double> steps = t.numbers("steps");
-  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
-    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-  c.from = static_cast<int32_t>(steps[0]);
-  c.to = static_cast<int32_t>(steps[1]);
-  c.relative = t.flag("relative", false);
-}
-
 /// `number_field` reads the field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
@@ -159,6 +150,24 @@ void read_border(Curve& c, Table& t) {
   if (c.values.size() * c.xs.size() > kMostCells)
     t.refuse("values",
              fmt::format("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
+}
+
+void read_steps(Curve& c, Table& t) {
+  const std::vector<double> steps = t.numbers("steps");
+  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
+  c.from = static_cast<int32_t>(steps[0]);
+  c.to = static_cast<int32_t>(steps[1]);
+}
+
+void read_profile(Curve& c, Table& t) {
+  if (!t.has("steps")) {
+    c.from = c.to = t.whole("step", 1, kLastStep);
+    return;
+  }
+  read_steps(c, t);
+  if (!is_walk(c) || c.to - c.from >= kMostWalked)
+    t.refuse("steps", fmt::format("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
 }
 
 void read_rows(Curve& c, Table& t) {
@@ -219,6 +228,7 @@ Curve read_curve(const std::string& id, Table t) {
   switch (c.of) {
     case Curve::Of::Run:
       read_steps(c, t);
+      c.relative = t.flag("relative", false);
       break;
     case Curve::Of::Sweep:
       c.field = number_field(t, "field");
@@ -243,7 +253,7 @@ Curve read_curve(const std::string& id, Table t) {
       read_rows(c, t);
       break;
     case Curve::Of::Profile:
-      c.from = c.to = t.whole("step", 1, kLastStep);
+      read_profile(c, t);
       break;
     case Curve::Of::OneStep:
       c.from = c.to = t.whole("step", 1, kLastStep);

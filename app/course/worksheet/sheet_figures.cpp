@@ -9,6 +9,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/pictures/stills.h"
 #include "app/course/report.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
@@ -88,17 +89,19 @@ std::string tape_html(const Sheet& sheet, const Figure& figure) {
 std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step) {
   if (!figure.tape.empty()) return tape_html(sheet, figure);
   const bool predicting = step == StepKind::Predict, measured = sheet.answers && sheet.kept && !predicting;
-  if (!figure.map_run.empty() && !measured) return "";
-  plot::PlotSpec plot =
-      measured ? kept_plot(sheet.lesson, figure, *sheet.kept) : axes(sheet, figure, predicting);
+  if ((!figure.map_run.empty() || !figure.walk.empty()) && !measured) return "";
   const Words& words = *sheet.lesson.words;
   std::string caption;
-  if (!measured && !predicting)
+  const std::string svg = measured ? kept_svg(sheet.lesson, figure, *sheet.kept, ui::theme(false), kSize)
+                          : is_picture(figure)
+                              ? picture_svg(sheet.lesson, figure, {}, ui::theme(false), kSize)
+                              : plot::to_svg(axes(sheet, figure, predicting), ui::theme(false), kSize);
+  if (!measured && !predicting && !is_picture(figure))
     caption = element("figcaption", words.say("worksheet.draw",
                                               {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   // The site finds its own picture of the figure by this name.
-  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id,
-                     inlined(plot::to_svg(plot, ui::theme(false), kSize)), caption);
+  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id, inlined(svg),
+                     caption);
 }
 
 }  // namespace

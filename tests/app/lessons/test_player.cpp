@@ -527,7 +527,8 @@ TEST_CASE("every page has one figure, and but for the wait something to do besid
       INFO(id << " " << to_string(step));
       size_t figures = 0, cards = 0, hands = 0;
       for (const ui::Control& c : p.ui.registry().all()) {
-        if (c.name == "lesson/plot" || c.name == "lesson/tape") ++figures;
+        for (const char* figure : {"lesson/plot", "lesson/tape", "lesson/walk", "lesson/bars"})
+          if (c.name == figure) ++figures;
         if (c.name.starts_with("lesson/card/")) ++cards;
         if (!c.interactive || !c.enabled) continue;
         for (const char* hand : {"lesson/slider", "lesson/draw", "lesson/card/", "lesson/tape/next",

@@ -1,0 +1,258 @@
+#include "app/course/pictures/bars.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::course {
+namespace {
+
+using namespace ui;
+
+constexpr float kStripHead = 22, kStripGap = 18, kAxisRoom = 26, kValueRoom = 16;
+constexpr float kBarPart = 0.56f, kHandle = 8;
+constexpr double kMostWritten = 100;  // so that no chain of moves leads far away
+constexpr double kSame = 1e-3;  // by so much of the largest number two rows may differ by rounding alone
+
+const TextStyle kValueStyle{Face::Mono, type::tick}, kStripStyle{Face::Bold, type::body};
+
+const SmallTape::Instruction& norm_of(const SmallTape& tape) {
+  return *std::find_if(tape.instructions.begin(), tape.instructions.end(),
+                       [](const auto& i) { return i.op == SmallTape::Op::Norm; });
+}
+
+SmallTape::Number& input_of(SmallTape& tape) {
+  const std::string name = norm_of(tape).of[0];
+  return *std::find_if(tape.numbers.begin(), tape.numbers.end(),
+                       [&](const auto& n) { return n.name == name; });
+}
+
+SmallTape moved(SmallTape tape, const BarsHand& hand) {
+  std::vector<float>& x = input_of(tape).values;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double written = hand.row.empty() ? static_cast<double>(x[i]) : hand.row[i];
+    x[i] = static_cast<float>(written * hand.times + hand.add);
+  }
+  return tape;
+}
+
+std::vector<double> doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
+double length_of(const std::vector<double>& row) {
+  return std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+}
+
+/// `nice` is the smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 0 where there is nothing.
+double nice(double value) {
+  if (!(value > 0)) return 0;
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  for (const double step : {1.0, 2.0, 5.0})
+    if (step * power >= value * (1 - 1e-9)) return step * power;
+  return 10 * power;
+}
+
+Bars::Strip strip_of(std::vector<double> now, std::vector<double> written) {
+  Bars::Strip strip{std::move(now), std::move(written)};
+  double low = 0, high = 0;
+  for (const auto* row : {&strip.now, &strip.written})
+    for (const double v : *row) {
+      low = std::min(low, v);
+      high = std::max(high, v);
+    }
+  strip.low = -nice(-low);
+  strip.high = nice(high);
+  if (strip.low == strip.high) strip.high = 1;
+  return strip;
+}
+
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0, off = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    most = std::max({most, std::abs(a[i]), std::abs(b[i])});
+    off = std::max(off, std::abs(a[i] - b[i]));
+  }
+  return off <= kSame * most;
+}
+
+/// `StripPlace` is a strip in its rectangle: a head, and below it the bars between two numbers of its axis.
+struct StripPlace {
+  Rect head, area;
+  const Bars::Strip& strip;
+
+  float at(double value) const {
+    return area.bottom() - area.h * static_cast<float>((value - strip.low) / (strip.high - strip.low));
+  }
+  Rect slot(size_t i) const {
+    const float wide = area.w / static_cast<float>(strip.now.size());
+    return {area.x + wide * static_cast<float>(i), area.y, wide, area.h};
+  }
+  Rect bar(size_t i, double value) const {
+    const Rect place = slot(i);
+    const float zero = at(0), end = at(value), wide = place.w * kBarPart;
+    return {place.centre().x - wide / 2, std::min(zero, end), wide, std::abs(end - zero)};
+  }
+};
+
+StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
+  const float wide = (rect.w - 2 * kStripGap) / 3;
+  Rect place{rect.x + static_cast<float>(which) * (wide + kStripGap), rect.y, wide, rect.h};
+  const Rect head = place.take_top(kStripHead, 2);
+  place.take_left(kAxisRoom, 2);
+  return {head, place.inset(0, kValueRoom), which == 0 ? bars.in : which == 1 ? bars.out : bars.back};
+}
+
+/// `paint_spread` draws the mean as a line, and one spread to either side as a soft band.
+void paint_spread(Painter& p, const Theme& t, const StripPlace& at, double mean, double spread) {
+  const float top = std::max(at.area.y - kValueRoom, at.at(mean + spread)),
+              bottom = std::min(at.area.bottom() + kValueRoom, at.at(mean - spread));
+  if (bottom > top) p.fill({at.area.x, top, at.area.w, bottom - top}, t.ink.alpha(theory_alpha));
+  p.line({at.area.x, at.at(mean)}, {at.area.right(), at.at(mean)}, t.ink2, line::reference);
+}
+
+void paint_axis(Painter& p, const Theme& t, const StripPlace& at) {
+  p.hairline({at.area.x, at.at(0)}, {at.area.right(), at.at(0)}, t.axis);
+  const float below = at.at(at.strip.low) - at.at(0), above = at.at(0) - at.at(at.strip.high);
+  std::vector<double> ticks{at.strip.low, at.strip.high};
+  if (std::min(below, above) > kValueRoom) ticks.push_back(0);
+  for (const double tick : ticks)
+    p.text_in({at.area.x - kAxisRoom - 2, at.at(tick) - 8, kAxisRoom, 16}, kValueStyle, t.ink3,
+              number(tick, 2), Align::Right);
+}
+
+void paint_strip(Painter& p, const Theme& t, const StripPlace& at, bool hand) {
+  paint_axis(p, t, at);
+  for (size_t i = 0; i < at.strip.now.size(); ++i) {
+    const double value = at.strip.now[i];
+    const Rect box = at.bar(i, value), slot = at.slot(i);
+    p.fill(box, t.slot);
+    const bool differs = !same({value}, {at.strip.written[i]});
+    if (differs)
+      p.dashed_outline(at.bar(i, at.strip.written[i]), t.ink3, 1, {line::reference_on, line::reference_off});
+    const bool below = value < 0;
+    if (hand) p.accent_box(t, centred({box.centre().x, below ? box.bottom() : box.y}, box.w, kHandle), 3);
+    const float away = hand ? kHandle / 2 : 0, y = below ? box.bottom() + away : box.y - kValueRoom - away;
+    const std::string text = fitting(p, kValueStyle, slot.w, {number(value, 2), number(value, 1)});
+    const Rect words{slot.x, y, slot.w, kValueRoom};
+    if (differs)  // its number is read through the outline
+      p.fill(centred(words.centre(), p.text_width(kValueStyle, text) + 4, 12), t.panel.alpha(0.8f), 2);
+    p.text_in(words, kValueStyle, t.ink, text, Align::Centre);
+  }
+}
+
+}  // namespace
+
+Bars bars_of(const SmallTape& tape, const BarsHand& hand) {
+  SmallTape now = moved(tape, hand);
+  const SmallReplay written = replay_small_tape(tape), replay = replay_small_tape(now);
+  Bars bars;
+  bars.x = input_of(now).name;
+  bars.y = norm_of(now).name;
+  const auto numbers = [](const auto& all, const std::string& name) { return doubles(all.at(name).values); };
+  bars.in = strip_of(numbers(replay.values, bars.x), numbers(written.values, bars.x));
+  bars.out = strip_of(numbers(replay.values, bars.y), numbers(written.values, bars.y));
+  bars.back = strip_of(numbers(replay.gradients, bars.x), numbers(written.gradients, bars.x));
+  const std::vector<double>& x = bars.in.now;
+  const auto count = static_cast<double>(x.size());
+  bars.mean = std::accumulate(x.begin(), x.end(), 0.0) / count;
+  double square = 0;
+  for (const double v : x) square += (v - bars.mean) * (v - bars.mean) / count;
+  bars.spread = std::sqrt(square);
+  bars.length = length_of(bars.back.now);
+  return bars;
+}
+
+BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value) {
+  SmallTape written = tape;
+  if (hand.row.empty()) hand.row = doubles(input_of(written).values);
+  hand.row[bar] = std::clamp((value - hand.add) / hand.times, -kMostWritten, kMostWritten);
+  hand.last = BarsHand::Last::Bar;
+  return hand;
+}
+
+std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
+  using Last = BarsHand::Last;
+  BarsHand before = hand;
+  if (hand.last == Last::Add) before.add = 0;
+  if (hand.last == Last::Times) before.times = 1;
+  if (hand.last == Last::Bar) before.row.clear();
+  const Bars old = bars_of(tape, before), now = bars_of(tape, hand);
+  if (hand.last == Last::None || same(old.in.now, now.in.now))
+    return words.say("course.bars.nothing", {{"x", now.x}, {"y", now.y}});
+  const std::string move =
+      hand.last == Last::Add ? words.say("course.bars.added", {{"x", now.x}, {"number", number(hand.add, 3)}})
+      : hand.last == Last::Times
+          ? words.say("course.bars.multiplied", {{"x", now.x}, {"factor", number(hand.times, 3)}})
+          : words.say("course.bars.moved", {{"x", now.x}});
+  const bool stays = same(old.out.now, now.out.now);
+  const std::string y = words.say(stays ? "course.bars.stays" : "course.bars.changes", {{"y", now.y}});
+  if (!back_known) return move + y + ".";
+  if (stays && same(old.back.now, now.back.now)) return move + y + words.say("course.bars.back_stays");
+  const double times = now.length / old.length;
+  std::vector<double> scaled = old.back.now;
+  for (double& v : scaled) v *= times;
+  if (!same(scaled, now.back.now)) return move + y + words.say("course.bars.back_changes");
+  return move + y +
+         words.say(times < 1 ? "course.bars.back_divided" : "course.bars.back_multiplied",
+                   {{"number", number(times < 1 ? 1 / times : times, 3)}});
+}
+
+std::vector<std::vector<Rect>> bar_boxes(const Bars& bars, const Rect& rect) {
+  std::vector<std::vector<Rect>> all(3);
+  for (size_t which = 0; which < 3; ++which) {
+    const StripPlace at = strip_place(bars, rect, which);
+    for (size_t i = 0; i < at.strip.now.size(); ++i) all[which].push_back(at.bar(i, at.strip.now[i]));
+  }
+  return all;
+}
+
+std::vector<Rect> bar_slots(const Bars& bars, const Rect& rect) {
+  const StripPlace at = strip_place(bars, rect, 0);
+  std::vector<Rect> slots;
+  for (size_t i = 0; i < bars.in.now.size(); ++i) slots.push_back(at.slot(i));
+  return slots;
+}
+
+double bar_value(const Bars& bars, const Rect& slot, float y) {
+  const double share = static_cast<double>((slot.bottom() - y) / slot.h);
+  return bars.in.low + (bars.in.high - bars.in.low) * std::clamp(share, 0.0, 1.0);
+}
+
+void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, const Words& words,
+                bool hand) {
+  const std::string heads[] = {
+      words.say("course.bars.in",
+                {{"x", bars.x}, {"mean", number(bars.mean, 3)}, {"spread", number(bars.spread, 3)}}),
+      words.say("course.bars.out", {{"x", bars.x}, {"y", bars.y}}),
+      bars.back_known ? words.say("course.bars.back", {{"x", bars.x}, {"length", number(bars.length, 3)}})
+                      : words.say("course.bars.back_unknown", {{"x", bars.x}})};
+  for (size_t which = 0; which < 3; ++which) {
+    const StripPlace at = strip_place(bars, rect, which);
+    p.text_in(at.head, kStripStyle, t.ink, heads[which]);
+    if (which == 0) paint_spread(p, t, at, bars.mean, bars.spread);
+    if (which == 1) paint_spread(p, t, at, 0, 1);
+    if (which < 2 || bars.back_known) {
+      paint_strip(p, t, at, hand && which == 0);
+    } else {
+      p.outline(at.area, t.strong);
+      p.text_in(at.area, kStripStyle, t.ink3, "?", Align::Centre);
+    }
+  }
+}
+
+std::string wrong_bars(const Lesson& lesson, const Figure& figure) {
+  if (figure.bars.empty()) return "";
+  const LessonTape* tape = lesson.tape(figure.bars);
+  if (!tape) return fmt::format("'{}' is not in this lesson: expected a tape of it", figure.bars);
+  const SmallTape& all = tape->tape;
+  const auto is_norm = [](const auto& i) { return i.op == SmallTape::Op::Norm; };
+  if (std::count_if(all.instructions.begin(), all.instructions.end(), is_norm) == 1)
+    for (const SmallTape::Number& n : all.numbers)
+      if (n.name == norm_of(all).of[0] && n.rows == 1) return "";
+  return fmt::format("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
+}
+
+}  // namespace normscope::course

@@ -1,0 +1,60 @@
+// The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it, and
+// the gradient that comes back. They are those of a [tape] of the lesson, which is replayed with every number that a
+// hand has moved: adding to all numbers of x, multiplying them all, or one number by itself. The player puts hands on
+// them, the report and the worksheet show the tape as it is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/course/lesson.h"
+#include "app/ui/paint.h"
+
+namespace normscope::course {
+
+/// `BarsHand` is what the hand did to x: every number of `row` times `times`, plus `add`.
+struct BarsHand {
+  enum class Last : uint8_t { None, Add, Times, Bar } last = Last::None;  ///< what it moved last
+  double add = 0, times = 1;
+  std::vector<double> row{};  ///< empty: as the tape has it
+  friend bool operator==(const BarsHand&, const BarsHand&) = default;
+};
+
+struct Bars {
+  /// `Strip` is one of the three: its numbers now, and as the tape is written.
+  struct Strip {
+    std::vector<double> now, written;
+    double low = 0, high = 1;  ///< of its axis
+  };
+  std::string x, y;  ///< names on the tape
+  Strip in, out, back;
+  double mean = 0, spread = 1;  ///< of x
+  double length = 0;            ///< of the gradient that comes back to x
+  bool back_known = true;       ///< whether it may be seen
+};
+
+/// `bars_of` replays the tape. Throws Error where a number is not finite, as where all of x are the same.
+Bars bars_of(const SmallTape& tape, const BarsHand& hand);
+
+/// `with_bar` is the hand after it has drawn one number of x to a value.
+BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value);
+
+/// `bars_sentence` says what the last move has left as it is and what it has changed, by comparing the replay without
+/// that move.
+std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words);
+
+/// `bar_boxes` places the bars of x, of y and of the gradient in `rect`, from zero to each number.
+std::vector<std::vector<ui::Rect>> bar_boxes(const Bars& bars, const ui::Rect& rect);
+/// `bar_slots` is where a hand may take hold of each bar of x: the whole height of its column. `bar_value` is the number
+/// at a height there.
+std::vector<ui::Rect> bar_slots(const Bars& bars, const ui::Rect& rect);
+double bar_value(const Bars& bars, const ui::Rect& slot, float y);
+
+/// `paint_bars` draws the handles of x only for a hand.
+void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::Rect& rect,
+                const Words& words, bool hand);
+
+/// `wrong_bars` is empty where the figure has no bars, or its tape has one norm, of a single row that is given.
+std::string wrong_bars(const Lesson& lesson, const Figure& figure);
+
+}  // namespace normscope::course

@@ -1,0 +1,55 @@
+#include "app/course/pictures/stills.h"
+
+#include "app/course/pictures/bars.h"
+#include "app/course/pictures/walk.h"
+#include "app/ui/svg.h"
+
+namespace normscope::course {
+namespace {
+
+constexpr float kSentenceLine = 17;
+
+/// `paint_still` draws a picture below its title and its sentence.
+ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, const Figure& figure,
+                    const FigureData& data, plot::ExportSize size) {
+  const ui::Rect whole{0, 0, size.width, size.height};
+  p.begin_group(figure.title);
+  p.fill(whole, t.panel);
+  ui::Rect rest = whole.inset(ui::space::pad, 8);
+  const Words& words = *lesson.words;
+  ui::Rect head = rest.take_top(26);
+  head.take_left(p.text_in(head, {ui::Face::Bold, ui::type::title}, t.ink, figure.title) + 12);
+  if (data.reference && figure.bars.empty())  // nothing of a tape is random
+    p.text_in(head, {ui::Face::Sans, ui::type::body}, t.ink3,
+              words.say("course.walk.mean", {{"seeds", data.reference->seeds}}));
+  const auto say = [&](const std::string& sentence) {
+    rest.take_top(p.text_wrapped(rest, {ui::Face::Sans, ui::type::body}, t.ink2, sentence, kSentenceLine), 6);
+  };
+  if (!figure.bars.empty()) {
+    say(figure.note);
+    Bars bars = bars_of(lesson.tape(figure.bars)->tape, {});
+    bars.back_known = data.reference != nullptr && data.draw_only.empty();
+    paint_bars(p, t, bars, rest, words, false);
+  } else {
+    const auto [first, last] = walk_steps(lesson, figure, data);
+    const Walk walk = walk_at(lesson, figure, data, last);
+    say(last < first ? figure.note : walk_sentence(walk, words));
+    paint_walk(p, t, walk, rest, words);
+  }
+  p.end_group();
+  return {size.width, size.height};
+}
+
+}  // namespace
+
+bool is_picture(const Figure& figure) { return !figure.walk.empty() || !figure.bars.empty(); }
+
+std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
+                        const ui::Theme& theme, plot::ExportSize size) {
+  return ui::to_svg(
+      figure.title,
+      [&](ui::Painter& p, const ui::Theme& t) { return paint_still(p, t, lesson, figure, data, size); },
+      theme);
+}
+
+}  // namespace normscope::course

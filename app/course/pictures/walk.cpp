@@ -1,0 +1,260 @@
+#include "app/course/pictures/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "app/course/curves.h"
+#include "app/course/labels.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::course {
+namespace {
+
+using namespace ui;
+
+constexpr float kWalkHead = 26, kWalkKey = 30,
+                kBetweenStacks = 16;  // px: tile and name; the key; between two stacks
+constexpr float kWidestArrow = 64, kShareOfStack = 0.28f;
+constexpr float kSlab = 20, kLowSlab = 16, kSlabPart = 0.4f, kWideSlab = 190;
+constexpr float kInKey = 6;  // px between an arrow and its number
+constexpr float kArrowTip = 9,
+                kArrowBarb = 4;  // px: the height of an arrow's head, and how far it stands out
+constexpr size_t kMostStacks = 4;
+
+const TextStyle kLengthStyle{Face::Mono, type::tick}, kSlabStyle{Face::Sans, type::tick};
+
+int32_t layers_in(const Lesson& lesson, const Curve& curve, const Changes& changes) {
+  return layers_of(curve.y, spec_of(lesson, curve.run, 1, changes).model);
+}
+
+/// `walk_values` is what may be seen of a curve, or nothing.
+const std::vector<double>* walk_values(const std::string& curve, const FigureData& data) {
+  if (!data.draw_only.empty()) return nullptr;
+  if (data.own) {
+    const auto it = data.own->find(curve);
+    return it == data.own->end() ? nullptr : &it->second.y;
+  }
+  if (!data.reference) return nullptr;
+  const auto it = data.reference->curves.find(curve);
+  return it == data.reference->curves.end() ? nullptr : &it->second.mean;
+}
+
+/// `WalkPlaces` is where the parts of a walk lie in its rectangle.
+struct WalkPlaces {
+  Rect heads, stacks, key;
+  float stack = 0, slab = 0, arrow = 0,
+        widest = 0;  // px: a stack's width, the heights of a layer and of an arrow
+
+  float left(size_t i) const { return stacks.x + static_cast<float>(i) * (stack + kBetweenStacks); }
+  /// `slab_of` is the box of a layer counted from the loss, which is 0.
+  Rect slab_of(size_t i, int32_t down) const {
+    return {left(i), stacks.y + static_cast<float>(down) * (slab + arrow), std::min(stack * 0.75f, kWideSlab),
+            slab};
+  }
+};
+
+WalkPlaces walk_places(const Walk& walk, Rect rect) {
+  WalkPlaces at;
+  at.heads = rect.take_top(kWalkHead, 2);
+  at.key = rect.take_bottom(kWalkKey);
+  at.stacks = rect;
+  const auto count = static_cast<float>(std::max<size_t>(1, walk.stacks.size()));
+  const float rows = static_cast<float>(std::max(1, walk.layers));
+  at.stack = (rect.w - (count - 1) * kBetweenStacks) / count;
+  at.slab = std::clamp(kSlabPart * rect.h / (rows + 1), kLowSlab, kSlab);
+  at.arrow = std::max(0.f, (rect.h - 4 - (rows + 1) * at.slab) / rows);
+  at.widest = std::min(kWidestArrow, kShareOfStack * at.stack);
+  return at;
+}
+
+/// `arrow_in` is an arrow of that width that comes down from `top` to `bottom`.
+WalkArrow arrow_in(float x, float top, float bottom, float width, double length) {
+  const float tip = std::min(kArrowTip, (bottom - top) * 0.6f);
+  return {{x - width / 2, top, width, bottom - top - tip}, {x, bottom}, length};
+}
+
+void paint_arrow(Painter& p, const WalkArrow& arrow, Colour colour) {
+  p.fill({arrow.shaft.x, arrow.shaft.y, arrow.shaft.w, arrow.shaft.h + 1}, colour);  // no seam at the head
+  const float half = arrow.shaft.w / 2 + kArrowBarb;
+  const Vec head[] = {
+      {arrow.tip.x - half, arrow.shaft.bottom()}, {arrow.tip.x + half, arrow.shaft.bottom()}, arrow.tip};
+  p.polygon(head, colour);
+}
+
+void paint_slab(Painter& p, const Theme& t, const Rect& box, const std::string& text) {
+  p.fill(box, t.raised, 4);
+  p.outline(box, t.wire, line::box, 4);
+  p.text_in(box, kSlabStyle, t.ink, text, Align::Centre);
+}
+
+void paint_stack(Painter& p, const Theme& t, const Walk& walk, size_t i, const WalkPlaces& at,
+                 const Words& words) {
+  const Walk::Stack& stack = walk.stacks[i];
+  const Rect head{at.left(i), at.heads.y, at.stack, at.heads.h};
+  tile(p, t, {head.x, head.y + 2, 18, 18}, stack.run);
+  p.text_in({head.x + 26, head.y, head.w - 26, 22}, {Face::Bold, type::body}, t.ink, stack.name);
+  paint_slab(p, t, at.slab_of(i, 0), words.say("course.walk.loss"));
+  for (int32_t layer = walk.layers; layer > 0; --layer)
+    paint_slab(p, t, at.slab_of(i, walk.layers + 1 - layer),
+               words.say("course.walk.layer", {{"number", layer}}));
+}
+
+/// `paint_key` shows the arrow of each tick, from the longest on.
+void paint_key(Painter& p, const Theme& t, const Walk& walk, const WalkPlaces& at) {
+  std::vector<double> ticks = walk.scale.ticks;
+  std::sort(ticks.rbegin(), ticks.rend());
+  p.hairline({at.key.x, at.key.y + 2}, {at.key.right(), at.key.y + 2}, t.border);
+  Rect rest = at.key;
+  rest.take_top(6);
+  float wide = 0;
+  const auto room = [&](double tick) { return arrow_width(walk.scale, tick, at.widest) + 2 * kArrowBarb; };
+  for (const double tick : ticks)
+    wide += room(tick) + kInKey + p.text_width(kLengthStyle, number(tick, 1)) + kInKey * 2;
+  const float label = p.text_width(kSlabStyle, walk.scale.label) + kInKey * 2;
+  if (label + wide <= rest.w) p.text_in(rest.take_left(label), kSlabStyle, t.ink3, walk.scale.label);
+  for (const double tick : ticks) {
+    const Rect place = rest.take_left(room(tick), kInKey);
+    paint_arrow(p,
+                arrow_in(place.centre().x, place.y + 2, place.bottom() - 2, place.w - 2 * kArrowBarb, tick),
+                t.ink3);
+    rest.take_left(p.text_in(rest, kLengthStyle, t.ink3, number(tick, 1)), kInKey * 2);
+  }
+}
+
+/// `share_words` says a share as people do: the nearest of those that have a word.
+const std::string& share_words(double share, const Words& words) {
+  constexpr std::pair<double, const char*> kShares[] = {{100, "hundred_times"},
+                                                        {10, "ten_times"},
+                                                        {5, "five_times"},
+                                                        {3, "three_times"},
+                                                        {2, "twice"},
+                                                        {1, "same"},
+                                                        {0.5, "half"},
+                                                        {1 / 3.0, "third"},
+                                                        {0.25, "quarter"},
+                                                        {0.2, "fifth"},
+                                                        {0.1, "tenth"},
+                                                        {0.01, "hundredth"},
+                                                        {0.001, "thousandth"},
+                                                        {1e-4, "ten_thousandth"},
+                                                        {1e-5, "hundred_thousandth"},
+                                                        {1e-6, "millionth"}};
+  const auto off = [share](const auto& one) { return std::abs(std::log(share / one.first)); };
+  const auto* best = std::min_element(std::begin(kShares), std::end(kShares),
+                                      [&](const auto& a, const auto& b) { return off(a) < off(b); });
+  return words.say(std::string("course.walk.share.") + best->second);
+}
+
+}  // namespace
+
+std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data) {
+  const int32_t first = lesson.curve(figure.walk.front())->from;
+  int32_t last = first - 1;
+  for (const std::string& id : figure.walk) {
+    const std::vector<double>* values = walk_values(id, data);
+    const int32_t layers = layers_in(lesson, *lesson.curve(id), data.changes);
+    if (values) last = std::max(last, first - 1 + static_cast<int32_t>(values->size()) / layers);
+  }
+  return {first, last};
+}
+
+Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step) {
+  Walk walk;
+  walk.step = step;
+  walk.scale = figure.y;
+  for (const std::string& id : figure.walk) {
+    const Curve& curve = *lesson.curve(id);
+    Walk::Stack stack{curve.run[0] - 'A', run_label(lesson, curve.run, data.changes, &curve), {}};
+    const int32_t layers = layers_in(lesson, curve, data.changes);
+    walk.layers = std::max(walk.layers, layers);
+    const auto begin = static_cast<size_t>(std::max(0, step - curve.from) * layers);
+    const std::vector<double>* values = walk_values(id, data);
+    for (size_t at = begin; values && at < begin + static_cast<size_t>(layers); ++at)
+      if (begin + static_cast<size_t>(layers) <= values->size()) stack.lengths.push_back((*values)[at]);
+    walk.stacks.push_back(std::move(stack));
+  }
+  return walk;
+}
+
+float arrow_width(const FigureAxis& scale, double length, float widest) {
+  if (!(length > scale.low)) return 0;
+  const double share = std::log(length / scale.low) / std::log(scale.high / scale.low);
+  return widest * static_cast<float>(std::min(1.0, share));
+}
+
+std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const Rect& rect) {
+  const WalkPlaces at = walk_places(walk, rect);
+  std::vector<std::vector<WalkArrow>> all;
+  for (size_t i = 0; i < walk.stacks.size(); ++i) {
+    std::vector<WalkArrow>& arrows = all.emplace_back();
+    const std::vector<double>& lengths = walk.stacks[i].lengths;
+    for (size_t layer = 0; layer < lengths.size(); ++layer) {
+      const Rect below = at.slab_of(i, walk.layers - static_cast<int32_t>(layer));
+      arrows.push_back(arrow_in(below.centre().x, below.y - at.arrow + 1, below.y - 1,
+                                arrow_width(walk.scale, lengths[layer], at.widest), lengths[layer]));
+    }
+  }
+  return all;
+}
+
+void paint_walk(Painter& p, const Theme& t, const Walk& walk, const Rect& rect, const Words& words) {
+  const WalkPlaces at = walk_places(walk, rect);
+  const std::vector<std::vector<WalkArrow>> all = walk_arrows(walk, rect);
+  for (size_t i = 0; i < walk.stacks.size(); ++i) {
+    paint_stack(p, t, walk, i, at, words);
+    const RunLook& look = t.runs[static_cast<size_t>(walk.stacks[i].run)];
+    for (const WalkArrow& arrow : all[i]) {
+      const bool finite = std::isfinite(arrow.length);
+      if (finite) paint_arrow(p, arrow, look.line);
+      const float x = arrow.tip.x + at.widest / 2 + kArrowBarb + 8;
+      p.text_in({x, arrow.shaft.y, at.left(i) + at.stack - x, arrow.tip.y - arrow.shaft.y}, kLengthStyle,
+                finite ? look.text : t.error, number(arrow.length, 2));
+    }
+  }
+  paint_key(p, t, walk, at);
+}
+
+std::string walk_sentence(const Walk& walk, const Words& words) {
+  std::string first, others;
+  for (const Walk::Stack& stack : walk.stacks) {
+    if (stack.lengths.empty()) continue;
+    const double share = stack.lengths.front() / stack.lengths.back();
+    if (!(share > 0) || std::isinf(share)) continue;
+    const std::string run(1, static_cast<char>('A' + stack.run));
+    if (first.empty())
+      first = words.say("course.walk.first", {{"step", walk.step},
+                                              {"run", run},
+                                              {"share", share_words(share, words)},
+                                              {"top", stack.lengths.size()}});
+    else
+      others += words.say(others.empty() ? "course.walk.second" : "course.walk.next",
+                          {{"run", run}, {"share", share_words(share, words)}});
+  }
+  return first.empty() ? "" : first + others + ".";
+}
+
+std::string wrong_walk(const Lesson& lesson, const Figure& figure) {
+  for (const FigureLine& line : figure.lines)
+    if (const Curve* curve = lesson.curve(line.curve); curve && is_walk(*curve))
+      return fmt::format("'{}' is no line: expected it in walk = [...]", line.curve);
+  if (figure.walk.empty()) return "";
+  if (figure.walk.size() > kMostStacks)
+    return fmt::format("{} curves: expected at most {}", figure.walk.size(), kMostStacks);
+  if (!figure.y.log) return "has no log scale: expected y = { log = true, ... }";
+  const Curve* first = lesson.curve(figure.walk.front());
+  for (const std::string& id : figure.walk) {
+    const Curve* curve = lesson.curve(id);
+    if (!curve || !is_walk(*curve) || !lesson.has_letter(curve->run))
+      return fmt::format(
+          "'{}' is no walk of this lesson: expected a curve of = profile of a run with a letter, with steps",
+          id);
+    if (curve->from != first->from || curve->to != first->to)
+      return fmt::format("'{}' has other steps: expected those of {}", id, figure.walk.front());
+  }
+  return "";
+}
+
+}  // namespace normscope::course

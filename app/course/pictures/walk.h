@@ -1,0 +1,54 @@
+// The walk is a figure of a gradient on its way down: for each run a stack of layers below the loss, at one step, with
+// an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there. The player
+// shows it at the step that the hand chooses, the report and the worksheet at the last.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/course/figures.h"
+#include "app/ui/paint.h"
+
+namespace normscope::course {
+
+struct Walk {
+  struct Stack {
+    int run = 0;  ///< 0 is A
+    std::string name;
+    std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
+  };
+  std::vector<Stack> stacks;
+  int32_t layers = 0;  ///< of the highest stack
+  int32_t step = 0;
+  FigureAxis scale;  ///< of the arrows: nothing at `low`, the widest at `high`; the ticks are the key
+};
+
+/// `walk_steps` is the first step of a figure's curves, and the last that any of them has reached; it is less than the
+/// first where nothing may be seen.
+std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
+/// `walk_at` takes a step from what may be seen: the learner's own run, or the mean over the seeds.
+Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
+
+/// `arrow_width` is how wide an arrow is, of at most `widest`.
+float arrow_width(const FigureAxis& scale, double length, float widest);
+
+/// `WalkArrow` is the arrow into one layer of a stack, from its upper end to its tip.
+struct WalkArrow {
+  ui::Rect shaft;  ///< without its head
+  ui::Vec tip;
+  double length = 0;
+};
+/// `walk_arrows` places the arrows of a picture in `rect`: by stack, then by layer, the lowest first.
+std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const ui::Rect& rect);
+
+void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::Rect& rect,
+                const Words& words);
+
+/// `walk_sentence` says how much the lowest layer hears of what the highest one does; empty where nothing is known.
+std::string walk_sentence(const Walk& walk, const Words& words);
+
+/// `wrong_walk` is empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
+std::string wrong_walk(const Lesson& lesson, const Figure& figure);
+
+}  // namespace normscope::course

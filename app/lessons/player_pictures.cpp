@@ -1,0 +1,145 @@
+// The player puts hands on the pictures of app/course/pictures. See player.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "app/course/pictures/bars.h"
+#include "app/course/pictures/walk.h"
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+#include "engine/core/boundary.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+using namespace course;
+
+namespace {
+
+constexpr float kStepRow = 44, kSentenceLine = 18, kWide = 640;
+constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28;
+constexpr double kMostAdded = 10, kAddStep = 0.5;
+constexpr int kBarSteps = 100;  // from one end of the axis to the other
+
+/// `take_sentence` takes the lower end of `rest` for what a picture says: room for two lines where it is narrow, so that
+/// the picture stays where it is when the words change.
+Rect take_sentence(Rect& rest, float least) {
+  return rest.take_bottom(std::max(least, rest.w < kWide ? 2 * kSentenceLine : kSentenceLine), 4);
+}
+
+void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
+  const TextStyle style{Face::Sans, type::body};
+  const float high = ui.paint().wrapped_height(place.w, style, sentence, kSentenceLine);
+  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, place.w, high}, style, ui.theme().ink2,
+                          sentence, kSentenceLine);
+}
+
+}  // namespace
+
+/// `draw_walk` shows the step under the hand, and before a hand was there the last one that is known.
+void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const auto state = measurer_->state();
+  const FigureData data = step_data(figure, *state);
+  const auto [first, last] = walk_steps(*lesson(), figure, data);
+  const bool known = last >= first;
+  Rect foot = rect.take_bottom(kStepRow, 6);
+  const auto chosen = walked_.find(figure.id);
+  double step = chosen != walked_.end() ? chosen->second : last;
+  step = std::clamp<double>(step, first, std::max(first, last));
+  if (known) {
+    const int32_t end = lesson()->curve(figure.walk.front())->to;
+    const TextStyle bold{Face::Bold, type::title};
+    const float room = p.text_width(bold, word("course.walk.step", {{"step", end}})) + 14;
+    const Rect label = foot.take_left(room);
+    if (draw_slider(ui, foot, "lesson/walk/step", step,
+                    {static_cast<double>(first), static_cast<double>(end)}, word("course.help.walk_step"))) {
+      step = std::clamp<double>(step, first, last);
+      walked_[figure.id] = step;
+    }
+    p.text_in({label.x, label.y, label.w, 22}, bold, t.ink,
+              word("course.walk.step", {{"step", static_cast<int32_t>(step)}}));
+  }
+  const Walk walk = walk_at(*lesson(), figure, data, static_cast<int32_t>(step));
+  const std::string sentence =
+      known ? walk_sentence(walk, *course_.words) : word("course.figure.not_trained");
+  draw_sentence(ui, take_sentence(rect, 0), sentence);
+  paint_walk(p, t, walk, rect, *course_.words);
+  ui.mark("lesson/walk", rect, sentence, word("course.help.walk"));
+}
+
+/// `hold_knobs` draws the two knobs of the norm, and returns the hand after they were moved.
+BarsHand Player::hold_knobs(Ui& ui, Rect rect, const Bars& bars, BarsHand hand) {
+  const float half = (rect.w - kKnobGap) / 2;
+  const auto knob = [&](Rect place, const char* name, const char* label, double& value,
+                        const SliderRange& range) {
+    const Rect head = place.take_top(kKnobLabel, 4);
+    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, word(label, {{"x", bars.x}}));
+    ui.paint().text_in(head, {Face::Mono, type::body}, ui.theme().ink, ui::number(value, 3), Align::Right);
+    const double before = value;
+    draw_slider(ui, place, name, value, range,
+                word("course.help.bars_knob", {{"knob", word(label, {{"x", bars.x}})}}));
+    return value != before;
+  };
+  const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
+  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "course.bars.add", hand.add,
+           {-kMostAdded, kMostAdded, kAddStep}))
+    hand.last = BarsHand::Last::Add;
+  SliderRange times{factors.front(), factors.back(), 1, factors};
+  times.log = true;
+  if (knob(rect, "lesson/bars/times", "course.bars.times", hand.times, times))
+    hand.last = BarsHand::Last::Times;
+  return hand;
+}
+
+/// `hold_bars` lets the hand draw each bar of x; while it does, the axis stays as it was.
+BarsHand Player::hold_bars(Ui& ui, const Rect& picture, const SmallTape& tape, const Bars& bars,
+                           BarsHand hand) {
+  const std::vector<Rect> slots = bar_slots(bars, picture);
+  const double step = (bars.in.high - bars.in.low) / kBarSteps;
+  bool held = false;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    HitOptions options;
+    options.arrows = true;
+    const Hit h = ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
+                         word("course.help.bar", {{"x", bars.x}}), options);
+    held |= h.held;
+    if (h.dragging)
+      hand = with_bar(tape, hand, i, std::round(bar_value(bars, slots[i], ui.mouse().y) / step) * step);
+    if (h.arrow_y) hand = with_bar(tape, hand, i, bars.in.now[i] + 5 * step * h.arrow_y);
+  }
+  if (!held) held_scale_.reset();
+  if (held && !held_scale_) held_scale_ = {bars.in.low, bars.in.high};
+  return hand;
+}
+
+/// `draw_bars` replays the tape of the figure with what the hand has moved. A move that its norm cannot follow, as to
+/// numbers that are all the same, is not taken.
+void Player::draw_bars(Ui& ui, Rect rect, const Figure& figure) {
+  const SmallTape& tape = lesson()->tape(figure.bars)->tape;
+  BarsHand& hand = bars_[figure.id];
+  const bool known = step_ != StepKind::Predict || locked();
+  Bars bars = bars_of(tape, hand);
+  bars.back_known = known;
+  if (held_scale_) std::tie(bars.in.low, bars.in.high) = *held_scale_;
+  BarsHand next = hold_knobs(ui, rect.take_bottom(kKnobLabel + kStepRow, 6), bars, hand);
+  ButtonOptions options;
+  options.enabled = hand != BarsHand{};
+  const std::string sentence = bars_sentence(tape, hand, known, *course_.words);
+  Rect beside = take_sentence(rect, kWrittenHeight + 6);
+  const Rect back = centred(beside.take_right(kWrittenButton, 12).centre(), kWrittenButton, kWrittenHeight);
+  if (button(ui, "lesson/bars/written", back, word("course.bars.written"), word("course.help.bars_written"),
+             options))
+    next = {};
+  draw_sentence(ui, beside, sentence);
+  next = hold_bars(ui, rect, tape, bars, next);
+  if (next != hand && guarded("replaying [tape." + figure.bars + "]", [&] { bars_of(tape, next); }).empty())
+    hand = next;
+  paint_bars(ui.paint(), ui.theme(), bars, rect, *course_.words, true);
+  ui.mark("lesson/bars", rect, sentence, word("course.help.bars"));
+}
+
+}  // namespace normscope::lessons

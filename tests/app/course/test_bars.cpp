@@ -1,0 +1,199 @@
+// These tests cover the bars of a vector under a norm's two knobs: what a move leaves as it is, by the algebra of the
+// norm and by replay; where the bars lie; and what a hand, a file and a sheet of paper see of them.
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "app/course/pictures/bars.h"
+#include "app/course/report.h"
+#include "app/course/worksheet/worksheet.h"
+#include "app/support/player_driver.h"
+#include "app/support/shipped_course.h"
+#include "app/support/well_formed.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+namespace normscope::test_bars {
+namespace {
+
+using namespace course;
+using Row = std::vector<double>;
+using Last = BarsHand::Last;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+const Lesson& norm_gradient() { return *fixture::shipped_course().find("norm-gradient"); }
+const SmallTape& plain() { return norm_gradient().tape("plain")->tape; }
+const Words& english() { return words::language("en"); }
+
+/// `near` allows for the engine's 32 bits.
+bool near(const Row& a, const Row& b, double room = 1e-5) {
+  double off = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) off = std::max(off, std::abs(a[i] - b[i]));
+  return off <= room;
+}
+
+Row times(Row row, double factor) {
+  for (double& v : row) v *= factor;
+  return row;
+}
+
+std::string said(const BarsHand& hand, bool known = true) {
+  return bars_sentence(plain(), hand, known, english());
+}
+
+}  // namespace
+
+TEST_CASE("a norm notices neither of the two knobs, and multiplying divides the gradient", "[lesson]") {
+  const Bars written = bars_of(plain(), {});
+  CHECK(written.in.now == Row{1, 2, 3, 6});
+  CHECK((written.mean == 3 && written.spread == Approx(std::sqrt(3.5))));
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(written.out.now[i] == Approx((written.in.now[i] - 3) / std::sqrt(3.5)).margin(1e-6));
+  // By the formula of the page: (g less its mean, less its part along y) over the spread.
+  const Row g{1, 2, 0, 3}, &y = written.out.now;
+  const double along = std::inner_product(g.begin(), g.end(), y.begin(), 0.0) / 4;
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(written.back.now[i] == Approx((g[i] - 1.5 - along * y[i]) / written.spread).margin(1e-6));
+  const Bars added = bars_of(plain(), {Last::Add, 7.5, 1});
+  CHECK(added.in.now == Row{8.5, 9.5, 10.5, 13.5});
+  CHECK(near(added.out.now, written.out.now));
+  CHECK(near(added.back.now, written.back.now));
+  for (const double factor : {0.1, 2.0, 10.0}) {
+    const Bars larger = bars_of(plain(), {Last::Times, 0, factor});
+    CHECK(larger.spread == Approx(written.spread * factor));
+    CHECK(near(larger.out.now, written.out.now));
+    CHECK(near(times(larger.back.now, factor), written.back.now));
+    CHECK(larger.length == Approx(written.length / factor));
+    CHECK(larger.in.written == written.in.now);
+  }
+  const Bars moved = bars_of(plain(), with_bar(plain(), {}, 1, 9));
+  CHECK(moved.in.now == Row{1, 9, 3, 6});
+  CHECK_FALSE(near(moved.out.now, written.out.now, 0.1));
+  // With the knobs turned, the bar still goes to where the hand is.
+  const Bars both = bars_of(plain(), with_bar(plain(), {Last::Times, 4, 2}, 3, 5));
+  CHECK(near(both.in.now, {6, 8, 10, 5}));
+  CHECK_THROWS_AS(bars_of(plain(), {Last::Bar, 0, 1, {2, 2, 2, 2}}), Error);
+}
+
+TEST_CASE("the sentence says what stayed and what changed, and before the prediction nothing of the gradient",
+          "[lesson]") {
+  CHECK(said({}) == "Add to all of x, multiply it, or drag a single bar: does y notice?");
+  CHECK(said({Last::Add, 7.5, 1}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
+  CHECK(said({Last::Add, 7.5, 2}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
+  CHECK(said({Last::Times, 0, 2}) == "All of x times 2: y stays as it is, and the gradient is divided by 2.");
+  CHECK(said({Last::Times, 3, 0.1}) ==
+        "All of x times 0.1: y stays as it is, and the gradient is multiplied by 10.");
+  CHECK(said(with_bar(plain(), {}, 1, 9)) == "Single bars of x moved: y changes, and the gradient with it.");
+  CHECK(said({Last::Add, 0, 2}) == said({}));  // back where it was
+  CHECK(said({Last::Times, 0, 2}, false) == "All of x times 2: y stays as it is.");
+  CHECK(said(with_bar(plain(), {}, 1, 9), false) == "Single bars of x moved: y changes.");
+}
+
+TEST_CASE("the bars stand on zero, as high as their numbers, inside the picture", "[lesson]") {
+  for (const BarsHand& hand : {BarsHand{}, BarsHand{Last::Add, -10, 1}, BarsHand{Last::Times, 0, 10}})
+    for (const ui::Rect rect : {ui::Rect{10, 20, 560, 260}, ui::Rect{0, 0, 1000, 500}}) {
+      const Bars bars = bars_of(plain(), hand);
+      const auto boxes = bar_boxes(bars, rect);
+      const Bars::Strip* strips[] = {&bars.in, &bars.out, &bars.back};
+      for (size_t which = 0; which < 3; ++which) {
+        const Bars::Strip& strip = *strips[which];
+        float scale = 0;  // px of 1
+        for (size_t i = 0; i < 4; ++i) {
+          CHECK(rect.contains(boxes[which][i].inset(0.01f)));
+          if (i > 0) CHECK(boxes[which][i].x > boxes[which][i - 1].right());
+          if (std::abs(strip.now[i]) > 0.05)
+            scale = boxes[which][i].h / static_cast<float>(std::abs(strip.now[i]));
+        }
+        for (size_t i = 0; i < 4; ++i)
+          CHECK(boxes[which][i].h ==
+                Approx(std::abs(strip.now[i]) * static_cast<double>(scale)).margin(0.01));
+        CHECK((strip.low <= 0 && strip.high >= 0));
+      }
+      // What the hand sees at a bar's end is the bar's number.
+      const std::vector<ui::Rect> slots = bar_slots(bars, rect);
+      for (size_t i = 0; i < 4; ++i) {
+        const float end = bars.in.now[i] > 0 ? boxes[0][i].y : boxes[0][i].bottom();
+        CHECK(bar_value(bars, slots[i], end) == Approx(bars.in.now[i]).margin(1e-3));
+        CHECK(slots[i].contains(boxes[0][i].centre()));
+      }
+      CHECK(bar_value(bars, slots[0], -1000) == bars.in.high);
+    }
+}
+
+TEST_CASE("the bars go to the report and the teacher whole, and to the student without the gradient",
+          "[lesson]") {
+  const std::optional<Results> kept = load_results(norm_gradient());
+  REQUIRE(kept);
+  const Bars bars = bars_of(plain(), {});
+  const std::string length = "length " + ui::number(bars.length, 3);
+  for (const bool dark : {false, true}) {
+    const std::string svg =
+        kept_svg(norm_gradient(), *norm_gradient().figure("knobs"), *kept, ui::theme(dark), {640, 400});
+    CHECK(test::well_formed(svg));
+    CHECK(holds(svg, length));
+    for (const Row* row : {&bars.in.now, &bars.out.now, &bars.back.now})
+      for (const double v : *row) CHECK(holds(svg, ">" + ui::number(v, 2) + "</text>"));
+  }
+  CHECK(holds(worksheet(norm_gradient(), kept, true), length));
+  const std::string student = worksheet(norm_gradient(), kept, false);
+  CHECK(holds(student, "id=\"compare-knobs\""));
+  CHECK(holds(student, "y = (x − mean) / spread"));
+  CHECK_FALSE(holds(student, length));
+}
+
+TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    fixture::PlayerDriver p("", size);
+    p.player().open("norm-gradient", StepKind::Explain);
+    p.driver.frames(3);
+    const auto now = [&] {
+      p.driver.frames(2);
+      return p.driver.value("lesson/bars");
+    };
+    CHECK(now() == said({}));
+    CHECK_FALSE(p.driver.control("lesson/bars/written").enabled);
+    p.driver.click("lesson/bars/times", {0.99f, 0.4f});
+    CHECK(now() == "All of x times 10: y stays as it is, and the gradient is divided by 10.");
+    CHECK(p.driver.value("lesson/bars/4") == "60");
+    CHECK(p.shows("length " + ui::number(bars_of(plain(), {Last::Times, 0, 10}).length, 3)));
+    p.focus("lesson/bars/times");
+    p.driver.key("Left");
+    CHECK(holds(now(), "All of x times 5: "));
+    p.driver.click("lesson/bars/written");
+    CHECK(now() == said({}));
+    p.focus("lesson/bars/add");
+    p.driver.key("Right");
+    CHECK(now() == "0.5 added to all of x: y stays as it is, and so does the gradient.");
+    CHECK(p.driver.value("lesson/bars/1") == "1.5");
+    // Half of the axis up, and the axis stays while the hand holds the bar.
+    const ui::Rect slot = p.driver.control("lesson/bars/2").rect;
+    p.driver.drag_by("lesson/bars/2", {0, -slot.h / 4}, "", 6, {0.5f, 0.5f});
+    CHECK(now() == "Single bars of x moved: y changes, and the gradient with it.");
+    CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7.5) < 0.3);
+    CHECK(p.driver.value("lesson/bars/1") == "1.5");
+    p.focus("lesson/bars/2");
+    p.driver.key("Down");
+    p.driver.frames(2);
+    CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7) < 0.3);
+    p.driver.click("lesson/bars/written");
+    CHECK(now() == said({}));
+    CHECK(p.driver.value("lesson/bars/2") == "2");
+  }
+}
+
+TEST_CASE("a move to numbers without spread is not taken", "[player]") {
+  fixture::PlayerDriver p;
+  p.player().open("norm-gradient", StepKind::Explain);
+  p.driver.frames(3);
+  for (int bar = 1; bar <= 4; ++bar) {
+    p.driver.drag_by(fmt::format("lesson/bars/{}", bar), {0, 4000});
+    p.driver.frames(2);
+  }
+  CHECK(p.driver.value("lesson/bars/3") == "0");
+  CHECK(p.driver.value("lesson/bars/4") != "0");  // the last of them stays where it was last apart
+  CHECK(holds(p.driver.value("lesson/bars"), "y changes"));
+}
+
+}  // namespace normscope::test_bars

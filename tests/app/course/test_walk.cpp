@@ -1,0 +1,196 @@
+// These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
+// and what a hand, a file and a sheet of paper see of it.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "app/course/pictures/stills.h"
+#include "app/course/pictures/walk.h"
+#include "app/course/report.h"
+#include "app/course/worksheet/worksheet.h"
+#include "app/support/player_driver.h"
+#include "app/support/shipped_course.h"
+#include "app/support/small_lesson.h"
+#include "app/support/well_formed.h"
+#include "catch.hpp"
+#include "refusals/refusals.h"
+
+namespace normscope::test_walk {
+namespace {
+
+using namespace course;
+
+const FigureAxis kScale{"length", true, 1e-4, 10, {1, 0.1}};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+const Lesson& first_steps() { return *fixture::shipped_course().find("first-steps"); }
+
+/// `Seen` is a figure of lesson 3 with the numbers of five seeds.
+struct Seen {
+  std::optional<Results> kept = load_results(first_steps());
+  const Figure& figure = *first_steps().figure("walk");
+  FigureData data() const {
+    FigureData data;
+    data.reference = &*kept;
+    return data;
+  }
+  Walk at(int32_t step) const { return walk_at(first_steps(), figure, data(), step); }
+};
+
+/// `two_stacks` is a walk by hand: one stack whose gradient fades, one of which nothing is known.
+Walk two_stacks() {
+  Walk walk;
+  walk.stacks = {{0, "Post-LN", {0.001, 0.01, 0.1}}, {2, "Pre-LN", {}}};
+  walk.layers = 3;
+  walk.step = 7;
+  walk.scale = kScale;
+  return walk;
+}
+
+}  // namespace
+
+TEST_CASE("a profile of several steps has every layer of a step before those of the next", "[lesson]") {
+  const std::string base = test::refusal_base("lesson");
+  const std::string y = "y = \"L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm\"\nstep = 2";
+  const std::string line = "  { curve = \"by_layer\", run = \"A\" },\n";
+  const auto with_axis = [&](const char* axis) {
+    return fixture::parsed_lesson(fixture::replaced(
+        fixture::replaced(base, y, std::string("y = \"L*.ffn.w2.grad_norm\"\n") + axis), line, ""));
+  };
+  const Lesson walked = with_axis("steps = [2, 4]"), still = with_axis("step = 3");
+  experiments::RunStore store(1);
+  const CurveData walk = measure_curve(walked, walked.curves[0], 1, store),
+                  one = measure_curve(still, still.curves[0], 1, store);
+  const auto run = store.get(spec_of(walked, "A", 1), {}, {});
+  CHECK(store.trained() == 1);
+  CHECK(walk.x == std::vector<double>{1, 2, 3, 4, 5, 6});
+  for (int32_t step = 2; step <= 4; ++step)
+    for (int32_t layer = 1; layer <= 2; ++layer) {
+      const History& history = *run->history;
+      const Series series = history.series(history.find(fmt::format("L{:02}.ffn.w2.grad_norm", layer)));
+      const auto at = static_cast<size_t>((step - 2) * 2 + layer - 1);
+      CHECK(walk.y[at] == static_cast<double>(series.values[static_cast<size_t>(step - 1)]));
+    }
+  CHECK(one.x == std::vector<double>{1, 2});
+  CHECK(one.y == std::vector<double>{walk.y[2], walk.y[3]});
+  CHECK((is_walk(walked.curves[0]) && grows(walked.curves[0]) && !is_walk(still.curves[0])));
+  CHECK(drawn_grid(walked, walked.curves[0]).empty());
+  CHECK(definition(walked) != definition(still));
+}
+
+TEST_CASE("an arrow is as wide as the logarithm of its length", "[lesson]") {
+  CHECK(arrow_width(kScale, 10, 50) == Approx(50));
+  CHECK(arrow_width(kScale, 1e-4, 50) == 0);
+  CHECK(arrow_width(kScale, 1000, 50) == Approx(50));  // none is wider
+  CHECK(arrow_width(kScale, 0, 50) == 0);
+  CHECK(arrow_width(kScale, std::numeric_limits<double>::quiet_NaN(), 50) == 0);
+  for (const double length : {1e-3, 0.01, 0.1, 1.0})
+    CHECK(arrow_width(kScale, length, 50) - arrow_width(kScale, length / 10, 50) == Approx(10));
+}
+
+TEST_CASE("the arrows of a stack lie one above the other, each into its layer", "[lesson]") {
+  for (const ui::Rect rect :
+       {ui::Rect{10, 20, 600, 300}, ui::Rect{0, 0, 1200, 700}, ui::Rect{0, 0, 500, 170}}) {
+    const std::vector<std::vector<WalkArrow>> all = walk_arrows(two_stacks(), rect);
+    REQUIRE((all.size() == 2 && all[0].size() == 3 && all[1].empty()));
+    for (size_t layer = 0; layer < 3; ++layer) {
+      const WalkArrow& arrow = all[0][layer];
+      CHECK(rect.contains(arrow.shaft));
+      CHECK(arrow.shaft.centre().x == Approx(arrow.tip.x));
+      CHECK(arrow.tip.y > arrow.shaft.bottom());
+      if (layer > 0) CHECK(arrow.tip.y + 10 < all[0][layer - 1].shaft.y);  // the upper layer lies between
+    }
+    const float widest = all[0][2].shaft.w * 5 / 3;
+    CHECK(all[0][0].shaft.w == Approx(widest / 5));
+    CHECK(all[0][1].shaft.w == Approx(2 * widest / 5));
+  }
+}
+
+TEST_CASE("a walk says in words how much the lowest layer hears", "[lesson]") {
+  const Words& words = words::language("en");
+  Walk walk = two_stacks();
+  CHECK(walk_sentence(walk, words) == "At step 7 layer 1 of A hears about a hundredth as much as layer 3.");
+  walk.stacks[1].lengths = {0.06, 0.1, 0.1};
+  CHECK(holds(walk_sentence(walk, words), " as layer 3; in C half as much."));
+  walk.stacks[1].lengths = {0.1, 0.1, 0.11};
+  CHECK(holds(walk_sentence(walk, words), "; in C as much."));
+  walk.stacks[0].lengths[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(holds(walk_sentence(walk, words), "layer 1 of C hears about as much as layer 3."));
+  walk.stacks.clear();
+  CHECK(walk_sentence(walk, words).empty());
+}
+
+TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
+  const Seen seen;
+  REQUIRE(seen.kept);
+  CHECK(walk_steps(first_steps(), seen.figure, seen.data()) == std::pair<int32_t, int32_t>{1, 20});
+  const CurveBand& lowest = seen.kept->curves.at("g1_A");
+  for (int32_t step = 1; step <= 20; ++step) {
+    const Walk walk = seen.at(step);
+    REQUIRE((walk.stacks.size() == 3 && walk.layers == 6 && walk.stacks[0].lengths.size() == 6));
+    CHECK(walk.stacks[0].lengths[0] == lowest.mean[static_cast<size_t>(step - 1)]);
+  }
+  const auto arrows = walk_arrows(seen.at(20), {0, 0, 600, 400});
+  for (size_t layer = 1; layer < 6; ++layer)
+    CHECK(arrows[0][layer].shaft.w > arrows[0][layer - 1].shaft.w * 1.1f);
+  for (const size_t run : {1, 2}) CHECK(arrows[run][0].shaft.w > 3 * arrows[0][0].shaft.w);
+  FigureData hidden = seen.data();
+  hidden.draw_only = "nothing";
+  CHECK(walk_steps(first_steps(), seen.figure, hidden).second == 0);
+  for (const Walk::Stack& stack : walk_at(first_steps(), seen.figure, hidden, 20).stacks)
+    CHECK(stack.lengths.empty());
+  // While a run trains its stack follows, and the others wait.
+  CurveSet own{{"walk_A", {{1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}}}};
+  FigureData growing = seen.data();
+  growing.own = &own;
+  CHECK(walk_steps(first_steps(), seen.figure, growing).second == 1);
+  const Walk walk = walk_at(first_steps(), seen.figure, growing, 1);
+  CHECK(walk.stacks[0].lengths == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(walk.stacks[1].lengths.empty());
+}
+
+TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student",
+          "[lesson]") {
+  const Seen seen;
+  for (const bool dark : {false, true}) {
+    const std::string svg = kept_svg(first_steps(), seen.figure, *seen.kept, ui::theme(dark), {640, 400});
+    CHECK(test::well_formed(svg));
+    CHECK(holds(svg, "mean of 5 seeds"));
+    CHECK(holds(svg, "At step 20 layer 1 of A hears about a thousandth"));
+    for (const Walk::Stack& stack : seen.at(20).stacks)
+      for (const double length : stack.lengths) CHECK(holds(svg, ">" + ui::number(length, 2) + "</text>"));
+  }
+  CHECK(holds(worksheet(first_steps(), seen.kept, true), "id=\"compare-walk\""));
+  CHECK_FALSE(holds(worksheet(first_steps(), seen.kept, false), "id=\"compare-walk\""));
+}
+
+TEST_CASE("the hand chooses the step of a walk, by mouse and by keyboard", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    fixture::PlayerDriver p("", size);
+    p.player().open("first-steps", StepKind::Compare);
+    p.driver.frames(3);
+    p.driver.click("lesson/figure/walk");
+    p.driver.frames(3);
+    CHECK(p.shows("step 20"));
+    CHECK(p.says("At step 20 layer 1 of A hears about a thousandth as much as layer 6"));
+    p.driver.click("lesson/walk/step", {0.01f, 0.4f});
+    p.driver.frames(2);
+    CHECK(holds(p.driver.value("lesson/walk"), "At step 1 layer 1 of A hears about as much as layer 6"));
+    p.focus("lesson/walk/step");
+    for (int i = 0; i < 3; ++i) p.driver.key("Right");
+    p.driver.frames(2);
+    CHECK(p.driver.value("lesson/walk/step") == "4");
+    CHECK(holds(p.driver.value("lesson/walk"), "At step 4 "));
+    CHECK(p.shows(ui::number(Seen().at(4).stacks[0].lengths[0], 2)));
+    // The step stays chosen on the next page.
+    p.driver.click("lesson/next");
+    p.driver.frames(3);
+    p.driver.click("lesson/figure/walk");
+    p.driver.frames(3);
+    CHECK(p.driver.value("lesson/walk/step") == "4");
+  }
+}
+
+}  // namespace normscope::test_walk

@@ -1,0 +1,72 @@
+// These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
+#include <string>
+#include <vector>
+
+#include "app/course/pictures/stills.h"
+#include "app/support/player_driver.h"
+#include "catch.hpp"
+
+namespace normscope::test_player_pictures {
+namespace {
+
+using namespace course;
+
+/// `overlap` names two texts of the figure that cover each other, or one that was cut off; empty: there are none.
+std::string overlap(const fixture::PlayerDriver& p, float from) {
+  std::vector<ui::TextRecord> texts;
+  for (const ui::TextRecord& text : p.ui.texts())
+    if (text.layer == 0 && text.rect.x >= from) texts.push_back(text);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].text.ends_with("…")) return texts[i].text;
+    for (size_t j = i + 1; j < texts.size(); ++j)
+      if (texts[i].rect.inset(1).overlaps(texts[j].rect.inset(1)))
+        return texts[i].text + " and " + texts[j].text;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
+  struct Window {
+    ui::Vec size;
+    float scale;
+  };
+  size_t pictures = 0;
+  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1280, 720}, 1}, Window{{1600, 1000}, 1.5f},
+                               Window{{1024, 600}, 1}}) {
+    fixture::PlayerDriver p("", window.size, window.scale);
+    for (const Lesson& lesson : fixture::shipped_course().lessons)
+      for (const StepKind step : {StepKind::Run, StepKind::Compare, StepKind::Explain})
+        for (const std::string& id : lesson.step(step).figures) {
+          const Figure& figure = *lesson.figure(id);
+          if (!is_picture(figure)) continue;
+          ++pictures;
+          p.player().open(lesson.id, step);
+          p.driver.frames(3);
+          p.driver.click("lesson/figure/" + figure.tab);
+          p.driver.move_to(ui::Vec{2, 2});
+          p.driver.frames(3);
+          const bool walk = !figure.walk.empty();
+          const float from = p.driver.control(walk ? "lesson/walk" : "lesson/bars").rect.x - 2;
+          INFO(lesson.id << " " << to_string(step) << " " << id << " " << window.size.x << " x"
+                         << window.scale);
+          const auto check = [&](const std::string& control, float place) {
+            p.driver.click(control, {place, 0.3f});
+            p.driver.move_to(ui::Vec{2, 2});
+            p.driver.frames(3);
+            INFO(control << " at " << place);
+            CHECK(overlap(p, from) == "");
+          };
+          CHECK(overlap(p, from) == "");
+          if (walk)
+            for (const float place : {0.02f, 0.3f, 0.7f}) check("lesson/walk/step", place);
+          else
+            for (const char* knob : {"lesson/bars/times", "lesson/bars/add"})
+              for (const float place : {0.01f, 0.3f, 0.99f}) check(knob, place);
+        }
+  }
+  CHECK(pictures >= 4 * 5);
+}
+
+}  // namespace normscope::test_player_pictures
