@@ -113,7 +113,8 @@ std::vector<std::string> report_files(const Course& course, const std::string& f
   for (const Lesson& lesson : course.lessons)
     for (const Figure& figure : lesson.figures)
       for (const bool dark : {false, true})
-        if (figure.tape.empty()) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
+        if (figure.tape.empty() || figure.follow > 0)
+          files.push_back(folder + "/" + picture_of(lesson, figure, dark));
   for (const auto& [name, text] : why_pages(course)) files.push_back(folder + "/" + name);
   return files;
 }
@@ -223,8 +224,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     if (const auto text = read_input_file_if_there(limits, input::kPage))
       pages.markdown += "#" + *text + "\n";
     for (const Figure& figure : lesson.figures) {
-      if (figure.follow > 0) continue;  // a page has the table of the tape
-      if (!figure.tape.empty()) {
+      if (!figure.tape.empty() && figure.follow == 0) {
         add_tape(pages, lesson, figure);
         continue;
       }

@@ -10,8 +10,7 @@ using namespace course;
 
 namespace {
 
-constexpr float kThreeDigits = 43;  // px: narrower cells hold two
-constexpr float kLeastWords = 76;   // px: in lower room beside the drawing its words have no place
+constexpr float kLeastWords = 76;  // px: in lower room beside the drawing its words have no place
 const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title},
     kHint{Face::Sans, type::body};
 
@@ -32,8 +31,7 @@ void Player::show_network(Ui& ui, const Rect& rect, const Figure& figure, const 
   const TapeNetwork network = network_of(tape, table);
   const NetworkPlaces places = places_of(network, rect);
   const TapeTable shorter = table_of_tape(tape, table.done, *course_.words, 2);
-  NetworkPicture picture{&network, places.cell < kThreeDigits ? &shorter : &table,
-                         static_cast<size_t>(figure.follow)};
+  NetworkPicture picture{&network, &table, &shorter, static_cast<size_t>(figure.follow)};
   if (const size_t pointed = place_at(picture, places, ui.mouse());
       pointed > 0 && ui.under_mouse() == "lesson/tape")
     picture.place = pointed;

@@ -22,12 +22,11 @@ struct InOrder {
 
 InOrder in_order(std::string words, const std::string& last) {
   InOrder out;
-  if (const size_t note = words.find("; "); note != words.npos) {
-    out.note = words.substr(note);
-    words.resize(note);
+  const std::string end = fmt::format(" ({})", last);  // a card may have semicolons of its own
+  if (const size_t at = words.rfind(end); at != words.npos) {
+    out.note = words.substr(at + end.size());
+    words.resize(at);
   }
-  if (const std::string end = fmt::format(" ({})", last); words.ends_with(end))
-    words.resize(words.size() - end.size());
   constexpr std::string_view kThen = " → ";
   for (size_t at = words.find(kThen); at != words.npos; at = words.find(kThen)) {
     out.places.push_back(words.substr(0, at));

@@ -192,7 +192,8 @@ void draw_box(Painter& p, const Theme& t, const NetworkPicture& picture, const N
   draw_line(p, t, upper, places.cell, numbers_of(row.value), picture.place);
   draw_line(p, t, lower, places.cell, numbers_of(row.gradient), picture.place);
   if (row.what.empty() || !places.with_words) return;
-  const bool read = box.y - kGapWithWords > places.top;  // a line leaves at the middle of its upper edge
+  const TapeNetwork& network = *picture.network;
+  const bool read = network.boxes[index].level + 1 < network.levels;  // a line leaves its upper edge
   const float room = read ? box.w / 2 - kApart - kTip : box.w;
   p.text_in({box.x, box.y - kWhatHigh - 1, room, kWhatHigh}, kWhatStyle, t.ink3,
             p.fit(kWhatStyle, row.what, room));
@@ -211,7 +212,6 @@ NetworkPlaces places_of(const TapeNetwork& network, const Rect& area) {
   const float level = std::min(kHighestLevel, area.h / levels);
   places.with_words = level >= kLowestWithWords;
   const float high = std::min(kHighestBox, level - (places.with_words ? kGapWithWords : kArrowGap));
-  places.top = area.bottom() - level * levels;
   const float box = kNameWidth + places.cell * static_cast<float>(network.numbers) + 2;
   size_t highest = 0;  // level of a box beside the stream
   for (const NetworkBox& one : network.boxes) {
@@ -238,7 +238,23 @@ size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, Vec 
   return 0;
 }
 
-void draw_network(Painter& p, const Theme& t, const NetworkPicture& picture, const NetworkPlaces& places) {
+namespace {
+
+/// `fits` says whether every number of a table has room in its cell; a single one has the whole line.
+bool fits(const Painter& p, const TapeTable& table, const NetworkPlaces& places) {
+  for (const TapeRow& row : table.rows)
+    for (const auto* lines : {&row.value, &row.gradient}) {
+      const std::vector<std::string> numbers = numbers_of(*lines);
+      for (const std::string& number : numbers)
+        if (numbers.size() > 1 && p.text_width(kNumberStyle, number) > places.cell - 2) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+void draw_network(Painter& p, const Theme& t, NetworkPicture picture, const NetworkPlaces& places) {
+  if (picture.shorter && !fits(p, *picture.table, places)) picture.table = picture.shorter;
   draw_wires(p, t, picture, places);
   for (size_t i = 0; i < places.boxes.size(); ++i) draw_box(p, t, picture, places, i);
 }

@@ -30,7 +30,8 @@ TapeNetwork network_of(const SmallTape& tape, const TapeTable& table);
 struct NetworkPicture {
   const TapeNetwork* network = nullptr;
   const TapeTable* table = nullptr;
-  size_t place = 1;  ///< that is followed: its numbers are framed
+  const TapeTable* shorter = nullptr;  ///< the same with fewer digits, shown where these have no room
+  size_t place = 1;                    ///< that is followed: its numbers are framed
 };
 
 /// `NetworkPlaces` says where what was drawn, or will be, lies in a rectangle.
@@ -38,14 +39,12 @@ struct NetworkPlaces {
   std::vector<ui::Rect> boxes;  ///< by box
   float name = 0, cell = 0;     ///< widths in a box
   bool with_words = true;       ///< whether there is room for what an instruction does
-  float top = 0;                ///< of the highest level
   ui::Rect free;                ///< beside the stream, above the branch: room for words
 };
 NetworkPlaces places_of(const TapeNetwork& network, const ui::Rect& area);
 /// `place_at` returns the place, from 1, of the number under a point; 0: there is none.
 size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, ui::Vec point);
 
-void draw_network(ui::Painter& p, const ui::Theme& t, const NetworkPicture& picture,
-                  const NetworkPlaces& places);
+void draw_network(ui::Painter& p, const ui::Theme& t, NetworkPicture picture, const NetworkPlaces& places);
 
 }  // namespace normscope::course

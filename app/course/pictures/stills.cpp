@@ -1,6 +1,7 @@
 #include "app/course/pictures/stills.h"
 
 #include "app/course/pictures/bars.h"
+#include "app/course/pictures/network.h"
 #include "app/course/pictures/walk.h"
 #include "app/ui/svg.h"
 
@@ -19,7 +20,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
   const Words& words = *lesson.words;
   ui::Rect head = rest.take_top(26);
   head.take_left(p.text_in(head, {ui::Face::Bold, ui::type::title}, t.ink, figure.title) + 12);
-  if (data.reference && figure.bars.empty())  // nothing of a tape is random
+  if (data.reference && !figure.walk.empty())  // nothing of a tape is random
     p.text_in(head, {ui::Face::Sans, ui::type::body}, t.ink3,
               words.say("course.walk.mean", {{"seeds", data.reference->seeds}}));
   const auto say = [&](const std::string& sentence) {
@@ -30,6 +31,15 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
     Bars bars = bars_of(lesson.tape(figure.bars)->tape, {});
     bars.back_known = data.reference != nullptr && data.draw_only.empty();
     paint_bars(p, t, bars, rest, words, false);
+  } else if (figure.follow > 0) {
+    say(figure.note);
+    const SmallTape& tape = lesson.tape(figure.tape)->tape;
+    const bool known = data.reference != nullptr && data.draw_only.empty();
+    const size_t done = known ? kMostSmallNames * 2 : 0;
+    const TapeTable table = table_of_tape(tape, done, words), shorter = table_of_tape(tape, done, words, 2);
+    const TapeNetwork network = network_of(tape, table);
+    draw_network(p, t, {&network, &table, &shorter, static_cast<size_t>(figure.follow)},
+                 places_of(network, rest));
   } else {
     const auto [first, last] = walk_steps(lesson, figure, data);
     const Walk walk = walk_at(lesson, figure, data, last);
@@ -42,7 +52,9 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
 
 }  // namespace
 
-bool is_picture(const Figure& figure) { return !figure.walk.empty() || !figure.bars.empty(); }
+bool is_picture(const Figure& figure) {
+  return !figure.walk.empty() || !figure.bars.empty() || figure.follow > 0;
+}
 
 std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
                         const ui::Theme& theme, plot::ExportSize size) {

@@ -74,7 +74,7 @@ TEST_CASE("no two boxes of a network meet, and the room for words is free", "[le
       CHECK(apart(places.free));
       for (size_t j = i + 1; j < places.boxes.size(); ++j) CHECK(apart(places.boxes[j]));
     }
-    const NetworkPicture picture{&d.network, &d.table, 1};
+    const NetworkPicture picture{&d.network, &d.table, nullptr, 1};
     const ui::Rect& w = places.boxes[d.box("w")];
     CHECK(place_at(picture, places, {w.x + places.name + 2.5f * places.cell, w.centre().y}) == 3);
     CHECK(place_at(picture, places, {w.x + 1, w.centre().y}) == 0);
