@@ -175,7 +175,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   std::optional<size_t> point;
   if (run) point = f.point_of(*run, track.x);
   const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
-  const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
+  const std::string name = run ? f.all().runs[*run].name : "", number = words::with_decimal(fixed(loss, 2));
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;

@@ -118,7 +118,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   tile(ui, {title.x, title.y + 2, 20, 20}, side.run->letter - 'A');
   title.take_left(28);
   const std::string loss =
-      side.inside ? words::say("inside.loss", {{"loss", fmt::format("{:.2f}", side.inside->found.loss)},
+      side.inside ? words::say("inside.loss", {{"loss", ui::decimals(side.inside->found.loss, 2)},
                                                {"perplexity", number(std::exp(side.inside->found.loss), 3)},
                                                {"step", side.inside->step}})
                   : "";

@@ -10,6 +10,7 @@
 
 #include "app/course/check/check.h"
 #include "app/course/language/language.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
 
@@ -58,7 +59,7 @@ std::string in_words(const Lesson& lesson, std::string text) {
   put(" to ", lesson.words->say("course.number.to"));
   put("at least ", lesson.words->say("course.number.at_least"));
   put("at most ", lesson.words->say("course.number.at_most"));
-  return text;
+  return words::with_decimal(std::move(text), *lesson.words);
 }
 
 /// `measured_words` brackets the last two of "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold", if there are any.
@@ -68,7 +69,7 @@ std::string measured_words(const Lesson& lesson, const std::string& cell) {
   const std::string range = last > first ? cell.substr(first + 2, last - first - 2) + "; " : "";
   const size_t seeds = of + 4;
   return fmt::format(
-      "{} ({}{})", cell.substr(0, first), in_words(lesson, range),
+      "{} ({}{})", in_words(lesson, cell.substr(0, first)), in_words(lesson, range),
       lesson.words->say("course.claim.seeds", {{"hold", cell.substr(last + 2, of - last - 2)},
                                                {"all", cell.substr(seeds, cell.find(' ', seeds) - seeds)}}));
 }

@@ -49,9 +49,9 @@ void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view 
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   Rect rest = panel(ui, rect,
                     {words::say("sweep.elsewhere.title"), words::say("sweep.elsewhere.note"), "", 0, false});
-  const std::vector<std::string> labels{words::say("sweep.elsewhere.command"),
-                                        words::say("sweep.elsewhere.slurm"),
-                                        words::say("sweep.elsewhere.parallel")};
+  const std::vector<words::Label> labels{words::label("sweep.elsewhere.command"),
+                                         words::label("sweep.elsewhere.slurm"),
+                                         words::label("sweep.elsewhere.parallel")};
   Rect row = rest.take_top(28, 8);
   segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
             words::say("sweep.elsewhere.help_form"));

@@ -372,6 +372,15 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
             "How to start"));
   const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
   CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
+  // Before a command the flag is the command's, and an order too.
+  CHECK(has(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
+  CHECK(has(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+            "How to start"));
+  CHECK(has(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
+            "How to start"));
+  const auto before = test::run_program("--language dd lesson list" + lessons);
+  CHECK(before.code == 2);
+  CHECK(has(before.err, "--language 'dd': no lesson has it: "));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
   CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
@@ -415,9 +424,9 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
       reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
   REQUIRE(there.size() == 3);
   CHECK(has(there[1],
-            ": nötig −0.1 bis 0.1, gemessen −1.1 nats (−1.4 nats bis −0.95 nats; gilt bei 0 von 5 "
+            ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
             "Zufallsstarts)"));
-  CHECK(has(there[1], ": nötig mindestens 0.5, gemessen 0.2 nats."));
+  CHECK(has(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
   CHECK_THROWS_WITH(
       parse_reach(*course.find("admin"), table, "t.md"),
       Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "
