@@ -164,7 +164,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     range.add(loss.shown.y);
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
-    line.name = all.runs[run].name;
+    line.name = words::spoken(all.runs[run].name);
     // The line and its number are one seed's; the table at the end has the mean of all seeds.
     const double end = mean_at_end(loss.shown, window_at(all.runs[run], loss.shown.steps.back()));
     line.value = words::with_decimal(fixed(end, 2));

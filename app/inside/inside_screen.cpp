@@ -124,7 +124,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
                   : "";
   const float width = p.text_width(kBody, loss);
   p.text_in(title.take_right(std::min(width, title.w * 0.7f), 10), kBody, t.ink2, loss, Align::Right);
-  p.text_in(title, {Face::Bold, type::title}, t.ink, side.run->name);
+  p.text_in(title, {Face::Bold, type::title}, t.ink, words::spoken(side.run->name));
   const std::string& why = refused_[side.run->letter];
   if (!why.empty()) {
     ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why, words::say("inside.grid_help"));

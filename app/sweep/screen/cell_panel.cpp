@@ -191,8 +191,9 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
     change(narrowed(plan_, there));
     brush_.reset();
   }
-  if (button(ui, "sweep/region/clear", buttons.take_left(70), words::say("sweep.region.clear"),
-             words::say("sweep.region.help_clear")))
+  const std::string& clear = words::say("sweep.region.clear");
+  const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, clear) + 20);
+  if (button(ui, "sweep/region/clear", buttons.take_left(wide), clear, words::say("sweep.region.help_clear")))
     brush_.reset();
 }
 

@@ -60,8 +60,9 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   ui.mark("sweep/text", rest, text, words::say("sweep.elsewhere.help_text"));
   ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
   draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
-  if (button(ui, "sweep/copy", buttons.take_left(70, 10), words::say("sweep.elsewhere.copy"),
-             words::say("sweep.elsewhere.help_copy")))
+  const std::string& copy = words::say("sweep.elsewhere.copy");
+  const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, copy) + 20);
+  if (button(ui, "sweep/copy", buttons.take_left(wide, 10), copy, words::say("sweep.elsewhere.help_copy")))
     asked_.copied = text;
   for (const char* ending : {"csv", "svg", "json"}) {
     std::string label(ending);

@@ -81,7 +81,8 @@ std::map<std::string, std::set<std::string>> names_by_place() {
   std::map<std::string, std::set<std::string>> names;
   look_at([&](const fixture::LabDriver& lab, const std::string& where) {
     for (const ui::Control& control : lab.ui.registry().all())
-      if (control.interactive) names[where].insert(control.name);
+      if (control.interactive && !control.name.starts_with("term/"))  // there where its word is
+        names[where].insert(control.name);
   });
   return names;
 }
