@@ -134,7 +134,7 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
   const float longest = p.text_width(kNumber, words::say("compare.end.not_yet"));
-  Rect leaves = rest.take_right(std::max(62.f, longest + 2)),
+  Rect leaves = rest.take_right(std::max(62.f, longest + 10)),
        strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
