@@ -16,6 +16,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
+#include "app/course/reader.h"
 #include "app/window/main_window.h"
 #include "training/experiments/loss_archive.h"
 #include "training/files/file_kind.h"
@@ -179,7 +180,15 @@ void add_window(CLI::App& app, Command& command) {
   app.add_flag("--window", options->window, "fail (4) instead of training without a window");
   // This callback runs after those of the commands.
   app.callback([options, &command] {
-    if (!command) command = [options] { return open_window(*options); };
+    if (!command) {
+      command = [options] { return open_window(*options); };
+    } else if (!options->language.empty()) {  // before a command it is the command's
+      command = [options, named = command] {
+        check_language(options->language);
+        course::wish_language(options->language);
+        return named();
+      };
+    }
   });
 }
 

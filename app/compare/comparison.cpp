@@ -261,7 +261,10 @@ std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
   return words::say(
       fmt::format("compare.difference.{}_{}", when.empty() ? "ends" : "is", d.end < 0 ? "below" : "above"),
-      {{"run", run}, {"nats", fixed(std::fabs(d.end), 2)}, {"base", base}, {"when", when}});
+      {{"run", run},
+       {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
+       {"base", base},
+       {"when", when}});
 }
 
 }  // namespace

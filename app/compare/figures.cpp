@@ -10,6 +10,7 @@
 #include "app/compare/words.h"
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
+#include "app/ui/numbers.h"
 #include "app/ui/svg.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
@@ -84,8 +85,8 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
   if (!scale) return;
   axis.ticks.push_back({0, "0"});
   for (const double tick : kTicks) {
-    axis.ticks.push_back({difference_scale(tick), fmt::format("+{:g}", tick)});
-    axis.ticks.push_back({difference_scale(-tick), fmt::format("−{:g}", tick)});
+    axis.ticks.push_back({difference_scale(tick), "+" + ui::significant(tick, 6)});
+    axis.ticks.push_back({difference_scale(-tick), "−" + ui::significant(tick, 6)});
   }
   std::erase_if(axis.ticks, [&](const plot::Tick& t) { return t.value < axis.lo || t.value > axis.hi; });
   axis.max_ticks = static_cast<int>(axis.ticks.size());
@@ -163,10 +164,10 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     range.add(loss.shown.y);
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
-    line.name = all.runs[run].name;
+    line.name = words::spoken(all.runs[run].name);
     // The line and its number are one seed's; the table at the end has the mean of all seeds.
     const double end = mean_at_end(loss.shown, window_at(all.runs[run], loss.shown.steps.back()));
-    line.value = fixed(end, 2);
+    line.value = words::with_decimal(fixed(end, 2));
     if (std::isfinite(end)) line.end_y = static_cast<float>(end);
     line.x = column(loss.shown.x);
     line.y = column(loss.shown.y);
@@ -192,7 +193,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
                                {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
                                 {"run", all.letter(all.baseline())},
-                                {"loss", fmt::format("{:.2f}", all.unigram)}});
+                                {"loss", ui::decimals(all.unigram, 2)}});
     plot.lines.push_back(std::move(entropy));
   }
   flag_data(plot, plot.y, all);
@@ -267,7 +268,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   heat.stretched = true;
   heat.upward = true;
   heat.full = kDecades;
-  heat.label = words::say("compare.map.colour", {{"decades", fmt::format("{:g}", kDecades)}});
+  heat.label = words::say("compare.map.colour", {{"decades", ui::significant(kDecades, 6)}});
   plot.heat = std::move(heat);
   plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {

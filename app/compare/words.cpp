@@ -19,7 +19,7 @@ namespace normscope::compare {
 
 std::string signed_decimals(double value, int digits) {
   if (!std::isfinite(value)) return "–";
-  return fmt::format("{}{:.{}f}", value < 0 ? "−" : "+", std::fabs(value), digits);
+  return (value < 0 ? "−" : "+") + ui::decimals(std::fabs(value), digits);
 }
 
 std::string times(double factor) {
@@ -79,9 +79,10 @@ std::string seed_words(const OneSeed& seed) {
 
 std::string loss_words(const EndRow& row) {
   const std::string loss = fixed(row.loss, 2);
-  return std::isfinite(row.deviation)
-             ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
-             : loss;
+  return words::with_decimal(
+      std::isfinite(row.deviation)
+          ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
+          : loss);
 }
 
 std::string update_words(const EndRow& row) {
@@ -100,7 +101,10 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
                ? "–"
                : words::say("compare.missing.not_in", {{"where", where_missing(all.runs[run])}});
   const std::string& value = *setting.values[run];
-  if (setting.key != "model.placement") return value;
+  if (setting.key != "model.placement") {
+    const Field* field = find_field(setting.key);
+    return field && field->type == FieldType::Real ? words::with_decimal(value) : value;
+  }
   try {
     return label(placement_from(value));
   } catch (const Error&) {  // a log may contain any value

@@ -133,7 +133,9 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
-  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 136.f : 116.f, 12);
+  const float longest = p.text_width(kNumber, words::say("compare.end.not_yet"));
+  Rect leaves = rest.take_right(std::max(62.f, longest + 10)),
+       strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
     const std::pair<Rect, std::string> names[] = {{loss, words::say("compare.end.loss")},
@@ -159,11 +161,12 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
             title_of(f, row.run, bold, rest.w));
   if (line.h >= 34) p.text_in(lower, kSmall, t.ink3, state_words(p, rest.w, all, row));
   const bool spread = line.h >= 34 && std::isfinite(row.deviation);
-  p.text_in(spread ? Rect{loss.x, line.y, loss.w, line.h / 2 + 2} : loss, kNumber, t.ink, fixed(row.loss, 2),
-            Align::Right);
+  p.text_in(spread ? Rect{loss.x, line.y, loss.w, line.h / 2 + 2} : loss, kNumber, t.ink,
+            words::with_decimal(fixed(row.loss, 2)), Align::Right);
   if (spread)
     p.text_in({loss.x, line.centre().y, loss.w, line.h / 2 - 2}, {Face::Mono, type::tick}, t.ink3,
-              fmt::format("± {}", fixed(row.deviation, row.deviation < 0.01 ? 3 : 2)), Align::Right);
+              fmt::format("± {}", words::with_decimal(fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))),
+              Align::Right);
   p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
   if (wide) p.text_in(update, kNumber, t.ink, update_words(row), Align::Right);
   const double speed_of = row.tokens_per_second;

@@ -175,7 +175,8 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   std::optional<size_t> point;
   if (run) point = f.point_of(*run, track.x);
   const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
-  const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
+  const std::string name = run ? words::spoken(f.all().runs[*run].name) : "";
+  const std::string number = words::with_decimal(fixed(loss, 2));
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
@@ -193,8 +194,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - 8 - left;
   p.text({left, card.y + 25}, bold, t.ink, title_of(f, *run, bold, room));
-  const float menu_w = 90;
-  const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
+  const Rect menu{card.right() - 96, card.bottom() - (compact ? 25.f : 26.f), 90, 22};
   if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
     const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
@@ -225,7 +225,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
 
 /// `title_of` keeps as many words of a run's name as have room; the card's own value is the whole name.
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
-  const std::string& name = f.all().runs[run].name;
+  const std::string name = words::spoken(f.all().runs[run].name);
   const Painter& p = f.ui.paint();
   std::string words = name;
   while (p.text_width(style, words) > room) {
@@ -234,7 +234,7 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
     words.resize(end);
   }
   return fitting(p, style, room,
-                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
+                 {name, words::spoken(short_name(f.all(), run)), name.substr(0, name.find(',')), words, "…"});
 }
 
 /// `draw_card_settings` draws the values of what differs. Those that differ from the baseline's stand on a chip.

@@ -35,9 +35,9 @@ std::string cell_words(double ratio) {
   if (ratio <= 0) return "0";
   const double factor = std::max(ratio, 1 / ratio);
   if (factor < 1.05) return "1";
-  if (factor < 9.95) return fmt::format("{:.1f}", factor);
+  if (factor < 9.95) return ui::decimals(factor, 1);
   if (factor < 999.5) return fmt::format("{:.0f}", factor);
-  if (factor < 9950) return fmt::format("{:.1f}k", factor / 1000);
+  if (factor < 9950) return ui::decimals(factor / 1000, 1) + "k";
   return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
 }
 
@@ -104,8 +104,8 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
     return draw_end(f, rest, true);
   }
   panel(f.ui, rest, {});
-  std::vector<std::string> tabs{words::say("compare.tab.place"), words::say("compare.end.title")};
-  if (f.compact()) tabs.emplace_back(words::say("compare.tab.maps"));
+  std::vector<words::Label> tabs{words::label("compare.tab.place"), words::label("compare.end.title")};
+  if (f.compact()) tabs.push_back(words::label("compare.tab.maps"));
   tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
   const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
   segmented(f.ui, "compare/tab", head, tabs, tab_, words::say("compare.tab.help"));

@@ -63,7 +63,7 @@ void CompareScreen::ask_where(Frame& f) {
     };
     for (const SideBySide::Place& place : f.places) {
       const std::optional<size_t> run = f.run_of(place.letter);
-      const std::string who = run ? f.all().runs[*run].name : place.path;
+      const std::string who = run ? words::spoken(f.all().runs[*run].name) : place.path;
       if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
                 words::say("compare.where.instead", {{"letter", place.letter}, {"name", who}}),
                 place.live ? words::say("compare.where.live") : words::say("compare.where.recorded"))) {

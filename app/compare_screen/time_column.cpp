@@ -78,8 +78,9 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
   plot.hover = hover_x_;
   cells_.views[kLoss].x = across_.x;
-  const std::vector<std::string> labels{words::say("compare.align.step"), words::say("compare.align.tokens"),
-                                        words::say("compare.align.time")};
+  const std::vector<words::Label> labels{words::label("compare.align.step"),
+                                         words::label("compare.align.tokens"),
+                                         words::label("compare.align.time")};
   const float align_w = segmented_width(ui, labels);
   const bool zoomed = across_.x || range_;
   panels::CellOptions options;

@@ -1,7 +1,5 @@
 #include "app/course/figures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,8 +53,8 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
 
 /// `value_text` writes a loss with two decimals and any other number with two digits.
 std::string value_text(double v, const FigureAxis& axis) {
-  const bool plain = axis.label.starts_with("loss") && std::abs(v) < 1000;  // beyond it has exploded
-  return plain ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
+  const bool plain = axis.loss && std::abs(v) < 1000;  // beyond it has exploded
+  return plain ? ui::with_minus(ui::decimals(v, 2)) : ui::number(v, 2);
 }
 
 /// `end_value` is the last value of a line, or for a loss over time the mean of the last steps, as texts state it.
@@ -214,7 +212,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   heat.row_first = "1";
   heat.row_last = std::to_string(heat.rows);
   heat.upward = true;  // upper states are at the top, as in the diagram
-  const std::string least = fmt::format("{:.2f}", low), most = fmt::format("{:.2f}", high);
+  const std::string least = ui::decimals(low, 2), most = ui::decimals(high, 2);
   heat.below = words.say("course.figure.row_sum", {{"least", least}, {"most", most}});
   plot.heat = std::move(heat);
   plot.sentence = words.say("course.figure.shares_sum", {{"least", least}, {"most", most}});

@@ -144,11 +144,13 @@ struct FigureAxis {
   bool log = false;
   double low = 0, high = 1;
   std::vector<double> ticks;
+  bool loss = false;  ///< of a loss: its numbers have two decimals
 };
 
 struct Figure {
   std::string id{}, title{}, note{};
-  std::string tab{};  ///< its name where a switch chooses between figures; default: the id
+  std::string name{};  ///< of the tab as a control, in every language
+  std::string tab{};   ///< what it is called where a switch chooses between figures; default: the id
   FigureAxis x, y;
   std::vector<FigureLine> lines{};
   std::vector<FigureLevel> levels{};

@@ -19,6 +19,7 @@
 #include "app/course/reading/opening.h"
 #include "app/course/summary.h"
 #include "app/course/tapes/tape_tables.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/shipped_folder.h"
@@ -66,6 +67,7 @@ FigureAxis read_axis(Table t) {
                .low = t.number("low"),
                .high = t.number("high"),
                .ticks = t.numbers("ticks")};
+  a.loss = a.label.starts_with("loss");
   if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
   if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
   t.done();
@@ -77,7 +79,7 @@ Figure read_figure(const std::string& id, Table t) {
   f.id = id;
   f.title = t.text("title");
   f.note = t.text("note", "");
-  f.tab = t.text("tab", id);
+  f.name = f.tab = t.text("tab", id);
   f.river = t.has("river");
   if (f.river && t.has("map")) t.refuse("river", "stands beside map: expected one of them");
   f.map_run = t.text(f.river ? "river" : "map", "");
@@ -282,7 +284,19 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
 
 std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
 
+namespace {
+
+std::string& wished_language() {
+  static std::string language;
+  return language;
+}
+
+}  // namespace
+
+void wish_language(const std::string& language) { wished_language() = language; }
+
 std::string course_language() {
+  if (!wished_language().empty()) return wished_language();
   const char* asked = std::getenv("NORMSCOPE_LANGUAGE");
   return asked ? asked : "";
 }

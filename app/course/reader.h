@@ -24,8 +24,10 @@ Lesson parse_lesson(std::string_view toml, const std::string& folder, const Read
 /// `lessons_folder` is lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// `course_language` is the language of NORMSCOPE_LANGUAGE, "de"; empty: English.
+/// `course_language` is the language that was wished for, or that of NORMSCOPE_LANGUAGE, "de"; empty: English.
 std::string course_language();
+/// `wish_language` is for a command line that names one for whatever command comes.
+void wish_language(const std::string& language);
 
 struct Broken {
   std::string folder, error;

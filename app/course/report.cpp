@@ -13,6 +13,7 @@
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
 #include "app/course/pictures/stills.h"
+#include "app/course/reading/reach.h"
 #include "app/course/summary.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
@@ -46,9 +47,10 @@ std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept) {
     for (const Neighbour& n : check.excludes) {
       const std::vector<double> values = values_of(lesson, check, n, kept);
       excludes += fmt::format("{}{} ({})", excludes.empty() ? "" : "; ", n.what,
-                              shown(spread_of(values, m.mean).mean, m));
+                              shown(spread_of(values, m.mean).mean, m, *lesson.words));
     }
-    rows.push_back({check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check),
+    rows.push_back({check.says, m.label, shown(it->second.spread.mean, m, *lesson.words),
+                    claim_in_words(lesson, spread_text(v)), claim_in_words(lesson, band_text(check)),
                     excludes, v.holds});
   }
   return rows;

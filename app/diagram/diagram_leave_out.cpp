@@ -138,8 +138,8 @@ LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool 
                                                               : "diagram.out.measuring")};
   return {lead, words::say(compact ? "diagram.out.told_brief" : "diagram.out.told",
                            {{"places", places},
-                            {"loss", fmt::format("{:.2f}", measured->chosen_loss)},
-                            {"whole", fmt::format("{:.2f}", measured->whole)},
+                            {"loss", ui::decimals(measured->chosen_loss, 2)},
+                            {"whole", ui::decimals(measured->whole, 2)},
                             {"step", grouped(measured->step)}})};
 }
 

@@ -71,7 +71,7 @@ bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
   FieldOptions options;
   options.lo = 1e-12;
   options.hard_hi = options.log = true;
-  options.format = [](double v) { return fmt::format("{:.3g}", v); };
+  options.format = [](double v) { return ui::significant(v, 3); };
   return field(ui, "diagram/kind/epsilon", row, words::say("diagram.kind_menu.epsilon"), epsilon,
                words::say("diagram.kind_menu.help_epsilon"), options) == Change::Done;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/diagram/diagram.h"
+#include "app/ui/numbers.h"
 #include "app/words/words.h"
 
 namespace normscope::diagram {
@@ -16,7 +17,7 @@ std::string when(const ScalesNow& now) {
 }
 
 std::string started(float value) {
-  return words::say("diagram.scale.started", {{"value", fmt::format("{:.4g}", value)}});
+  return words::say("diagram.scale.started", {{"value", ui::significant(value, 4)}});
 }
 
 // `number_of` has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
@@ -24,11 +25,11 @@ std::string number_of(float value, int decimals = 2) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";
   const float size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
+  return ui::decimals(value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
 }
 
 ScaleWords constant(const std::string& symbol, float value, const char* key) {
-  return {symbol + number_of(value), words::say(key, {{"value", fmt::format("{:.4g}", value)}})};
+  return {symbol + number_of(value), words::say(key, {{"value", ui::significant(value, 4)}})};
 }
 
 }  // namespace

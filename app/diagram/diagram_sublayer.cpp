@@ -120,8 +120,8 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
   if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
   if (const ScaleWords branch = branch_words(w, now); !branch.text.empty()) pill(s.branch_pill, branch.text);
   std::string below;
-  if (w.pre_scale != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.pre_scale);
-  if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);
+  if (w.pre_scale != 1.0f) below = "×" + ui::decimals(w.pre_scale, 2) + " = 1/√l";
+  if (w.init_gain != 1.0f) below = "init ×" + ui::decimals(w.init_gain, 2);
   if (!below.empty() && !d.narrow)
     p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
                                                 : compact   ? 12.f

@@ -57,7 +57,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
     const Rect place = row.take_left(28, 6);
     if (tile_button(ui, fmt::format("inside/run/{}", run.letter), {place.x, place.y + 2, 26, 26},
                     run.letter - 'A', letters_.find(run.letter) != letters_.npos,
-                    words::say("inside.run_help", {{"run", run.name}})))
+                    words::say("inside.run_help", {{"run", words::spoken(run.name)}})))
       toggle(run.letter, view);
   }
   row.take_left(6);

@@ -118,13 +118,13 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   tile(ui, {title.x, title.y + 2, 20, 20}, side.run->letter - 'A');
   title.take_left(28);
   const std::string loss =
-      side.inside ? words::say("inside.loss", {{"loss", fmt::format("{:.2f}", side.inside->found.loss)},
+      side.inside ? words::say("inside.loss", {{"loss", ui::decimals(side.inside->found.loss, 2)},
                                                {"perplexity", number(std::exp(side.inside->found.loss), 3)},
                                                {"step", side.inside->step}})
                   : "";
   const float width = p.text_width(kBody, loss);
   p.text_in(title.take_right(std::min(width, title.w * 0.7f), 10), kBody, t.ink2, loss, Align::Right);
-  p.text_in(title, {Face::Bold, type::title}, t.ink, side.run->name);
+  p.text_in(title, {Face::Bold, type::title}, t.ink, words::spoken(side.run->name));
   const std::string& why = refused_[side.run->letter];
   if (!why.empty()) {
     ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why, words::say("inside.grid_help"));

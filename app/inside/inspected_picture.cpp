@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/inside/inspected.h"
+#include "app/ui/numbers.h"
 #include "app/ui/svg.h"
 
 namespace normscope::inside {
@@ -91,7 +92,7 @@ class NormsPicture {
       const Colour fill = finite ? heat_colour(t_, norm > 0 ? share(norm) : 0) : t_.panel;
       p_.fill(box, fill, 2);
       if (!finite) p_.hatch(box, t_.error, 1.7f, 7);
-      if (finite) p_.text_in(box, kCellText, ink_on(fill), fmt::format("{:.3g}", norm), Align::Centre);
+      if (finite) p_.text_in(box, kCellText, ink_on(fill), ui::significant(norm, 3), Align::Centre);
     }
     p_.end_group();
   }
@@ -100,13 +101,13 @@ class NormsPicture {
   void key(Rect place) {
     if (!(high_ >= low_)) return;
     constexpr int kPieces = 40;
-    const float x = p_.text({place.x, place.bottom() - 1}, kCellText, t_.ink2, fmt::format("{:.3g}", low_));
+    const float x = p_.text({place.x, place.bottom() - 1}, kCellText, t_.ink2, ui::significant(low_, 3));
     place.x += x + 8;
     for (int i = 0; i < kPieces; ++i)
       p_.fill(
           {place.x + place.w * static_cast<float>(i) / kPieces, place.y, place.w / kPieces + 0.5f, place.h},
           heat_colour(t_, (static_cast<float>(i) + 0.5f) / kPieces));
-    p_.text({place.right() + 8, place.bottom() - 1}, kCellText, t_.ink2, fmt::format("{:.3g}", high_));
+    p_.text({place.right() + 8, place.bottom() - 1}, kCellText, t_.ink2, ui::significant(high_, 3));
   }
 
   Painter& p_;

@@ -180,12 +180,13 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
   // Tabs are called by what they show, where all of them have room for it.
-  std::vector<std::string> words, usual;
+  std::vector<words::Label> words, usual;
   for (const Panel* tab : tabs) {
-    usual.emplace_back(tab->place.tab);
+    usual.push_back({tab->place.tab, std::string(shown_label(tab->place.tab))});
     const MetricInfo& about = info(metric_of(*tab));
     const bool own = !tab->metric || about.metric == *tab->metric;
-    words.emplace_back(own ? tab->place.tab : tab->form == Form::Strips ? about.over_time : about.by_layer);
+    const char* what = tab->form == Form::Strips ? "over_time" : "by_layer";
+    words.push_back(own ? usual.back() : words::label(fmt::format("lab.metric.{}.{}", about.id, what)));
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
@@ -197,8 +198,8 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     segmented(f.ui, kName, controls.take_left(row, 8), words, plot_tab_, help);
   } else {
     float widest = 0;
-    for (const std::string& each : words)
-      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, shown_label(each)));
+    for (const words::Label& each : words)
+      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, each.shown));
     choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, help);
   }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];

@@ -111,7 +111,7 @@ std::string name_that_fits(const Painter& p, const TextStyle& style, std::string
 
 std::string loss_text(const RunView& run) {
   if (run.step == 0 || !std::isfinite(run.loss)) return "–";
-  return fmt::format("{:.2f}", run.loss);
+  return ui::decimals(run.loss, 2);
 }
 
 // `card_help` says what the run is, where it came from, and what was changed when.
@@ -124,7 +124,8 @@ std::string card_help(const LabView& view, const RunView& run) {
   if (run.history)
     for (const RunEvent& event : run.history->events())
       if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
-        text += words::say("lab.card.said_at", {{"what", event.text}, {"step", grouped(event.step)}});
+        text += words::say("lab.card.said_at",
+                           {{"what", words::with_decimal(event.text)}, {"step", grouped(event.step)}});
   if (run.spec && run.spec->model.memory > 0)
     text += words::say("lab.card.memory", {{"states", run.spec->model.memory}});
   if (!run.score.empty()) text += words::say("lab.card.held_out", {{"score", run.score}});
@@ -196,7 +197,7 @@ struct Card {
     else if (run.writes_step == 0)
       p.text_in(line, {Face::Sans, type::body}, t.ink3, words::say("lab.card.no_line"));
     else if (!run.fork_note.empty() && run.writes.empty())
-      p.text_in(line, {Face::Sans, type::body}, t.ink3, run.fork_note);
+      p.text_in(line, {Face::Sans, type::body}, t.ink3, words::spoken(run.fork_note));
     else
       writes_line(ui, line, run, !compact());
   }

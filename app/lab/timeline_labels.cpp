@@ -27,7 +27,7 @@ std::string event_text(const RunEvent& event) {
     case RunEvent::Kind::Forked:
       return words::say("lab.event.forked");
     case RunEvent::Kind::Edited:
-      return event.text.empty() ? words::say("lab.event.edited") : event.text;
+      return event.text.empty() ? words::say("lab.event.edited") : words::with_decimal(event.text);
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
     case RunEvent::Kind::Resumed:

@@ -176,11 +176,11 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   const TextStyle style{Face::Sans, type::tick};
   const bool known = clock && view.seconds_per_step > 0;
   const std::string ms =
-      known ? words::say("lab.clock.ms", {{"ms", fmt::format("{:.1f}", view.seconds_per_step * 1000)}})
+      known ? words::say("lab.clock.ms", {{"ms", ui::decimals(view.seconds_per_step * 1000, 1)}})
             : words::say("lab.clock.no_ms");
   const double rate = view.tokens_per_second;
   const std::string many = !known        ? "–"
-                           : rate >= 1e6 ? fmt::format("{:.1f} M", rate / 1e6)
+                           : rate >= 1e6 ? ui::decimals(rate / 1e6, 1) + " M"
                            : rate >= 1e3 ? fmt::format("{:.0f} k", rate / 1e3)
                                          : fmt::format("{:.0f}", rate);
   const std::string tokens = view::any_stream(view) ? words::say("lab.clock.tokens", {{"many", many}})

@@ -7,6 +7,7 @@
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
@@ -69,8 +70,8 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
     if (p.text_width(bold, title) > head.w) bold.px = px;
   const auto& ids = lesson()->step(step_).figures;
   if (ids.size() > 1 && !cards) {
-    std::vector<std::string> tabs;
-    for (const std::string& id : ids) tabs.push_back(lesson()->figure(id)->tab);
+    std::vector<words::Label> tabs;
+    for (const std::string& id : ids) tabs.push_back({lesson()->figure(id)->name, lesson()->figure(id)->tab});
     const float width = segmented_width(ui, tabs);
     const bool beside = p.text_width(bold, title) + 12 + width <= head.w;
     Rect below = beside ? Rect{} : rest.take_top(26, 4);  // a row of its own, where the title would be cut

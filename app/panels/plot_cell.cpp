@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app/panels/plot_specs.h"
+#include "app/ui/keys.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
@@ -127,7 +128,7 @@ std::vector<MenuEntry> whole_menu() {
   for (const char* id : kEntries)
     menu.push_back({id, words::say(fmt::format("plots.menu.{}.label", id)),
                     words::say(fmt::format("plots.menu.{}.help", id))});
-  menu[kCopy].keys = "Ctrl T";
+  menu[kCopy].keys = ui::shown_keys("Ctrl+T");
   return menu;
 }
 

@@ -35,7 +35,8 @@ struct CellOptions {
 
 // `MenuEntry` is an entry in the menu of a cell; menu_entries() has them in order.
 struct MenuEntry {
-  std::string_view id, label, help, keys = "";
+  std::string_view id, label, help;
+  std::string keys{};
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 

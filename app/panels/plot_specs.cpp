@@ -123,7 +123,7 @@ void put_spread(PlotSpec& plot, const RunView& run) {
 void put_end(plot::Series& series, view::LabData& data, const RunView& run) {
   const double loss = view::loss_at(data, run, run.step);
   const double end = view::loss_at(data, run, static_cast<int>(series.x.values.back()));
-  series.value = std::isfinite(loss) ? fmt::format("{:.2f}", loss) : "–";
+  series.value = std::isfinite(loss) ? ui::decimals(loss, 2) : "–";
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
@@ -132,13 +132,13 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
   if (view.unigram_entropy > 0) {
     RefLine entropy;
     entropy.value = view.unigram_entropy;
-    entropy.label = fmt::format("{} {:.2f}", words::spoken(frequencies_of(view.unit)), view.unigram_entropy);
+    entropy.label = words::spoken(frequencies_of(view.unit)) + " " + ui::decimals(view.unigram_entropy, 2);
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {
     RefLine floor;
     floor.value = view.entropy_rate;
-    const words::Place level{"level", fmt::format("{:.2f}", view.entropy_rate)};
+    const words::Place level{"level", ui::decimals(view.entropy_rate, 2)};
     floor.short_label = words::say("plots.loss.entropy", {level});
     floor.label = words::say("plots.loss.entropy_floor", {level});
     floor.label_left = floor.label_below = floor.fill_below = true;
@@ -147,7 +147,7 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
   if (person_nats) {
     RefLine person;
     person.value = *person_nats;
-    const words::Place level{"level", fmt::format("{:.2f}", *person_nats)};
+    const words::Place level{"level", ui::decimals(*person_nats, 2)};
     person.short_label = words::say("plots.loss.person", {level});
     person.label = words::say("plots.loss.person_guessed", {level});
     person.label_left = true;

@@ -202,7 +202,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
       plot.sentence = words::say("plots.said", {{"run", view.runs[worst].letter}, {"what", less}});
     } else if (worst_spread > 0) {
-      plot.sentence = words::say("plots.gradient.alike", {{"times", fmt::format("{:.1f}", worst_spread)}});
+      plot.sentence = words::say("plots.gradient.alike", {{"times", ui::decimals(worst_spread, 1)}});
     }
     if (!options.compact) {
       const bool theory = add_gradient_theory(plot, view, data, path, options.step);
@@ -225,7 +225,7 @@ using Growth = std::pair<double, std::string>;
 
 // `growth_sentence` says "A grows 5.4×, B 3.2× from layer 1 to 6."
 std::string growth_sentence(const LabView& view, const std::vector<Growth>& growing) {
-  const auto times = [](const Growth& g) { return fmt::format("{:.1f}", g.first); };
+  const auto times = [](const Growth& g) { return ui::decimals(g.first, 1); };
   std::string others;
   for (size_t i = 1; i < growing.size(); ++i)
     others +=

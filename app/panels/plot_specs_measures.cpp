@@ -44,7 +44,7 @@ double even_attention(const ModelConfig& model) {
 double add_even_line(PlotSpec& plot, const ModelConfig& model) {
   RefLine even;
   even.value = even_attention(model);
-  even.label = words::say("plots.attention.even", {{"level", fmt::format("{:.2f}", even.value)}});
+  even.label = words::say("plots.attention.even", {{"level", ui::decimals(even.value, 2)}});
   even.label_left = true;
   plot.lines.push_back(even);
   return even.value;
@@ -53,7 +53,7 @@ double add_even_line(PlotSpec& plot, const ModelConfig& model) {
 std::string cosine_sentence(Metric metric, Best most) {
   const char* id = info(metric).id;
   return words::say(most.value >= 0.8 ? fmt::format("plots.{}.alike", id) : fmt::format("plots.{}.apart", id),
-                    {{"run", most.who()}, {"cosine", fmt::format("{:.2f}", most.value)}});
+                    {{"run", most.who()}, {"cosine", ui::decimals(most.value, 2)}});
 }
 
 std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
@@ -63,9 +63,8 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
     case Metric::LayerCosine:
       return cosine_sentence(metric, last);
     case Metric::AttentionEntropy:
-      return words::say(
-          view::has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
-          {{"run", last.who()}, {"layer", layers}, {"entropy", fmt::format("{:.2f}", last.value)}});
+      return words::say(view::has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
+                        {{"run", last.who()}, {"layer", layers}, {"entropy", ui::decimals(last.value, 2)}});
     default:
       break;
   }
@@ -201,9 +200,9 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data,
       heat.column_last = words::say("plots.lean.branch", {{"branch", heat.rows}});
       heat.column_last_short = fmt::format("{}", heat.rows);
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
-      heat.below = words::say("plots.lean.rows",
-                              {{"low", fmt::format("{:.2f}", *lo)}, {"high", fmt::format("{:.2f}", *hi)}});
-      heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
+      heat.below =
+          words::say("plots.lean.rows", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
+      heat.below_short = fmt::format("Σ {}–{}", ui::decimals(*lo, 2), ui::decimals(*hi, 2));
       const int per_layer =
           static_cast<int>(view::subs_of(view::has_both(run) && options.side == view::Side::Main).size());
       if (options.hover_layer && *options.hover_layer < view::layers_of(run, options.side)) {

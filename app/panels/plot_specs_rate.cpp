@@ -238,7 +238,7 @@ void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, vie
   plot.y.ticks.clear();
   log_axis(plot.y, lowest, std::max(all.highest, top));
   plot.note = words::say("plots.rate.note_critical");
-  const std::string share = fmt::format("{:.2g}", all.share);
+  const std::string share = ui::significant(all.share, 2);
   plot.sentence = words::say(all.share > 1 ? "plots.rate.above" : "plots.rate.below",
                              {{"run", all.run->letter}, {"times", share}, {"share", share}});
 }

@@ -52,7 +52,7 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
     if (v.size() < 2 || !view::usable(v.front()) || !view::usable(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
     if (factor < 1.25) return words::say("plots.gradient.flat");
-    const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));
+    const std::string times = factor < 20 ? ui::decimals(factor, 1) : ui::grouped(std::llround(factor));
     return words::say(ratio > 1 ? "plots.gradient.falls" : "plots.gradient.grows", {{"times", times}});
   };
   const std::string low = way(decoder), high = way(encoder);

@@ -1,6 +1,4 @@
 // This file lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -68,7 +66,7 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
     RefLine line;
     line.value = level->low.front();
     if (line.value < 0.04 * top || line.value > 20 * top) return;
-    const words::Place value{"level", fmt::format("{:.2f}", line.value)};
+    const words::Place value{"level", ui::decimals(line.value, 2)};
     line.short_label = words::say("plots.theory.post_short", {value});
     line.label = words::say("plots.theory.post", {value});
     line.label_left = line.label_below = true;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::plot {
 
@@ -72,7 +73,8 @@ std::string label_linear(double v, double step) {
   if (decimals > 4) return ui::number(v, 2);
   std::string text = fmt::format("{:.{}f}", std::fabs(v), decimals);
   std::string whole = text.substr(0, text.find('.'));
-  return (v < 0 ? "−" : "") + ui::grouped(std::atoll(whole.c_str())) + text.substr(whole.size());
+  return words::with_decimal((v < 0 ? "−" : "") + ui::grouped(std::atoll(whole.c_str())) +
+                             text.substr(whole.size()));
 }
 
 std::vector<Tick> linear_ticks(double lo, double hi, int most, bool integer) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/settings/settings_rows.h"
+#include "app/ui/numbers.h"
 #include "app/words/words.h"
 
 namespace normscope::settings {
@@ -29,16 +30,16 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
                       int64_t machine_bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
   const std::string memory =
-      megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000);
+      megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : ui::decimals(megabytes / 1000, 1) + " GB";
   if (machine_bytes > 0 && bytes > machine_bytes)
-    return words::say("settings.too_large",
-                      {{"memory", memory},
-                       {"machine", fmt::format("{:.1f} GB", static_cast<double>(machine_bytes) / 1e9)}});
+    return words::say(
+        "settings.too_large",
+        {{"memory", memory}, {"machine", ui::decimals(static_cast<double>(machine_bytes) / 1e9, 1) + " GB"}});
   if (!(seconds_now > 0) || !(flop_now > 0))
     return words::say("settings.restarts_memory", {{"memory", memory}});
   const double seconds = seconds_now * flop_then / flop_now;
   const std::string time =
-      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : ui::decimals(seconds, 1) + " s";
   const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
   return words::say("settings.restarts",
                     {{"how", heavy ? words::say("settings.heavy") : words::say("settings.light")},

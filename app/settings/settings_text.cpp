@@ -65,7 +65,7 @@ std::string display(const Field& field, const std::string& value) {
   }
   if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
   if (value == "xavier") return "Xavier";
-  if (value == "normal002") return "0.02";
+  if (value == "normal002") return words::with_decimal("0.02");
   if (value == "ln") return "LN";
   if (value == "rms") return "RMS";
   if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));

@@ -1,6 +1,5 @@
 #include "app/shell/guessing_game.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -132,10 +131,9 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   p.text_in(rest.take_top(22, 2), {Face::Sans, type::body}, t.ink2, what_happened(state));
   std::string figure = words::say("shell.game.of", {{"done", state.guesses.count()}, {"all", kGameLetters}});
   if (state.guesses.count() > 0)
-    figure +=
-        "   " + words::say("shell.game.score", {{"you", fmt::format("{:.2f}", state.guesses.nats())},
-                                                {"frequencies", fmt::format("{:.2f}", view.unigram_entropy)},
-                                                {"unit", words::spoken(view.unit)}});
+    figure += "   " + words::say("shell.game.score", {{"you", ui::decimals(state.guesses.nats(), 2)},
+                                                      {"frequencies", ui::decimals(view.unigram_entropy, 2)},
+                                                      {"unit", words::spoken(view.unit)}});
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::Mono, type::body}, t.ink, figure);
   ui.mark("app/opener/figure", row, figure, words::say("shell.game.help_score"));

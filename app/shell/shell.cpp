@@ -14,6 +14,7 @@
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
+#include "app/ui/keys.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
@@ -298,7 +299,7 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
   p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
   Rect inner = rect.inset(9, 0);
   draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
-  if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, "Ctrl K", Align::Right);
+  if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, ui::shown_keys("Ctrl+K"), Align::Right);
   inner.take_right(46);
   if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, words::say("shell.palette.title"));
   return hit.clicked;

@@ -130,6 +130,11 @@ std::string Axis::title() const {
   return field && !field->unit.empty() ? fmt::format("{}, {}", field->label, field->unit) : label();
 }
 
+std::string Axis::said(size_t place) const {
+  const Field* field = find_field(key);
+  return field && field->type == FieldType::Real ? words::with_decimal(values[place]) : values[place];
+}
+
 Axis axis_from(std::string_view text, const RunSpec& base) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0) fail(kWhere, "{}: expected {}", shown_text(text), kAxisForms);

@@ -28,10 +28,11 @@ struct Axis {
   std::string key;                  ///< "train.lr", "wiring.L*.attn"
   std::vector<std::string> values;  ///< at least one, each once, as get_field() writes them
   Kind kind = Kind::List;
-  std::string from, to;       ///< of a range, as get_field() writes them
-  int32_t count = 0;          ///< of a range, as asked for: rounding may leave fewer
-  std::string label() const;  ///< "learning rate"; the key where the table has no words
-  std::string title() const;  ///< "warm-up, steps"
+  std::string from, to;                  ///< of a range, as get_field() writes them
+  int32_t count = 0;                     ///< of a range, as asked for: rounding may leave fewer
+  std::string label() const;             ///< "learning rate"; the key where the table has no words
+  std::string title() const;             ///< "warm-up, steps"
+  std::string said(size_t place) const;  ///< a value as it is shown
   bool operator==(const Axis&) const = default;
 };
 

@@ -9,8 +9,8 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
-#include "training/io/text_table.h"
 #include "training/io/nearest.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 namespace {
@@ -113,9 +113,8 @@ std::string Grid::unit() const {
 }
 
 std::string Grid::text_of(const Cell& cell) const {
-  std::string text = fmt::format("{} {}", plan.axes[0].label(), plan.axes[0].values[cell.column]);
-  if (plan.axes.size() > 1)
-    text += fmt::format(", {} {}", plan.axes[1].label(), plan.axes[1].values[cell.row]);
+  std::string text = fmt::format("{} {}", plan.axes[0].label(), plan.axes[0].said(cell.column));
+  if (plan.axes.size() > 1) text += fmt::format(", {} {}", plan.axes[1].label(), plan.axes[1].said(cell.row));
   return text;
 }
 
@@ -186,8 +185,8 @@ double value_of(const Cell& cell, Metric metric) {
 
 std::string value_text(const Cell& cell, Metric metric) {
   const double value = value_of(cell, metric);
-  if (info(metric).log) return power(value);
-  return fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2);
+  if (info(metric).log) return words::with_decimal(power(value));
+  return words::with_decimal(fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2));
 }
 
 double ColourScale::colour(double value) const {

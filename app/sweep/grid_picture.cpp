@@ -115,7 +115,7 @@ struct GridBrush {
     const Plan& plan = of.grid.plan;
     float right = at.area.x - 8;
     for (size_t i = 0; i < plan.columns(); ++i) {
-      const std::string& text = plan.axes[0].values[i];
+      const std::string text = plan.axes[0].said(i);
       const float x = at.pitch(i, 0).centre().x, half = p.text_width(kMono, text) / 2;
       if (x - half < right || x + half > at.area.right() + at.pitch_x() / 2) continue;
       p.text({x, at.area.bottom() + 16}, kMono, of.lit && of.lit->column == i ? t.ink : t.ink2, text,
@@ -135,7 +135,7 @@ struct GridBrush {
       const Rect place = at.pitch(0, i);
       if (place.centre().y + 8 > lowest) continue;
       const Rect room{place.x - of.names, place.centre().y - 8, of.names - 6, 16};
-      if (whole_text(p, room, kMono, of.lit && of.lit->row == i ? t.ink : t.ink2, plan.axes[1].values[i],
+      if (whole_text(p, room, kMono, of.lit && of.lit->row == i ? t.ink : t.ink2, plan.axes[1].said(i),
                      Align::Right))
         lowest = place.centre().y - 8;
     }
@@ -209,7 +209,8 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
            brush.colour((i + 0.5) / kPieces));
   const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
   const auto value = [&](double end) {
-    return !known ? std::string() : info(metric).log ? experiments::power(end) : fixed(end, 2);
+    if (!known) return std::string();
+    return words::with_decimal(info(metric).log ? experiments::power(end) : fixed(end, 2));
   };
   const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
                     high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})

@@ -18,8 +18,8 @@ constexpr float kMostWidth = 1100, kMostHeight = 700, kLeast = 26;
 
 float widest_value(const Painter& p, const Axis& axis) {
   float widest = 0;
-  for (const std::string& value : axis.values)
-    widest = std::max(widest, p.text_width({Face::Mono, type::tick}, value));
+  for (size_t i = 0; i < axis.values.size(); ++i)
+    widest = std::max(widest, p.text_width({Face::Mono, type::tick}, axis.said(i)));
   return widest;
 }
 

@@ -88,7 +88,8 @@ Json cell_json(const Grid& grid, const Cell& cell) {
 std::string ends_text(const Grid& grid) {
   if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
-                     fixed(grid.level), words::spoken(nats_per(grid.unit())), fixed(grid.best));
+                     words::with_decimal(fixed(grid.level)), words::spoken(nats_per(grid.unit())),
+                     words::with_decimal(fixed(grid.best)));
 }
 
 bool steps_vary(const Plan& plan) {

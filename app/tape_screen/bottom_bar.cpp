@@ -127,8 +127,8 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
 }
 
 void TapeScreen::draw_speed(Ui& ui, const Rect& place) {
-  const std::vector<std::string> labels{words::say("tape.bar.slow"), words::say("tape.bar.normal"),
-                                        words::say("tape.bar.max")};
+  const std::vector<words::Label> labels{words::label("tape.bar.slow"), words::label("tape.bar.normal"),
+                                         words::label("tape.bar.max")};
   segmented(ui, "tape/speed", place, labels, speed_, words::say("tape.bar.help_speed"));
 }
 
@@ -173,11 +173,11 @@ void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
     const double all = seconds_of(facts_->fold, [](int32_t) { return true; });
     const double before = seconds_of(facts_->fold, [&](int32_t i) { return static_cast<size_t>(i) < head_; });
     const TextStyle tick{Face::Sans, type::tick};
-    std::string sums = words::say("tape.bar.times", {{"all", fmt::format("{:.3g}", 1e3 * all)},
-                                                     {"before", fmt::format("{:.3g}", 1e3 * before)}});
+    std::string sums = words::say("tape.bar.times", {{"all", ui::significant(1e3 * all, 3)},
+                                                     {"before", ui::significant(1e3 * before, 3)}});
     if (p.text_width(tick, sums) > words.w)
-      sums = words::say("tape.bar.times_short", {{"all", fmt::format("{:.3g}", 1e3 * all)},
-                                                 {"before", fmt::format("{:.3g}", 1e3 * before)}});
+      sums = words::say("tape.bar.times_short", {{"all", ui::significant(1e3 * all, 3)},
+                                                 {"before", ui::significant(1e3 * before, 3)}});
     p.text_in({words.x, cy + 2, words.w, 18}, tick, t.ink2, sums);
   }
   draw_timeline(ui, {rest.x + 10, bar.y, rest.w - 24, bar.h});

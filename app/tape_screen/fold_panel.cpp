@@ -285,7 +285,7 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
         std::pair{fold.backward.seconds, words::say("tape.fold.ms_backward")},
         std::pair{fold.updates.seconds, words::say("tape.fold.ms_update")}};
     for (const auto& [seconds, what] : sums) {
-      line.take_left(p.text_in(line, figure, t.ink, fmt::format("{:.3g}", 1e3 * seconds)) + 5);
+      line.take_left(p.text_in(line, figure, t.ink, ui::significant(1e3 * seconds, 3)) + 5);
       line.take_left(p.text_in(line, word, t.ink2, what) + 22);
     }
   }

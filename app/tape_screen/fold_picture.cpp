@@ -38,9 +38,7 @@ void band(Painter& p, float x, float from, float to, float from_width, float to_
 
 std::string milliseconds(double seconds) {
   const double ms = 1e3 * seconds;
-  return ms < 0.1  ? fmt::format("{:.3f}", ms)
-         : ms < 10 ? fmt::format("{:.2f}", ms)
-                   : fmt::format("{:.1f}", ms);
+  return ms < 0.1 ? ui::decimals(ms, 3) : ms < 10 ? ui::decimals(ms, 2) : ui::decimals(ms, 1);
 }
 
 /// `rate_words` are GFLOP/s without the unit, which stands above, or GB/s with it.
@@ -49,7 +47,7 @@ std::string rate_words(const FoldSide& side) {
   if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
   const double rate = 1e-9 * side.cost.bytes / side.seconds;
   return side.cost.bytes <= 0 ? ""
-         : rate < 10          ? fmt::format("{:.1f} GB/s", rate)
+         : rate < 10          ? ui::decimals(rate, 1) + " GB/s"
                               : fmt::format("{:.0f} GB/s", rate);
 }
 
@@ -138,7 +136,8 @@ struct FoldBrush {
     const float shape_right = fit.panel.x + fit.at.shape_right,
                 shape_left = shape_right - p.text_width(shape_style, shape);
     if (x < shape_left) p.text({shape_right, y + 4}, shape_style, t.ink3, shape, Align::Right);
-    p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, size_words(row.bytes), Align::Right);
+    p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3,
+           words::with_decimal(size_words(row.bytes)), Align::Right);
     if (fit.alone && row.gradient > 0)
       p.text({fit.right() - 14, y + 4}, kFigure, t.ink2, number(row.gradient, 2), Align::Right);
     const float aligned = std::max(x, fit.panel.x + fit.at.name + 97);
@@ -222,10 +221,9 @@ void FoldPicture::paint(Painter& p, const Theme& t) const {
 
 std::string times_of(const StepFacts& facts) {
   if (!facts.timed) return "";
-  return words::say("tape.fold.times",
-                    {{"forward", fmt::format("{:.3g}", 1e3 * facts.fold.forward.seconds)},
-                     {"backward", fmt::format("{:.3g}", 1e3 * facts.fold.backward.seconds)},
-                     {"update", fmt::format("{:.3g}", 1e3 * facts.fold.updates.seconds)}});
+  return words::say("tape.fold.times", {{"forward", ui::significant(1e3 * facts.fold.forward.seconds, 3)},
+                                        {"backward", ui::significant(1e3 * facts.fold.backward.seconds, 3)},
+                                        {"update", ui::significant(1e3 * facts.fold.updates.seconds, 3)}});
 }
 
 std::string fold_svg(const StepFacts& facts) {
@@ -245,7 +243,7 @@ std::string fold_svg(const StepFacts& facts) {
       static_cast<float>(std::min(kFoldAlone.left_room / forward, kFoldAlone.right_room / backward));
   const std::string title =
       words::say("tape.fold.which",
-                 {{"run", facts.letter}, {"step", facts.step}, {"loss", fmt::format("{:.3g}", facts.loss)}});
+                 {{"run", facts.letter}, {"step", facts.step}, {"loss", ui::significant(facts.loss, 3)}});
   return ui::to_svg(title, [&](Painter& p, const Theme& t) {
     const TextStyle body{Face::Sans, type::body};
     p.text({space::pad, 26}, {Face::Bold, type::run_name}, t.ink, title);

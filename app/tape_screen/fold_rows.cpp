@@ -264,7 +264,7 @@ std::string fold_sentence(const StepFacts& facts) {
   const Fold& fold = facts.fold;
   if (facts.timed && fold.forward.seconds > 0)
     text = words::say("tape.way.costs",
-                      {{"times", fmt::format("{:.1f}", fold.backward.seconds / fold.forward.seconds)}}) +
+                      {{"times", ui::decimals(fold.backward.seconds / fold.forward.seconds, 1)}}) +
            " ";
   const GradientWay way = gradient_way(facts);
   if (!(way.begins > 0 && way.arrives > 0) || !std::isfinite(way.begins) || !std::isfinite(way.arrives))
@@ -275,8 +275,8 @@ std::string fold_sentence(const StepFacts& facts) {
   return text + words::say(fmt::format("tape.way.{}{}", verb, norms ? "_at_norms" : ""),
                            {{"from", ui::number(way.begins, 2)},
                             {"to", ui::number(way.arrives, 2)},
-                            {"least", fmt::format("{:.1f}", way.least)},
-                            {"most", fmt::format("{:.1f}", way.most)}});
+                            {"least", ui::decimals(way.least, 1)},
+                            {"most", ui::decimals(way.most, 1)}});
 }
 
 ChangeCounts change_counts(const StepFacts& facts) {

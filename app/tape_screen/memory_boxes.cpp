@@ -27,13 +27,14 @@ std::string listed(const std::vector<int32_t>& instructions) {
 
 std::string plan_sentence(const MemoryMap& map) {
   if (map.apart == map.planned)
-    return words::say("tape.memory.plan_alone", {{"planned", size_words(map.planned)}});
-  return words::say("tape.memory.plan",
-                    {{"planned", size_words(map.planned)}, {"apart", size_words(map.apart)}});
+    return words::say("tape.memory.plan_alone", {{"planned", words::with_decimal(size_words(map.planned))}});
+  return words::say("tape.memory.plan", {{"planned", words::with_decimal(size_words(map.planned))},
+                                         {"apart", words::with_decimal(size_words(map.apart))}});
 }
 
 std::string most_sentence(const MemoryMap& map) {
-  return words::say("tape.memory.most", {{"instruction", map.most_at}, {"size", size_words(map.most)}});
+  return words::say("tape.memory.most",
+                    {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
 }
 
 double address_step(double whole) {

@@ -81,17 +81,18 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   const Theme& t = ui.theme();
   const MemoryMap& map = f.map;
   const std::string most = most_sentence(map);
-  ui.mark(
-      "tape/memory/bars", rest,
-      words::say("tape.memory.bars",
-                 {{"planned", size_words(map.planned)}, {"apart", size_words(map.apart)}, {"most", most}}),
-      words::say("tape.memory.help_bars"));
+  ui.mark("tape/memory/bars", rest,
+          words::say("tape.memory.bars", {{"planned", words::with_decimal(size_words(map.planned))},
+                                          {"apart", words::with_decimal(size_words(map.apart))},
+                                          {"most", most}}),
+          words::say("tape.memory.help_bars"));
   const double whole = static_cast<double>(std::max<size_t>({map.planned, map.apart, 1}));
   p.hairline({rest.x, rest.y}, {rest.right(), rest.y}, t.border);
   rest.take_top(5);
   for (const bool apart : {false, true}) {
     Rect head = rest.take_top(17);
-    p.text_in(head, kBodyMono, t.ink, size_words(apart ? map.apart : map.planned), Align::Right);
+    p.text_in(head, kBodyMono, t.ink, words::with_decimal(size_words(apart ? map.apart : map.planned)),
+              Align::Right);
     p.text_in(head, kBodyWords, t.ink2,
               apart ? words::say("tape.memory.apart") : words::say("tape.memory.planned"));
     const Rect bar = rest.take_top(18, 8);

@@ -40,13 +40,13 @@ std::string touched_by(const std::vector<int32_t>& all) {
 }
 
 std::string buffer_words(const Buffer& b) {
-  std::string text =
-      b.kind == BufferKind::Gradient
-          ? words::say("tape.buffer.gradient", {{"name", b.name}, {"size", size_words(b.bytes)}})
-          : words::say("tape.buffer.other",
-                       {{"name", b.name},
-                        {"kind", words::say(fmt::format("tape.kind.{}", to_string(b.kind)))},
-                        {"size", size_words(b.bytes)}});
+  std::string text = b.kind == BufferKind::Gradient
+                         ? words::say("tape.buffer.gradient",
+                                      {{"name", b.name}, {"size", words::with_decimal(size_words(b.bytes))}})
+                         : words::say("tape.buffer.other",
+                                      {{"name", b.name},
+                                       {"kind", words::say(fmt::format("tape.kind.{}", to_string(b.kind)))},
+                                       {"size", words::with_decimal(size_words(b.bytes))}});
   if (b.value == kNone) return text + words::say("tape.buffer.throughout");
   if (!b.writers.empty()) text += words::say("tape.buffer.written", {{"by", touched_by(b.writers)}});
   return b.readers.empty() ? text : text + words::say("tape.buffer.read", {{"by", touched_by(b.readers)}});
@@ -108,11 +108,15 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
                       {words::say("tape.memory.axes"), words::say("tape.memory.axes_short")}));
   }
   if (f.given.readable && f.given.shared) {
-    std::vector<std::string> labels{words::say("tape.memory.readable"), words::say("tape.memory.shared")};
-    if (segmented_width(ui, labels) > rest.w)
-      labels = {words::say("tape.memory.readable_short"), words::say("tape.memory.shared_short")};
-    std::vector<std::string> marked = labels;
-    std::string& own = marked[static_cast<size_t>(f.given.reuses)];
+    // The names stay, whatever has room and whichever the run's own plan is.
+    std::vector<words::Label> labels{words::label("tape.memory.readable"),
+                                     words::label("tape.memory.shared")};
+    if (segmented_width(ui, labels) > rest.w) {
+      labels[0].shown = words::say("tape.memory.readable_short");
+      labels[1].shown = words::say("tape.memory.shared_short");
+    }
+    std::vector<words::Label> marked = labels;
+    std::string& own = marked[static_cast<size_t>(f.given.reuses)].shown;
     own = words::say("tape.memory.this_run", {{"plan", own}});
     if (segmented_width(ui, marked) <= rest.w) labels = marked;
     const Rect row = rest.take_top(24, 6);
@@ -120,8 +124,9 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
     if (segmented(ui, "tape/memory/plan", place, labels, plan_, words::say("tape.memory.help_plan")))
       plan_by_hand_ = true;
   }
-  const std::string brief = words::say(
-      "tape.memory.brief", {{"planned", size_words(f.map.planned)}, {"apart", size_words(f.map.apart)}});
+  const std::string brief =
+      words::say("tape.memory.brief", {{"planned", words::with_decimal(size_words(f.map.planned))},
+                                       {"apart", words::with_decimal(size_words(f.map.apart))}});
   p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2,
             fitting(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
 }

@@ -29,12 +29,11 @@ plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char
   plot.note = words::say("tape.picture.note", {{"use", words::say(fmt::format("tape.picture.{}", use))},
                                                {"name", shown.name},
                                                {"instruction", shown.instruction}});
-  plot.sentence =
-      words::say("tape.picture.sentence", {{"mean", fmt::format("{:.4g}", t.summary.mean)},
-                                           {"deviation", fmt::format("{:.4g}", t.summary.deviation)},
-                                           {"low", fmt::format("{:.4g}", t.summary.low)},
-                                           {"high", fmt::format("{:.4g}", t.summary.high)},
-                                           {"norm", fmt::format("{:.4g}", t.summary.norm)}});
+  plot.sentence = words::say("tape.picture.sentence", {{"mean", ui::significant(t.summary.mean, 4)},
+                                                       {"deviation", ui::significant(t.summary.deviation, 4)},
+                                                       {"low", ui::significant(t.summary.low, 4)},
+                                                       {"high", ui::significant(t.summary.high, 4)},
+                                                       {"norm", ui::significant(t.summary.norm, 4)}});
   plot.x.label = words::say("tape.check.feature");
   plot.x.hi = static_cast<double>(t.columns);
   plot.y.label =

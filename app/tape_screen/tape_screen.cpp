@@ -209,7 +209,7 @@ void TapeScreen::advance(Ui& ui) {
     step(1);
 }
 
-float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<std::string>& labels) {
+float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<words::Label>& labels) {
   constexpr float kHead = 42;
   Painter& p = ui.paint();
   p.fill(rect, ui.theme().panel, radius::panel);
@@ -266,12 +266,12 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
     draw_memory(ui, rest, 0);
   } else if (size_ == Size::Medium) {
     const float head =
-        draw_tabs(ui, rest, {words::say("tape.tab.instruction"), words::say("tape.memory.title")});
+        draw_tabs(ui, rest, {words::label("tape.tab.instruction"), words::label("tape.memory.title")});
     tab_ == 0 ? draw_instruction(ui, rest, Part::All, head) : draw_memory(ui, rest, head);
   } else {
     const float head = draw_tabs(
         ui, rest,
-        {words::say("tape.tab.rule"), words::say("tape.tab.tensors"), words::say("tape.memory.title")});
+        {words::label("tape.tab.rule"), words::label("tape.tab.tensors"), words::label("tape.memory.title")});
     if (tab_ == 2)
       draw_memory(ui, rest, head);
     else

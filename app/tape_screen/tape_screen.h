@@ -24,6 +24,7 @@
 #include "app/tape_screen/step_worker.h"
 #include "app/ui/ui.h"
 #include "app/view/desk.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -78,7 +79,7 @@ class TapeScreen {
   void draw_columns(ui::Ui& ui, ui::Rect rest);
   void draw_instruction(ui::Ui& ui, const ui::Rect& rect, Part part, float head);
   void draw_memory(ui::Ui& ui, const ui::Rect& rect, float head);
-  float draw_tabs(ui::Ui& ui, const ui::Rect& rect, const std::vector<std::string>& labels);
+  float draw_tabs(ui::Ui& ui, const ui::Rect& rect, const std::vector<words::Label>& labels);
   // fold_panel.cpp
   void draw_fold(ui::Ui& ui, const ui::Rect& rect, const LabView& view, bool clock);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);

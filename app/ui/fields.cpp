@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::ui {
 namespace {
@@ -241,7 +242,12 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
-bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const std::string> labels,
+bool choice(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names, int& selected,
+            std::string_view help) {
+  return choice(ui, name, r, labels_of(names), selected, help);
+}
+
+bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const words::Label> labels,
             int& selected, std::string_view help) {
   const Theme& t = ui.theme();
   const std::string name(name_view);
@@ -249,23 +255,23 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
   const TextStyle style{Face::Bold, type::body};
   HitOptions options;
   options.arrows = true;
-  Hit h = ui.hit(name, r, selected >= 0 && selected < count ? labels[selected] : "", help, options);
+  Hit h = ui.hit(name, r, selected >= 0 && selected < count ? std::string_view(labels[selected].name) : "",
+                 help, options);
   if (h.clicked) ui.open_popup(name);
   if (h.arrow_y && count) {
     const int next = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
-    if (!ui.held(name + "/" + labels[next])) selected = next;
+    if (!ui.held(name + "/" + labels[next].name)) selected = next;
   }
   ui.paint().fill(r, t.field, radius::field);
   ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);
   draw_icon(ui.paint(), Icon::ChevronDown, inner.take_right(10, 4).centre(), 14, t.ink2);
-  if (selected >= 0 && selected < count)
-    ui.paint().text_in(inner, style, t.ink, shown_label(labels[selected]));
+  if (selected >= 0 && selected < count) ui.paint().text_in(inner, style, t.ink, labels[selected].shown);
 
   const float row_height = 28;
   float width = r.w;
-  for (const std::string& label : labels)
-    width = std::max(width, ui.paint().text_width(style, shown_label(label)) + 28);
+  for (const words::Label& label : labels)
+    width = std::max(width, ui.paint().text_width(style, label.shown) + 28);
   Rect list{r.x, r.bottom() + 4, width, row_height * float(count) + 8};
   if (list.bottom() > ui.size().y - 4) list.y = std::max(4.f, r.y - 4 - list.h);
   if (list.right() > ui.size().x - 4) list.x = ui.size().x - 4 - list.w;
@@ -275,10 +281,10 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
       Rect item = rest.take_top(row_height);
       HitOptions plain;
       plain.tooltip = false;
-      Hit hit = ui.hit(name + "/" + labels[i], item, i == selected ? "on" : "", help, plain);
+      Hit hit = ui.hit(name + "/" + labels[i].name, item, i == selected ? "on" : "", help, plain);
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
       ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::Bold : Face::Sans, type::body}, t.ink,
-                         shown_label(labels[i]));
+                         labels[i].shown);
       if (hit.clicked) {
         selected = i;
         ui.focus(name);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 
 namespace normscope::ui {
@@ -61,6 +62,18 @@ Chord parse_chord(std::string_view text) {
     chord.character = unsigned(c);
   }
   return chord;
+}
+
+std::string shown_keys(std::string_view chord) {
+  std::string out;
+  while (!chord.empty()) {
+    const size_t plus = chord.find('+', 1);  // a plus alone is a key
+    const std::string_view key = chord.substr(0, plus);
+    const std::string* said = words::of_window().find("shortcuts.key." + std::string(key));
+    out += (out.empty() ? "" : " ") + (said ? *said : std::string(key));
+    chord.remove_prefix(plus == chord.npos ? chord.size() : plus + 1);
+  }
+  return out;
 }
 
 namespace {

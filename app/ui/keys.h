@@ -2,6 +2,7 @@
 // the UI driver all use this notation.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "app/ui/geometry.h"
@@ -16,6 +17,9 @@ struct Chord {
 
 // `parse_chord` throws Error for an unknown key name.
 Chord parse_chord(std::string_view text);
+
+// `shown_keys` writes a chord as the keys are called in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
+std::string shown_keys(std::string_view chord);
 
 // `new_frame` calls ImGui::NewFrame for a hand that is quicker than a frame: a modifier released after its key waits
 // for the next frame, or Ctrl+K would arrive as K. The window's loop and Frame call it. A window that shows only part

@@ -1,10 +1,10 @@
 // Numbers as people read them: groups of three, powers with superscripts, point and gap of the window's language.
-// widgets.h declares them.
+// numbers.h declares them.
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "app/ui/widgets.h"
+#include "app/ui/numbers.h"
 #include "app/words/words.h"
 
 namespace normscope::ui {
@@ -37,7 +37,13 @@ std::string power_of_ten(int exponent) {
 std::string with_minus(std::string text) {
   if (!text.starts_with('-')) return text;
   text.erase(0, 1);
-  return text.find_first_not_of("0.") == text.npos ? text : "−" + text;
+  return text.find_first_not_of("0.,") == text.npos ? text : "−" + text;
+}
+
+std::string decimals(double v, int digits) { return words::with_decimal(fmt::format("{:.{}f}", v, digits)); }
+
+std::string significant(double v, int digits) {
+  return words::with_decimal(fmt::format("{:.{}g}", v, digits));
 }
 
 std::string number(double v, int digits) {
@@ -53,7 +59,7 @@ std::string number(double v, int digits) {
       mantissa = "1";
       ++exponent;
     }
-    return sign + (mantissa == "1" ? "" : mantissa + "×") + power_of_ten(exponent);
+    return sign + (mantissa == "1" ? "" : words::with_decimal(mantissa) + "×") + power_of_ten(exponent);
   }
   std::string text = fmt::format("{:.{}f}", size, std::max(0, digits - 1 - exponent));
   size_t point = text.find('.');

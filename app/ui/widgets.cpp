@@ -106,14 +106,30 @@ std::string_view shown_label(std::string_view name) {
   return label ? std::string_view(*label) : name;
 }
 
-float segmented_width(Ui& ui, std::span<const std::string> labels) {
+std::vector<words::Label> labels_of(std::span<const std::string> names) {
+  std::vector<words::Label> labels;
+  for (const std::string& name : names) labels.push_back({name, std::string(shown_label(name))});
+  return labels;
+}
+
+float segmented_width(Ui& ui, std::span<const words::Label> labels) {
   float width = 4;
-  for (const std::string& label : labels)
-    width += ui.paint().text_width({Face::Bold, type::body}, shown_label(label)) + 22;
+  for (const words::Label& label : labels)
+    width += ui.paint().text_width({Face::Bold, type::body}, label.shown) + 22;
   return width;
 }
 
-bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels,
+float segmented_width(Ui& ui, std::span<const std::string> names) {
+  return segmented_width(ui, labels_of(names));
+}
+
+bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names,
+               int& selected, std::string_view help, std::span<const std::string> helps,
+               std::span<const std::string> refusals) {
+  return segmented(ui, name, r, labels_of(names), selected, help, helps, refusals);
+}
+
+bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const words::Label> labels,
                int& selected, std::string_view help, std::span<const std::string> helps,
                std::span<const std::string> refusals) {
   const Theme& t = ui.theme();
@@ -123,7 +139,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   outer.overlap = true;
   outer.tooltip = false;
   const std::string_view now =
-      selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected]) : "";
+      selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected].name) : "";
   Hit box = ui.hit(name, r, now, help, outer);
   p.fill(r, t.field, 6);
   p.outline(r, t.border, 1, 6);
@@ -135,15 +151,15 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   if (move && count) {
     const int by = move > 0 ? 1 : -1;  // past refused segments
     for (int next = selected < 0 ? 0 : selected + by; next >= 0 && next < count; next += by)
-      if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next])) {
+      if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next].name)) {
         selected = next;
         break;
       }
   }
 
   std::vector<float> widths;
-  for (const std::string& label : labels)
-    widths.push_back(p.text_width({Face::Bold, type::body}, shown_label(label)));
+  for (const words::Label& label : labels)
+    widths.push_back(p.text_width({Face::Bold, type::body}, label.shown));
   float spare = r.w - 4 - std::accumulate(widths.begin(), widths.end(), 0.f);
   float pad = count ? spare / float(count) : 0;
   Rect rest = r.inset(2);
@@ -155,7 +171,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
     const std::string_view own = !inner.enabled             ? refusal(i)
                                  : size_t(i) < helps.size() ? std::string_view(helps[size_t(i)])
                                                             : help;
-    Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", own, inner);
+    Hit h = ui.hit(std::string(name) + "/" + labels[i].name, segment, i == selected ? "on" : "", own, inner);
     if (h.clicked) selected = i;
     if (i == selected)
       p.fill(segment, t.inverse, 5);
@@ -166,7 +182,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
               i == selected   ? t.on_inverse
               : inner.enabled ? t.ink2
                               : t.slot,
-              shown_label(labels[i]), Align::Centre);
+              labels[i].shown, Align::Centre);
   }
   return selected != before;
 }

@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/ui/numbers.h"
 #include "app/ui/ui.h"
+#include "app/words/words.h"
 
 namespace normscope::ui {
 
@@ -61,19 +63,27 @@ bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::s
 // `shown_label` returns the words shown for a segment or a list entry of this name, because names stay the same in
 // every language. It returns the name itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
+// `labels_of` returns these names with what is shown for them.
+std::vector<words::Label> labels_of(std::span<const std::string> names);
 
 // `segmented` draws one choice of several in one rounded box and returns true on a change. It registers each segment
-// as NAME/LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help of each
+// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help of each
 // segment; `refusals` say why a segment cannot be chosen, and are empty where it can.
-bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
+bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
+               std::string_view help, std::span<const std::string> helps = {},
+               std::span<const std::string> refusals = {});
+bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
 // `segmented_width` returns the width that fits the labels with the usual padding.
-float segmented_width(Ui&, std::span<const std::string> labels);
+float segmented_width(Ui&, std::span<const words::Label> labels);
+float segmented_width(Ui&, std::span<const std::string> names);
 
 // `choice` draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
 // change.
-bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
+bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
+            std::string_view help);
+bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
             std::string_view help);
 
 // `FieldOptions` describe a number to drag, type or change by arrows. The label stands left, value and unit right, a
@@ -153,17 +163,5 @@ Rect panel(Ui&, const Rect&, const PanelOptions&);
 
 // `key_cap` draws a small key cap such as "Ctrl K".
 float key_cap(Ui&, Vec at, std::string_view text);
-
-// `grouped` writes 16000 as "16 000" (thin spaces); for counters, factors, axes.
-std::string grouped(long long n);
-// `number` writes a number as a person does: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` are significant.
-std::string number(double v, int digits = 3);
-// `with_minus` gives a formatted number a real minus, and none where the digits shown are all zero.
-std::string with_minus(std::string text);
-// `parse_number` reads a number as a person types it: any kind of space between digits, a comma for the point, a real
-// minus.
-bool parse_number(std::string text, double& value);
-// "10⁻⁴"
-std::string power_of_ten(int exponent);
 
 }  // namespace normscope::ui

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/ui/keys.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -96,9 +97,7 @@ bool pressed(ui::Ui& ui, Act act) {
 }
 
 std::string keys_text(const Shortcut& s) {
-  std::string text(s.shown.empty() ? s.chord : s.shown);
-  if (s.shown.empty()) std::replace(text.begin(), text.end(), '+', ' ');
-  return text;
+  return s.shown.empty() ? ui::shown_keys(s.chord) : std::string(s.shown);
 }
 
 void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
@@ -125,7 +124,7 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
     const auto across = static_cast<float>(n / each), down = static_cast<float>(n % each);
     Rect row{rest.x + across * column, rest.y + down * line, column - 24, line};
     ++n;
-    ui.mark("sheet/" + std::string(s.title), row, keys_text(s), s.help);
+    ui.mark("sheet/" + words::label(fmt::format("shortcuts.{}.title", s.id)).name, row, keys_text(s), s.help);
     p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(s));
     p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s.title);
   }

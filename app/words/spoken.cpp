@@ -42,10 +42,29 @@ std::string said_of(const Language& language, std::string_view phrase) {
     for (Place& place : *places) place.text = said_of(language, place.text);
     return language.say(entry->key, std::span<const Place>(*places));
   }
-  return std::string(phrase);
+  const bool number = phrase.find_first_not_of("0123456789.-+") == phrase.npos;
+  return number ? with_decimal(std::string(phrase), language) : std::string(phrase);
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 }  // namespace
+
+std::string with_decimal(std::string text, const Language& language) {
+  const std::string& sign = language.say("format.decimal");
+  const auto ends = [&](size_t at,
+                        int step) {  // the run of digits beside a point has no other point behind it
+    do at += static_cast<size_t>(step);
+    while (at < text.size() && is_digit(text[at]));
+    return at >= text.size() || text[at] != '.' || at + 1 >= text.size() || !is_digit(text[at + 1]);
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool inside = i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);
+    out += text[i] == '.' && inside && ends(i, 1) && ends(i, -1) ? sign : std::string(1, text[i]);
+  }
+  return out;
+}
 
 std::string spoken(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);

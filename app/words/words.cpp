@@ -137,4 +137,8 @@ const std::string& say(std::string_view key) { return of_window().say(key); }
 
 std::string say(std::string_view key, Places places) { return of_window().say(key, places); }
 
+Label label(std::string_view key, Places places) {
+  return {language("en").say(key, places), say(key, places)};
+}
+
 }  // namespace normscope::words

@@ -108,9 +108,18 @@ const Language& of_window();
 /// `say` returns the text in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
+/// `Label` is what the window says for a segment or an entry of a list, with the name by which scripts and teachers call it
+/// in every language: the English text.
+struct Label {
+  std::string name, shown;
+};
+Label label(std::string_view key, Places places = {});
+/// `with_decimal` writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
+/// more than one point, as a version, stays.
+std::string with_decimal(std::string text, const Language& language = of_window());
 /// `spoken` is what the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
 /// state, a setting's label, a unit: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
-/// assets/words/training.toml stays as it is.
+/// assets/words/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
 
 }  // namespace normscope::words

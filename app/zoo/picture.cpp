@@ -1,11 +1,10 @@
 // The picture of the zoo is an SVG with one line per entry: its final loss without and with warm-up, the range over the
 // seeds, and the level of letter frequencies (summary.h).
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "app/ui/numbers.h"
 #include "app/ui/svg.h"
 #include "app/words/words.h"
 #include "app/zoo/summary.h"
@@ -113,13 +112,14 @@ class Picture {
     const double step = high_ - low_ > 2 ? 0.5 : 0.2;
     for (double loss = std::ceil(low_ / step) * step; loss <= high_ + 1e-9; loss += step) {
       p_.hairline({x_of(loss), kTop - 4}, {x_of(loss), bottom}, t_.grid);
-      p_.text({x_of(loss), kTop - 10}, kTick, t_.ink3, fmt::format("{:.1f}", loss), Align::Centre);
+      p_.text({x_of(loss), kTop - 10}, kTick, t_.ink3, ui::decimals(loss, 1), Align::Centre);
     }
     if (!std::isfinite(summary_.level)) return;
     const float x = x_of(summary_.level);
     p_.dashed_line({x, kTop - 4}, {x, bottom}, t_.ink3, line::reference, {2, 3});
     p_.text({x, kTop - 26}, kTick, t_.ink2,
-            words::say("zoo.picture.frequencies", {{"loss", fixed(summary_.level, 2)}}), Align::Centre);
+            words::say("zoo.picture.frequencies", {{"loss", words::with_decimal(fixed(summary_.level, 2))}}),
+            Align::Centre);
   }
 
   void legend() {

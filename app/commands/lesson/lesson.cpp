@@ -27,6 +27,7 @@
 #include "app/course/report.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/link/link.h"
+#include "app/words/words.h"
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
@@ -243,6 +244,7 @@ Exit lesson(const LessonOptions& options) {
   // What is written for others is English, whoever writes it.
   const bool shows = options.command == "list" || options.command == "show";
   Course course = course_of(options.folder, options.language, shows ? course_language() : "");
+  words::use(course.words->name());  // its numbers are written as its texts
   if (options.command == "check") check_languages(course);
   try {
     if (options.command == "list") return list(course);

@@ -14,6 +14,7 @@
 #include "app/course/check/check.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/worksheet.h"
+#include "app/words/words.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::commands {
@@ -34,6 +35,7 @@ struct WorksheetOptions {
 
 Exit lesson_worksheet(const WorksheetOptions& options) {
   const Course course = course_of(options.folder, options.language, course_language());
+  words::use(course.words->name());  // its numbers are written as its texts
   const Lesson& lesson = lesson_of(course, options.id);
   const std::string path =
       options.out.empty() ? fmt::format("{}/{}{}.html", kSheets, lesson.id, options.answers ? "-answers" : "")

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/course/language/language.h"
+#include "app/ui/numbers.h"
 
 namespace normscope::course {
 namespace {
@@ -70,7 +71,7 @@ int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hint
 
 std::string score_rule(const Challenge& challenge, const Words& words) {
   return words.say("course.task.ways_rule",
-                   {{"line", fmt::format("{:.4g}", challenge.line)}, {"points", challenge.points}}) +
+                   {{"line", ui::significant(challenge.line, 4)}, {"points", challenge.points}}) +
          " " + words.say("course.task.cost_rule", {{"cost", challenge.per_run}});
 }
 

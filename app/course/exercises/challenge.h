@@ -20,6 +20,7 @@ struct Challenge {
   struct Choice {
     struct Value {
       std::string value, text;  ///< "pre", "Pre-LN"
+      std::string name{};       ///< the text in English, by which it is called in every language
     };
     std::string field, label;
     std::vector<Value> values;  ///< one of them is the run's own

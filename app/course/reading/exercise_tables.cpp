@@ -61,6 +61,7 @@ Challenge::Choice read_choice(Table& t) {
     t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", choice.field));
   for (Table& value : t.tables("values")) {
     choice.values.push_back({value.text("value"), short_word(value, "text")});
+    choice.values.back().name = choice.values.back().text;
     if (choice.values.back().value.find_first_of(" \t\n=") != std::string::npos)
       value.refuse("value", "has a blank or '=' in it: expected one word");
     value.done();
@@ -226,8 +227,8 @@ std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction) {
     thoughts.push_back({t.text("when"), few_words(t, "text", kThoughtWords)});
     const std::string& when = thoughts.back().when;
     if (std::find(known.begin(), known.end(), when) == known.end())
-      t.refuse("when", fmt::format("'{}' is no fault of an answer here: expected one as '{}'", when,
-                                   known.front()));
+      t.refuse("when",
+               fmt::format("'{}' is no fault of an answer here: expected one as '{}'", when, known.front()));
     if (!seen.insert(when).second)
       t.refuse("when", fmt::format("'{}' has two thoughts: expected one for each fault", when));
     t.done();

@@ -10,6 +10,7 @@
 
 #include "app/course/check/check.h"
 #include "app/course/language/language.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
 
@@ -50,25 +51,28 @@ bool same_head(const Lesson& lesson, const std::string& measure, const std::stri
   return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
 }
 
-/// `in_words` says in the language of the course what the table says in English.
-std::string in_words(const Lesson& lesson, std::string text) {
+}  // namespace
+
+std::string claim_in_words(const Lesson& lesson, std::string text) {
   const auto put = [&](std::string_view english, const std::string& word) {
     if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
   };
   put(" to ", lesson.words->say("course.number.to"));
   put("at least ", lesson.words->say("course.number.at_least"));
   put("at most ", lesson.words->say("course.number.at_most"));
-  return text;
+  return words::with_decimal(std::move(text), *lesson.words);
 }
+
+namespace {
 
 /// `measured_words` brackets the last two of "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold", if there are any.
 std::string measured_words(const Lesson& lesson, const std::string& cell) {
   const size_t first = cell.find(", "), last = cell.rfind(", "), of = cell.find(" of ", last);
-  if (first == cell.npos || of == cell.npos) return in_words(lesson, cell);
+  if (first == cell.npos || of == cell.npos) return claim_in_words(lesson, cell);
   const std::string range = last > first ? cell.substr(first + 2, last - first - 2) + "; " : "";
   const size_t seeds = of + 4;
   return fmt::format(
-      "{} ({}{})", cell.substr(0, first), in_words(lesson, range),
+      "{} ({}{})", claim_in_words(lesson, cell.substr(0, first)), claim_in_words(lesson, range),
       lesson.words->say("course.claim.seeds", {{"hold", cell.substr(last + 2, of - last - 2)},
                                                {"all", cell.substr(seeds, cell.find(' ', seeds) - seeds)}}));
 }
@@ -126,12 +130,12 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
       if (!reach.cells[i].holds)
-        wrong +=
-            (wrong.empty() ? "" : "; ") +
-            lesson.words->say("course.claim.needed",
-                              {{"measure", lesson.measure(lesson.effect[i])->label},
-                               {"needed", in_words(lesson, band_text(check_of(lesson, lesson.effect[i])))},
-                               {"measured", measured_words(lesson, reach.cells[i].text)}});
+        wrong += (wrong.empty() ? "" : "; ") +
+                 lesson.words->say(
+                     "course.claim.needed",
+                     {{"measure", lesson.measure(lesson.effect[i])->label},
+                      {"needed", claim_in_words(lesson, band_text(check_of(lesson, lesson.effect[i])))},
+                      {"measured", measured_words(lesson, reach.cells[i].text)}});
     if (!wrong.empty())
       sentences.push_back(fmt::format("{}{}: {}.", lesson.words->say("course.claim.not"),
                                       called(*lesson.words, "elsewhere", reach.setting, reach.setting),

@@ -26,6 +26,8 @@ std::vector<Reach> load_reach(const Lesson& lesson);
 /// `parse_reach` does the same for a table in memory; `file` is its name for messages.
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
+/// `claim_in_words` says in the language of the course what bands and tables say in English: "−0.1 to 0.1", "at least 2".
+std::string claim_in_words(const Lesson& lesson, std::string text);
 /// `reach_words` says "It also holds with: width 128, another text." Then comes a sentence for each setting in which
 /// something did not hold, with what the check needs and what was measured there. All in the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);

@@ -34,7 +34,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
 
 /// `text_of` gives a number as it was written, or as it was computed with so many digits.
 std::string text_of(double value, int digits) {
-  return digits > 0 ? ui::number(value, digits) : ui::with_minus(fmt::format("{:g}", value));
+  return digits > 0 ? ui::number(value, digits) : ui::with_minus(ui::significant(value, 6));
 }
 
 std::vector<std::string> texts_of(const std::vector<float>& values, int64_t columns, int digits) {

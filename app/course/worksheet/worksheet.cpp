@@ -14,6 +14,7 @@
 #include "app/course/worksheet/sheet.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/files/config_file.h"
@@ -179,7 +180,7 @@ std::string check_command(const Lesson& lesson, const std::string& folder) {
 
 std::string listed(const std::vector<double>& values) {
   std::string out;
-  for (const double x : values) out += (out.empty() ? "" : ", ") + ui::number(x, 3);
+  for (const double x : values) out += (out.empty() ? "" : words::say("format.between")) + ui::number(x, 3);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
 #include "training/io/atomic_file.h"
@@ -111,17 +112,17 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
   const bool running = measurer_->state()->running;
   for (const Challenge::Choice& choice : lesson()->challenge->choices) {
     Rect row = rest.take_top(kChoiceRow, kChoiceGap);
-    std::vector<std::string> labels;
+    std::vector<words::Label> labels;
     int selected = 0;
     for (size_t i = 0; i < choice.values.size(); ++i) {
-      labels.push_back(choice.values[i].text);
+      labels.push_back({choice.values[i].name, choice.values[i].text});
       if (choice.values[i].value == chosen(choice)) selected = static_cast<int>(i);
     }
     const std::string name = "lesson/challenge/" + choice.field;
     const Rect box = row.take_right(kChoiceBox, 12);
     draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
     std::string help = word("course.task.choose", {{"setting", choice.label}});
-    const std::string& now = labels[static_cast<size_t>(selected)];
+    const std::string& now = labels[static_cast<size_t>(selected)].shown;
     if (const view::Term* term = term_of_text(now, *course_.words))
       help += fmt::format(" {}: {}", now, term->text);
     const bool changed = ui::choice(ui, name, box, labels, selected, help);

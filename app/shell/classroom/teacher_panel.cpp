@@ -27,9 +27,10 @@ constexpr std::string_view kCommandGroup = "command";
 constexpr size_t kRulesShown = 6;
 constexpr float kRow = 26, kPanelWidth = 312;
 
-const std::vector<std::string>& hold_words() {
-  static const std::vector<std::string> words{
-      words::say("shell.teach.shown"), words::say("shell.teach.locked"), words::say("shell.teach.hidden")};
+const std::vector<words::Label>& hold_words() {
+  static const std::vector<words::Label> words{words::label("shell.teach.shown"),
+                                               words::label("shell.teach.locked"),
+                                               words::label("shell.teach.hidden")};
   return words;
 }
 
@@ -114,7 +115,7 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
     if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close,
                     words::say("shell.teach.help_remove"), quiet))
       removed = rule->first;
-    const std::string& word = hold_words()[static_cast<size_t>(rule->second)];
+    const std::string& word = hold_words()[static_cast<size_t>(rule->second)].shown;
     ui.paint().text_in(row.take_right(46, 6), body, ui.theme().ink3, word);
     quiet.left = true;
     const std::string title = ui.paint().fit(body, held_title(ui, rule->first), row.w - 18);

@@ -38,8 +38,9 @@ void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
 }
 
 void SweepScreen::draw_rest_of_runs(Ui& ui, const Rect& row) {
-  std::vector<std::string> labels{words::say("sweep.axes.rest_now"), words::say("sweep.axes.rest_post")};
-  for (const OpenRun& run : open_) labels.push_back(words::say("sweep.axes.rest_run", {{"run", run.letter}}));
+  std::vector<words::Label> labels{words::label("sweep.axes.rest_now"), words::label("sweep.axes.rest_post")};
+  for (const OpenRun& run : open_)
+    labels.push_back(words::label("sweep.axes.rest_run", {{"run", run.letter}}));
   int chosen = 0;
   if (!choice(ui, "sweep/rest", row, labels, chosen, words::say("sweep.axes.help_rest"))) return;
   if (chosen == 1)

@@ -168,8 +168,8 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   Rect head = rest.take_top(space::field_h, tight);
   ui.paint().text_in(head.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
                      which == 0 ? words::say("sweep.axis.across") : words::say("sweep.axis.up"));
-  const std::vector<std::string> kinds{words::say("sweep.axis.list"), words::say("sweep.axis.lin"),
-                                       words::say("sweep.axis.log")};
+  const std::vector<words::Label> kinds{words::label("sweep.axis.list"), words::label("sweep.axis.lin"),
+                                        words::label("sweep.axis.log")};
   const bool there = which < plan_.axes.size();
   const bool numbers = there && is_numeric(plan_.axes[which]);
   const float width = segmented_width(ui, kinds);

@@ -85,8 +85,8 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
 
   const int32_t all = trainer_->all_cores();
   const float words_w = size_ == Size::Compact ? 240 : 300;
-  const std::vector<std::string> labels{words::say("sweep.bar.cores", {{"count", 1}}),
-                                        words::say("sweep.bar.cores", {{"count", all}})};
+  const std::vector<words::Label> labels{words::label("sweep.bar.cores", {{"count", 1}}),
+                                         words::label("sweep.bar.cores", {{"count", all}})};
   const float width = segmented_width(ui, labels);
   const bool room = rest.w > width + words_w + kLeastRuns;
   if (room && all > 1 && clock) {

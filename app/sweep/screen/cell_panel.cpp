@@ -48,7 +48,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     line.end_label = line.end_marker = own;
     if (own) {
       line.name = words::say("sweep.curves.seed", {{"seed", seed}});
-      line.value = fixed(run.loss, 2);
+      line.value = words::with_decimal(fixed(run.loss, 2));
     }
     spec.x.hi = std::max(spec.x.hi, static_cast<double>(run.steps));
     for (const double loss : run.curve) {
@@ -68,7 +68,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     plot::RefLine level;
     level.value = cell.level;
     level.short_label = words::spoken(frequencies_of(unit_of(grid_->data[cell.data])));
-    level.label = fmt::format("{} {}", level.short_label, fixed(cell.level, 2));
+    level.label = fmt::format("{} {}", level.short_label, words::with_decimal(fixed(cell.level, 2)));
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);
   }
@@ -149,7 +149,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
     p.hairline({row.x, row.y}, {row.right(), row.y}, t.border);
     Rect seeds = row.take_right(seeds_w);
     for (size_t i = 0; i < axes; ++i) {
-      const std::string& value = plan_.axes[i].values[i == 0 ? cell->column : cell->row];
+      const std::string value = plan_.axes[i].said(i == 0 ? cell->column : cell->row);
       p.text_in(row.take_left(column), mono, t.ink, p.fit(mono, value, column - 8));
     }
     Rect strip = seeds.take_left(std::min(66.f, 18.f * static_cast<float>(cell->runs.size())), 8);
@@ -191,8 +191,9 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
     change(narrowed(plan_, there));
     brush_.reset();
   }
-  if (button(ui, "sweep/region/clear", buttons.take_left(70), words::say("sweep.region.clear"),
-             words::say("sweep.region.help_clear")))
+  const std::string& clear = words::say("sweep.region.clear");
+  const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, clear) + 20);
+  if (button(ui, "sweep/region/clear", buttons.take_left(wide), clear, words::say("sweep.region.help_clear")))
     brush_.reset();
 }
 
@@ -203,7 +204,8 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_cell_panel(ui, rect);
     return draw_region(ui, below);
   }
-  const std::vector<std::string> labels{words::say("sweep.cell.title"), words::say("sweep.region.title")};
+  const std::vector<words::Label> labels{words::label("sweep.cell.title"),
+                                         words::label("sweep.region.title")};
   const Rect tabs = rect.take_top(26, 6);
   segmented(ui, "sweep/right", {tabs.x, tabs.y + 1, std::min(tabs.w, segmented_width(ui, labels)), 24},
             labels, right_tab_, words::say("sweep.region.help_tabs"));

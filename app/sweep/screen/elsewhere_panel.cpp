@@ -49,9 +49,9 @@ void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view 
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   Rect rest = panel(ui, rect,
                     {words::say("sweep.elsewhere.title"), words::say("sweep.elsewhere.note"), "", 0, false});
-  const std::vector<std::string> labels{words::say("sweep.elsewhere.command"),
-                                        words::say("sweep.elsewhere.slurm"),
-                                        words::say("sweep.elsewhere.parallel")};
+  const std::vector<words::Label> labels{words::label("sweep.elsewhere.command"),
+                                         words::label("sweep.elsewhere.slurm"),
+                                         words::label("sweep.elsewhere.parallel")};
   Rect row = rest.take_top(28, 8);
   segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
             words::say("sweep.elsewhere.help_form"));
@@ -60,8 +60,9 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   ui.mark("sweep/text", rest, text, words::say("sweep.elsewhere.help_text"));
   ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
   draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
-  if (button(ui, "sweep/copy", buttons.take_left(70, 10), words::say("sweep.elsewhere.copy"),
-             words::say("sweep.elsewhere.help_copy")))
+  const std::string& copy = words::say("sweep.elsewhere.copy");
+  const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, copy) + 20);
+  if (button(ui, "sweep/copy", buttons.take_left(wide, 10), copy, words::say("sweep.elsewhere.help_copy")))
     asked_.copied = text;
   for (const char* ending : {"csv", "svg", "json"}) {
     std::string label(ending);

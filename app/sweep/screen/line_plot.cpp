@@ -40,7 +40,7 @@ plot::Axis across(const Axis& axis) {
   x.label = axis.title();
   x.integer = true;
   const size_t every = std::max<size_t>(1, count / 6);
-  for (size_t i = 0; i < count; i += every) x.ticks.push_back({static_cast<double>(i), axis.values[i]});
+  for (size_t i = 0; i < count; i += every) x.ticks.push_back({static_cast<double>(i), axis.said(i)});
   return x;
 }
 

@@ -32,7 +32,8 @@ void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top
   const Theme& t = ui.theme();
   const TextStyle mono{Face::Mono, type::tick}, small{Face::Sans, type::tick};
   const auto words = [&](double end) {
-    return !std::isfinite(end) ? std::string() : info(metric_).log ? experiments::power(end) : fixed(end, 2);
+    if (!std::isfinite(end)) return std::string();
+    return words::with_decimal(info(metric_).log ? experiments::power(end) : fixed(end, 2));
   };
   p.text({top.x - 8, top.y + 8}, mono, t.ink3, words(scale_.high), Align::Right);
   p.text({top.x - 8, top.bottom() + 2}, mono, t.ink3, words(scale_.low), Align::Right);
@@ -43,11 +44,11 @@ void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top
     return;
   }
   const TextStyle bold{Face::Bold, type::tick};
-  const std::string& value = plan_.axes[1].values[lit->row];
+  const std::string value = plan_.axes[1].said(lit->row);
   const std::string row = plan_.axes[1].label() + " " + value;
   p.text({right, top.y + 10}, bold, t.ink, p.text_width(bold, row) <= 96 ? row : value);
   p.text({right, top.y + 25}, small, t.ink3, words::say("sweep.profiles.others"));
-  const std::string column = plan_.axes[0].values[lit->column];
+  const std::string column = plan_.axes[0].said(lit->column);
   p.text({right, at.area.bottom() + 16}, bold, t.ink, column);
 }
 

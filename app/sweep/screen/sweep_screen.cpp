@@ -250,10 +250,11 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
     draw_axes(ui, left.take_top(544, gap));
     draw_elsewhere(ui, left);
   } else {
-    const std::vector<std::string> labels =
-        compact ? std::vector<std::string>{words::say("sweep.tab.grid"), words::say("sweep.tab.axes"),
-                                           words::say("sweep.tab.elsewhere")}
-                : std::vector<std::string>{words::say("sweep.tab.axes"), words::say("sweep.tab.elsewhere")};
+    const std::vector<words::Label> labels =
+        compact
+            ? std::vector<words::Label>{words::label("sweep.tab.grid"), words::label("sweep.tab.axes"),
+                                        words::label("sweep.tab.elsewhere")}
+            : std::vector<words::Label>{words::label("sweep.tab.axes"), words::label("sweep.tab.elsewhere")};
     Rect& column = rest;
     // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);

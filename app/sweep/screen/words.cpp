@@ -51,9 +51,9 @@ std::string largest_that_learns(const Grid& grid) {
   }
   if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
   const auto part = [&](size_t row) {
-    return words::say("sweep.at", {{"value", plan.axes[0].values[counts[row] - 1]},
+    return words::say("sweep.at", {{"value", plan.axes[0].said(counts[row] - 1)},
                                    {"axis", plan.axes[1].label()},
-                                   {"where", plan.axes[1].values[row]}});
+                                   {"where", plan.axes[1].said(row)}});
   };
   return words::say("sweep.largest",
                     {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});

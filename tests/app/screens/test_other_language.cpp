@@ -1,0 +1,164 @@
+// These tests hold of every screen and every lesson in German: numbers have its decimal comma, texts are whole and apart, and
+// controls keep the names that scripts and teachers call them by.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/lessons/player.h"
+#include "app/screens/stages.h"
+#include "app/support/recorded_measurer.h"
+#include "app/support/text_faults.h"
+#include "app/words/words.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace normscope::test_other_language {
+namespace {
+
+using test_screens::Stage;
+
+constexpr ui::Vec kWindows[] = {{1600, 1000}, {1280, 720}, {1024, 600}};
+
+/// `point_in` finds a number with a point in a text that is read. What a machine reads has one in every language: values of a
+/// configuration, as in `train.lr=0.003`, and numbers of versions and sections.
+bool point_in(const std::string& text) {
+  static const std::regex machine(
+      R"([a-z_]+(\.[a-z_*0-9]+)*=\S*|--\S+ \S+|\d+\.\d+\.\d+|Abschnitte? \d\.\d( und \d\.\d)?|A\.\d)");
+  static const std::regex point(R"(\d\.\d)");
+  return std::regex_search(std::regex_replace(text, machine, ""), point);
+}
+
+/// `held_by_a_file` says whether a text is drawn where a file's or a command's own words stand.
+bool held_by_a_file(const ui::Ui& ui, const ui::TextRecord& text) {
+  for (const char* place : {"sweep/text", "sweep/across/values", "sweep/up/values"})
+    if (const ui::Control* there = ui.registry().find(place);
+        there && there->rect.inset(-1).contains(text.rect))
+      return true;
+  return false;
+}
+
+void check_numbers(const ui::Ui& ui, const std::string& where) {
+  for (const ui::TextRecord& text : ui.texts())
+    if (point_in(text.text) && !held_by_a_file(ui, text)) FAIL_CHECK(where << ": " << text.text);
+}
+
+/// `look_at` calls `see` for each stage, window and pane.
+template <typename See>
+void look_at(const See& see) {
+  for (const Stage& stage : test_screens::stages()) {
+    const std::unique_ptr<fixture::LabDriver> lab = stage.make();
+    const auto shown = [&](const std::string& where) {
+      lab->driver.move_to(ui::Vec{2, 2});
+      lab->rest();
+      see(*lab, where);
+    };
+    for (const ui::Vec size : kWindows) {
+      lab->loop.resize(size);
+      lab->driver.frames(2);
+      const std::string where = fmt::format("{}, {}x{}", stage.name, size.x, size.y);
+      shown(where);
+      for (const std::string& name : test_screens::switches_of(*lab, stage.switches)) {
+        if (!lab->ui.registry().find(name)) continue;
+        lab->driver.click(name);
+        shown(where + ", " + name);
+      }
+    }
+  }
+}
+
+/// `in_german` is the window's language while it lives.
+struct InGerman {
+  InGerman() { words::use("de"); }
+  ~InGerman() { words::use("en"); }
+};
+
+std::map<std::string, std::set<std::string>> names_by_place() {
+  std::map<std::string, std::set<std::string>> names;
+  look_at([&](const fixture::LabDriver& lab, const std::string& where) {
+    for (const ui::Control& control : lab.ui.registry().all())
+      if (control.interactive && !control.name.starts_with("term/"))  // there where its word is
+        names[where].insert(control.name);
+  });
+  return names;
+}
+
+}  // namespace
+
+// This case is the first of the file: tables keep the texts that they have read.
+TEST_CASE("other language: every text of a German screen is whole and apart, with German numbers") {
+  const InGerman german;
+  look_at([](const fixture::LabDriver& lab, const std::string& where) {
+    for (const std::string& fault : fixture::text_faults(lab.ui)) FAIL_CHECK(where << ": " << fault);
+    check_numbers(lab.ui, where);
+  });
+}
+
+TEST_CASE("other language: a German lesson has German numbers on each of its pages") {
+  const InGerman german;
+  fixture::LabDriver lab(fixture::four_runs());
+  lab.state.screens.shown = Screen::Lessons;
+  lab.state.screens.lessons.player =
+      std::make_shared<lessons::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
+                                        std::make_unique<fixture::RecordedMeasurer>(), "");
+  lessons::Player& player = *lab.state.screens.lessons.player;
+  for (const course::Lesson& lesson : player.course().lessons)
+    for (const course::StepKind step : course::kSteps) {
+      player.open(lesson.id, step);
+      lab.driver.move_to(ui::Vec{2, 2});
+      lab.driver.frames(3);
+      check_numbers(lab.ui, fmt::format("{}, {}", lesson.id, to_string(step)));
+      for (const course::Figure& figure : lesson.figures) {
+        const std::string tab = "lesson/figure/" + figure.name;
+        if (!lab.ui.registry().find(tab)) continue;
+        lab.driver.click(tab);
+        lab.driver.move_to(ui::Vec{2, 2});
+        lab.driver.frames(2);
+        check_numbers(lab.ui, fmt::format("{}, {}, {}", lesson.id, to_string(step), tab));
+      }
+    }
+}
+
+TEST_CASE("other language: a control has one name in every language") {
+  std::map<std::string, std::set<std::string>> german;
+  {
+    const InGerman window;
+    german = names_by_place();
+  }
+  const auto english = names_by_place();
+  CHECK(english.size() > 60);
+  for (const auto& [where, names] : english) {
+    INFO(where);
+    REQUIRE(german.contains(where));  // panes are opened by name
+    for (const std::string& name : names)
+      if (!german[where].contains(name)) FAIL_CHECK("only in English: " << name);
+    for (const std::string& name : german[where])
+      if (!names.contains(name)) FAIL_CHECK("only in German: " << name);
+  }
+}
+
+TEST_CASE("other language: numbers that a program wrote get the comma, versions do not") {
+  const words::Language& german = words::language("de");
+  CHECK(words::with_decimal("−0.1 to 0.35, 7", german) == "−0,1 to 0,35, 7");
+  CHECK(words::with_decimal("3.1e-05 at 1.2.3. End.", german) == "3,1e-05 at 1.2.3. End.");
+  CHECK(words::with_decimal("1.5") == "1.5");
+  CHECK(words::spoken("finished, 2.01", german) == "fertig, 2,01");
+  CHECK(words::spoken("model-1.5, own", german) == "model-1.5, own");  // a name that somebody gave
+  const InGerman window;
+  CHECK(ui::decimals(2, 2) == "2,00");
+  CHECK(ui::significant(0.25, 3) == "0,25");
+  CHECK(ui::number(3.14e-7, 3) == "3,14×10⁻⁷");
+  CHECK(ui::number(16000.5, 6) == "16\u2009000,5");
+  CHECK(ui::with_minus(ui::decimals(-0.001, 2)) == "0,00");
+  for (const char* typed : {"0,25", "0.25"}) {
+    double value = 0;
+    CHECK(ui::parse_number(typed, value));
+    CHECK(value == 0.25);
+  }
+}
+
+}  // namespace normscope::test_other_language
