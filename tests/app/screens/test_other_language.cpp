@@ -13,6 +13,7 @@
 #include "app/screens/stages.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
+#include "app/ui/keys.h"
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "test_paths.h"
@@ -159,6 +160,17 @@ TEST_CASE("other language: numbers that a program wrote get the comma, versions 
     CHECK(ui::parse_number(typed, value));
     CHECK(value == 0.25);
   }
+}
+
+TEST_CASE(
+    "other language: keys are called as they are on a German keyboard, and pressed by their own names") {
+  CHECK(ui::shown_keys("Ctrl+Shift+Z") == "Ctrl Shift Z");
+  CHECK(ui::shown_keys("Space") == "Space");
+  const InGerman window;
+  CHECK(ui::shown_keys("Ctrl+Shift+=") == "Strg Umschalt =");
+  CHECK(ui::shown_keys("Alt+Enter") == "Alt Eingabe");
+  CHECK(ui::shown_keys("Space") == "Leertaste");
+  CHECK(ui::shown_keys("+") == "+");
 }
 
 }  // namespace normscope::test_other_language
