@@ -166,14 +166,17 @@ void draw_wires(Painter& p, const Theme& t, const NetworkPicture& picture, const
 }
 
 /// `draw_line` draws the numbers of a box's upper or lower line, the followed one in a frame. A single number has the
-/// whole line.
+/// whole line; of several, one that is too wide for its cell is written as `shorter` has it.
 void draw_line(Painter& p, const Theme& t, const Rect& line, float cell,
-               const std::vector<std::string>& numbers, size_t place) {
+               const std::vector<std::string>& numbers, const std::vector<std::string>& shorter,
+               size_t place) {
   if (numbers.size() == 1) p.text_in(line.inset(6, 0), kNumberStyle, t.ink, numbers[0]);
   Rect at{line.x, line.y, cell, line.h};
   for (size_t k = 0; numbers.size() > 1 && k < numbers.size(); ++k, at.x += cell) {
     if (k + 1 == place) p.outline(at.inset(1, 1), t.ink, 1.2f, 3);
-    p.text({at.centre().x, at.centre().y + 4}, kNumberStyle, t.ink, numbers[k], Align::Centre);
+    const bool fits = p.text_width(kNumberStyle, numbers[k]) <= cell - 2;
+    p.text({at.centre().x, at.centre().y + 4}, kNumberStyle, t.ink,
+           fits || k >= shorter.size() ? numbers[k] : shorter[k], Align::Centre);
   }
 }
 
@@ -189,8 +192,9 @@ void draw_box(Painter& p, const Theme& t, const NetworkPicture& picture, const N
   if (!row.gradient.empty()) p.fill(lower.inset(1, 1), t.sunk, 3);
   p.outline(box, row.now ? t.ink : t.strong, row.now ? 1.6f : 1, radius::field);
   p.text_in({box.x, box.y, places.name, box.h}, kNameStyle, t.ink, row.name, Align::Centre);
-  draw_line(p, t, upper, places.cell, numbers_of(row.value), picture.place);
-  draw_line(p, t, lower, places.cell, numbers_of(row.gradient), picture.place);
+  const TapeRow& shorter = (picture.shorter ? picture.shorter : picture.table)->rows[index];
+  draw_line(p, t, upper, places.cell, numbers_of(row.value), numbers_of(shorter.value), picture.place);
+  draw_line(p, t, lower, places.cell, numbers_of(row.gradient), numbers_of(shorter.gradient), picture.place);
   if (row.what.empty() || !places.with_words) return;
   const TapeNetwork& network = *picture.network;
   const bool read = network.boxes[index].level + 1 < network.levels;  // a line leaves its upper edge
@@ -238,23 +242,7 @@ size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, Vec 
   return 0;
 }
 
-namespace {
-
-/// `fits` says whether every number of a table has room in its cell; a single one has the whole line.
-bool fits(const Painter& p, const TapeTable& table, const NetworkPlaces& places) {
-  for (const TapeRow& row : table.rows)
-    for (const auto* lines : {&row.value, &row.gradient}) {
-      const std::vector<std::string> numbers = numbers_of(*lines);
-      for (const std::string& number : numbers)
-        if (numbers.size() > 1 && p.text_width(kNumberStyle, number) > places.cell - 2) return false;
-    }
-  return true;
-}
-
-}  // namespace
-
-void draw_network(Painter& p, const Theme& t, NetworkPicture picture, const NetworkPlaces& places) {
-  if (picture.shorter && !fits(p, *picture.table, places)) picture.table = picture.shorter;
+void draw_network(Painter& p, const Theme& t, const NetworkPicture& picture, const NetworkPlaces& places) {
   draw_wires(p, t, picture, places);
   for (size_t i = 0; i < places.boxes.size(); ++i) draw_box(p, t, picture, places, i);
 }

@@ -30,7 +30,7 @@ TapeNetwork network_of(const SmallTape& tape, const TapeTable& table);
 struct NetworkPicture {
   const TapeNetwork* network = nullptr;
   const TapeTable* table = nullptr;
-  const TapeTable* shorter = nullptr;  ///< the same with fewer digits, shown where these have no room
+  const TapeTable* shorter = nullptr;  ///< the same with fewer digits, for a number that has no room
   size_t place = 1;                    ///< that is followed: its numbers are framed
 };
 
@@ -45,6 +45,7 @@ NetworkPlaces places_of(const TapeNetwork& network, const ui::Rect& area);
 /// `place_at` returns the place, from 1, of the number under a point; 0: there is none.
 size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, ui::Vec point);
 
-void draw_network(ui::Painter& p, const ui::Theme& t, NetworkPicture picture, const NetworkPlaces& places);
+void draw_network(ui::Painter& p, const ui::Theme& t, const NetworkPicture& picture,
+                  const NetworkPlaces& places);
 
 }  // namespace normscope::course

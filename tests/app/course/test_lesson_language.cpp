@@ -350,7 +350,7 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     p.driver.click("lesson/tape/next");
     p.driver.frames(3);
     CHECK(p.shows("Vorwärts"));
-    p.driver.click("lesson/figure/Tabelle");
+    p.driver.click("lesson/figure/tape");
     p.driver.frames(2);
     CHECK(p.shows("gegeben"));
     if (p.ui.registry().find("lesson/course")) {
