@@ -221,9 +221,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
 
 }  // namespace
 
-bool ends_in_means(const Figure& figure) {
-  return figure.y.label.starts_with("loss") && figure.x.label == "training step";
-}
+bool ends_in_means(const Figure& figure) { return figure.y.loss && figure.x.steps; }
 
 bool is_of_means(const Lesson& lesson, const Figure& figure) {
   return std::any_of(figure.lines.begin(), figure.lines.end(), [&](const FigureLine& line) {

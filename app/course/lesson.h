@@ -144,7 +144,9 @@ struct FigureAxis {
   bool log = false;
   double low = 0, high = 1;
   std::vector<double> ticks;
-  bool loss = false;  ///< of a loss: its numbers have two decimals
+  // What the axis is of, read from its English label, as a label is translated.
+  bool loss = false;   ///< its numbers have two decimals
+  bool steps = false;  ///< of training: losses at the ends of lines are means
 };
 
 struct Figure {

@@ -68,6 +68,7 @@ FigureAxis read_axis(Table t) {
                .high = t.number("high"),
                .ticks = t.numbers("ticks")};
   a.loss = a.label.starts_with("loss");
+  a.steps = a.label == "training step";
   if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
   if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
   t.done();

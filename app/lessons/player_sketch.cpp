@@ -87,10 +87,10 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
-      const std::string end = figure.x.label == "training step"
-                                  ? word("course.figure.draw_to_step", {{"step", ui::number(grid.back(), 3)}})
-                                  : word("course.figure.draw_to", {{"value", ui::number(grid.back(), 3)},
-                                                                   {"unit", unit_of(figure.x.label)}});
+      const std::string end =
+          figure.x.steps ? word("course.figure.draw_to_step", {{"step", ui::number(grid.back(), 3)}})
+                         : word("course.figure.draw_to",
+                                {{"value", ui::number(grid.back(), 3)}, {"unit", unit_of(figure.x.label)}});
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
@@ -119,10 +119,9 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
            word("course.figure.start") + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1) {
     const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
-    ui.tooltip(figure.x.label == "training step"
-                   ? word("course.figure.about_step", {{"step", x}, {"value", y}})
-                   : word("course.figure.about",
-                          {{"quantity", quantity_of(figure.x.label)}, {"x", x}, {"value", y}}));
+    ui.tooltip(figure.x.steps ? word("course.figure.about_step", {{"step", x}, {"value", y}})
+                              : word("course.figure.about",
+                                     {{"quantity", quantity_of(figure.x.label)}, {"x", x}, {"value", y}}));
   }
 }
 

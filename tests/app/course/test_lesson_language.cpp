@@ -192,6 +192,24 @@ TEST_CASE("a language of the course has every lesson, and every text of the wind
   }
 }
 
+TEST_CASE("a figure has the same numbers in every language", "[lesson]") {
+  for (const Lesson& lesson : read_course(kFolder, "").lessons) {
+    const Lesson german = translated(lesson, "de");
+    const std::optional<Results> kept = load_results(lesson);
+    REQUIRE(kept);
+    FigureData data;
+    data.reference = &*kept;
+    for (size_t i = 0; i < lesson.figures.size(); ++i) {
+      INFO(lesson.id << " " << lesson.figures[i].id);
+      const Figure &figure = lesson.figures[i], &other = german.figures[i];
+      CHECK(ends_in_means(figure) == ends_in_means(other));
+      const plot::PlotSpec plot = figure_plot(lesson, figure, data), same = figure_plot(german, other, data);
+      REQUIRE(plot.series.size() == same.series.size());
+      for (size_t k = 0; k < plot.series.size(); ++k) CHECK(plot.series[k].value == same.series[k].value);
+    }
+  }
+}
+
 TEST_CASE("what a lesson calls by a key of its own is called as the lessons and the settings call it",
           "[lesson]") {
   const Words& english = words::language("en");
