@@ -18,15 +18,15 @@ using namespace course;
 
 namespace {
 
-constexpr float kStepRow = 44, kSentenceLine = 18, kWide = 640;
+constexpr float kStepRow = 44, kSentenceLine = 18;
 constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28;
 constexpr double kMostAdded = 10, kAddStep = 0.5;
 constexpr int kBarSteps = 100;  // from one end of the axis to the other
 
-/// `take_sentence` takes the lower end of `rest` for what a picture says: room for two lines where it is narrow, so that
-/// the picture stays where it is when the words change.
+/// `take_sentence` takes the lower end of `rest` for what a picture says: room for two lines, which another language or a
+/// narrow window needs, so that the picture stays where it is when the words change.
 Rect take_sentence(Rect& rest, float least) {
-  return rest.take_bottom(std::max(least, rest.w < kWide ? 2 * kSentenceLine : kSentenceLine), 4);
+  return rest.take_bottom(std::max(least, 2 * kSentenceLine), 4);
 }
 
 void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
