@@ -49,11 +49,17 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
   return kNone;
 }
 
+/// `one_thread` is a backend that a thread keeps: to make one takes much longer than to replay a small tape, which the
+/// window does in a frame.
+Backend& one_thread() {
+  thread_local const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  return *backend;
+}
+
 /// `Sealed` is a tape sealed on one thread; every number has a gradient, or only the trained ones.
 class Sealed {
  public:
-  Sealed(const SmallTape& tape, bool train)
-      : backend_(make_cpu_backend(1)), store_(*backend_), program_(seal_it(tape, train)) {
+  Sealed(const SmallTape& tape, bool train) : store_(one_thread()), program_(seal_it(tape, train)) {
     for (const SmallTape::Instruction& i : tape.instructions)
       if (i.op == Op::CrossEntropy) program_.tokens(kTarget + i.name)[0] = i.target - 1;
   }
@@ -82,7 +88,6 @@ class Sealed {
     return seal(tape, {.loss = loss, .update = train ? OpKind::Sgd : kNoOp});
   }
 
-  std::unique_ptr<Backend> backend_;
   Store store_;
   Program program_;
 };
