@@ -35,7 +35,7 @@ std::vector<std::string> numbers_of(const std::vector<std::string>& lines) {
   return lines.empty() ? std::vector<std::string>{} : split(lines.front());
 }
 
-/// `Boxes` finds the box of a name while the network grows.
+/// `Layout` finds the box of a name while the network grows.
 class Layout {
  public:
   Layout(const SmallTape& tape, const TapeTable& table) : tape_(tape), table_(table) {}
@@ -68,7 +68,7 @@ class Layout {
     return nullptr;
   }
 
-  /// `is_sum_over` says whether a later sum reads the name beside what is made of it: there a branch leaves.
+  /// `branches_off` says whether a later sum reads the name beside what is made of it: there a branch leaves.
   bool branches_off(const std::string& name, const std::string& reader) const {
     const SmallTape::Instruction* reads = instruction(reader);
     if (!reads || reads->op == SmallTape::Op::Add) return false;
@@ -107,11 +107,7 @@ class Layout {
   TapeNetwork network_;
 };
 
-/// `Wire` is a line from a box to one that reads it, with right angles.
-struct Wire {
-  std::vector<Vec> points;
-};
-
+/// `wire_between` is a line from a box to one that reads it, with right angles, so many px beside the middle.
 std::vector<Vec> wire_between(const TapeNetwork& network, const NetworkPlaces& places, size_t from, size_t to,
                               float aside) {
   const NetworkBox &a = network.boxes[from], &b = network.boxes[to];
