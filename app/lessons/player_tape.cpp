@@ -1,9 +1,7 @@
 // The player's table of a tape has its instructions, run forward and backward one at a time by a button or an arrow
 // key. See player.h.
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <sstream>
 #include <tuple>
 
 #include "app/course/tapes/tape_curves.h"
@@ -25,11 +23,6 @@ constexpr float kRoomy = 28;  // a line of that height has larger letters
 constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
 size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
-
-std::vector<std::string> numbers_in(const std::string& line) {
-  std::istringstream in(line);
-  return {std::istream_iterator<std::string>(in), {}};
-}
 
 /// `Cells` have one width, so that numbers of a column are below each other, each at the right of its cell.
 struct Cells {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
 
 #include "engine/core/error.h"
 
@@ -24,15 +23,8 @@ constexpr float kTip = 5;
 const TextStyle kNameStyle{Face::Bold, type::title}, kNumberStyle{Face::Mono, type::tick},
     kWhatStyle{Face::Sans, type::tick};
 
-std::vector<std::string> split(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
 std::vector<std::string> numbers_of(const std::vector<std::string>& lines) {
-  return lines.empty() ? std::vector<std::string>{} : split(lines.front());
+  return lines.empty() ? std::vector<std::string>{} : numbers_in(lines.front());
 }
 
 /// `Layout` finds the box of a name while the network grows.

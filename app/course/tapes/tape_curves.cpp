@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 
 #include "app/course/language/language.h"
 #include "app/course/tapes/followed.h"
@@ -50,6 +52,11 @@ std::vector<std::string> texts_of(const std::vector<float>& values, int64_t colu
 constexpr int kAsGiven = 0;
 
 }  // namespace
+
+std::vector<std::string> numbers_in(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
 
 SmallTape tape_of(const Lesson& lesson, const std::string& id, const Changes& changes) {
   const LessonTape* found = lesson.tape(id);

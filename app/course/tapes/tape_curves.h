@@ -23,6 +23,8 @@ struct TapeRow {
   std::vector<std::string> value, gradient;
   bool now = false;  ///< written by the last line
 };
+/// `numbers_in` takes the text of a row apart into its numbers.
+std::vector<std::string> numbers_in(const std::string& line);
 /// `TapeTable` is the tape after the first `done` of `lines` instructions, `forward` of which run forward.
 struct TapeTable {
   std::vector<TapeRow> rows;  ///< the given numbers, then the instructions; before a loss its probabilities
