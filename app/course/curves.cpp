@@ -13,7 +13,7 @@
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/single_norm.h"
-#include "training/measure/theory.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::course {
 namespace {

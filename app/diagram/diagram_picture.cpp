@@ -342,8 +342,7 @@ struct Picture : SublayerPainter {
     const view::SlotId final_id = at(view::kFinal, view::Sub::Attention, Slot::Stream);
     if (stack.wiring.final == NormKind::None)
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
-    p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top},
-           t.runs[static_cast<size_t>(colour)].line);
+    streams(t.runs[static_cast<size_t>(colour)].line);
     if (!d.second.empty()) second_stream();
     if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
     const view::SlotId embedding_id = at(view::kEmbedding, view::Sub::Attention, Slot::Stream);

@@ -31,6 +31,8 @@ struct SublayerPainter : TokenPainter {
   // `function_box` draws the function with the norms that stand inside it, which cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
+  // `streams` draws the residual stream, or several of them (diagram_streams.cpp).
+  void streams(ui::Colour ink);
   // `second_stream` draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
   // joins.
   void second_stream();
@@ -48,6 +50,10 @@ struct SublayerPainter : TokenPainter {
                     view::Sub sub);  // norm of the gradient, log, a millionth to 3
 
  private:
+  // `read_weights` are the sizes of the weights that the streams are read with behind a sub-layer; empty where they are
+  // not known.
+  std::vector<float> read_weights(int layer, view::Sub sub) const;
+  void lines(float from, float to, const std::vector<float>& weights, int count, ui::Colour ink);
   float branch_width(view::Sub sub, int layer) const;
   void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const;
   void pill(const ui::Rect&, const std::string& text);

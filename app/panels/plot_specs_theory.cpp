@@ -7,7 +7,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/measure/theory_curves.h"
+#include "training/measure/theory/theory_curves.h"
 
 namespace normscope::panels {
 

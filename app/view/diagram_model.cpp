@@ -187,7 +187,7 @@ std::vector<int> alike_layers(const Stack& stack, int layer) {
 
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
   if (a.layers.size() != b.layers.size() || a.final != b.final || a.embedding != b.embedding ||
-      a.second != b.second)
+      a.second != b.second || a.streams != b.streams)
     return false;
   for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
     for (Sub sub : subs_of(cross))
@@ -197,6 +197,7 @@ bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
 
 bool legal_move(const Stack& stack, SlotId from, Slot to) {
   if (!in_range(stack, from.layer) || from.slot == to || stack.is_locked(from)) return false;
+  if (to == Slot::Stream && !stack.wiring.streams.one()) return false;  // no norm stands on several streams
   const Wiring& wiring = wiring_of(stack.wiring, from.layer, from.sub);
   return slot(wiring, from.slot) != NormKind::None && slot(wiring, to) == NormKind::None;
 }
@@ -221,6 +222,10 @@ WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool
   if ((at.in_layer() && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
   const WiredNorm was = norm_at(stack.wiring, at);
   if (was == norm) return change;
+  if (at.in_layer() && at.slot == Slot::Stream && !stack.wiring.streams.one()) {
+    change.note = words::say("diagram.change.several_streams");
+    return change;
+  }
   auto& changed = norm == NormKind::None ? change.from : change.to;
   const char* done = norm == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
   if (!at.in_layer()) {

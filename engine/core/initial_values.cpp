@@ -62,6 +62,14 @@ void fill_turns(std::vector<float>& values, const Shape& shape, const Init& init
     }
 }
 
+void fill_diagonal(std::vector<float>& values, const Shape& shape, const Init& init) {
+  const int64_t rows = shape.rows(), cols = shape.cols();
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c)
+      values[static_cast<size_t>(r * cols + c)] =
+          static_cast<float>(((r - c) % rows + rows) % rows == init.place ? init.value : init.rest);
+}
+
 }  // namespace
 
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init,
@@ -82,6 +90,9 @@ std::vector<float> initial_values(std::string_view name, const Shape& shape, con
       break;
     case Init::Kind::Turns:
       fill_turns(values, shape, init);
+      break;
+    case Init::Kind::Diagonal:
+      fill_diagonal(values, shape, init);
       break;
     case Init::Kind::Ramp:
       for (size_t i = 1; i < values.size(); ++i)

@@ -11,12 +11,14 @@
 namespace normscope {
 
 struct Init {
-  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp, Turns } kind = Kind::Zeros;
+  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp, Turns, Diagonal } kind = Kind::Zeros;
   /// Ramp: even steps from 0 to 1 (grey levels). Turns: a row for each position t, the cosines of t times each rate,
-  /// then their sines.
+  /// then their sines. Diagonal: the value where row - column is `place`, counted round the rows, else `rest`.
   double value = 0.0;  ///< Constant: the value; Normal: the standard deviation; Turns: a factor
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
+  double rest = 0.0;
+  int32_t place = 0;
   std::vector<double> rates = {};  ///< Turns: radians a position, for each of half the columns
 };
 

@@ -6,6 +6,7 @@
 #include "engine/model/model_parts.h"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/concat/concat.h"
 #include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
 
@@ -91,6 +92,36 @@ class AttentionParts : protected ModelParts {
                                      .distances = linear(tape_, n + ".r", distances_, w, kNone),
                                      .memory_lengths = memory_lengths_};
     return relative_attention(tape_, n + ".heads", in, {config_.heads, dropout_site});
+  }
+
+  /// `attention_block` takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
+  /// `past`.
+  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
+                          ValueId key_lengths, bool causal, ValueId past = kNone) {
+    const Inner& inner = wiring.inner;
+    const bool self = source == x;
+    const ValueId in = shift(n + ".shift_in", inner, x), from = self ? in : source;
+    const ValueId q = turned(n + ".q_turned", queries_of(n, inner, in), config_.heads, self);
+    ValueId k = turned(n + ".k_turned", keys_of(n, inner, from), kv_heads(config_), self);
+    ValueId v = values_of(n, wiring, from);
+    if (past != kNone) {
+      twin_ = kOfMemory;
+      const ValueId of = shift(n + ".shift_in", inner, past), past_k = keys_of(n, inner, of),
+                    past_v = values_of(n, wiring, of);
+      twin_.clear();
+      k = concat(tape_, n + ".keys", past_k, k);
+      v = concat(tape_, n + ".values", past_v, v);
+    }
+    k = for_all_heads(n + ".k_repeated", k);
+    v = for_all_heads(n + ".v_repeated", v);
+    ValueId heads = heads_of(n, q, k, v, key_lengths, causal);
+    if (inner.head_scale)
+      heads = affine(tape_, n + ".scaled", heads, 1.0f,
+                     parameter(n + ".head_scale", {config_.heads}, {Init::Kind::Constant, 1.0}), kNone);
+    heads = norm(n + ".output", inner.output, heads);
+    if (!config_.output_projection) return heads;
+    return project(n, "o", shift(n + ".shift_out", inner, heads), config_.d_model,
+                   gains_.output * wiring.init_gain, inner);
   }
 
   ValueId memory_lengths_ = kNone;  ///< of relative positions: how much of the memory counts

@@ -27,11 +27,35 @@ void check_layer(const char* what, const LayerWiring& layer) {
          what);
 }
 
+/// `check_streams`: of several streams each is a sum that no norm stands on and no scale weighs.
+void check_streams(const char* what, const StackWiring& stack) {
+  if (stack.streams.one()) return;
+  if (stack.second != NormKind::None)
+    fail("model", "the {} has several streams and a second stream beside them: expected wiring.second none",
+         what);
+  for (const LayerWiring& layer : stack.layers)
+    for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
+      Wiring inside;  // what several streams leave room for
+      inside.before = w->before;
+      inside.after = w->after;
+      inside.inner = w->inner;
+      inside.pre_scale = w->pre_scale;
+      inside.init_gain = w->init_gain;
+      if (!(*w == inside))
+        fail(
+            "model",
+            "the {} has several streams, and '{}' puts a norm or a scale on one: expected norms inside the branch, "
+            "before=, after=, q=, k=, v=, output=",
+            what, to_string(*w));
+    }
+}
+
 void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
   if (static_cast<int64_t>(stack.layers.size()) != layers)
     fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
          stack.layers.size(), layers);
   for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
+  check_streams(what, stack);
 }
 
 void check_memory(const ModelConfig& c) {
@@ -121,10 +145,20 @@ int64_t parser_products(const ModelConfig& c) {
 /// `Stack` is its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
+  Streams streams;
 };
 std::vector<Stack> stacks_of(const ModelConfig& c) {
-  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1}};
-  return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
+  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack().streams}};
+  return {{context_of(c, false).layers, 1, c.encoder.streams},
+          {c.layers, 2, c.decoder.streams}};  // the decoder has self- and cross-attention
+}
+
+/// `floats_of_streams` are the numbers that several streams take for each number of a state: those that are kept,
+/// carried on, written and seen, at every sub-layer.
+int64_t floats_of_streams(const Stack& t) {
+  if (t.streams.one()) return 0;
+  const int64_t sublayers = t.layers * (t.attentions + 1);
+  return t.streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * t.streams.count;
 }
 
 /// `Widths` are those of all heads of queries together, of keys, and the matrices of a feed-forward network.
@@ -231,6 +265,7 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
     activations += t.layers * (t.attentions * (2 * rows * attention + rows * c.heads * c.sequence) +
                                2 * rows * (5 * d + (c.gated ? 4 : 2) * f));
+    activations += 2 * rows * d * floats_of_streams(t);
   }
   if (c.positions == Positions::Relative) {
     const int64_t memory = int64_t{batch} * c.memory, keys = c.sequence + c.memory;

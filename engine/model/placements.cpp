@@ -105,6 +105,7 @@ StackWiring preset_stack(Placement placement, NormKind norm, const StackContext&
   if (row.embedding) stack.embedding = norm;
   if (row.final) stack.final = norm;
   if (row.second) stack.second = norm;
+  stack.streams = row.streams;
   return stack;
 }
 

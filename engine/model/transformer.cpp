@@ -6,10 +6,9 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/model/attention_parts.h"
+#include "engine/model/stream_parts.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
-#include "engine/ops/concat/concat.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
@@ -22,9 +21,9 @@ namespace normscope {
 namespace {
 
 /// `Recorder` records one model. Each function is one box of the architecture diagram.
-class Recorder : AttentionParts {
+class Recorder : StreamParts {
  public:
-  using AttentionParts::AttentionParts;
+  using StreamParts::StreamParts;
 
   ModelValues record() {
     const int64_t B = options_.batch, T = options_.sequence;
@@ -125,6 +124,7 @@ class Recorder : AttentionParts {
     probe_lengths_ = s.probe_lengths;
     gains_ = init_gains(config_.init, context_of(config_, is_decoder(s)));
     second_ = s.wiring.second == NormKind::None ? kNone : x;
+    begin_streams(s.prefix, s.wiring.streams, x);
     for (size_t l = 0; l < s.wiring.layers.size(); ++l) x = layer(s, static_cast<int32_t>(l) + 1, x);
     return end_of_stack(s, x);
   }
@@ -190,6 +190,7 @@ class Recorder : AttentionParts {
     if (left_out(name)) return x;
     begin(l);
     layer_input_ = x;
+    last_layer_ = static_cast<size_t>(l) == s.wiring.layers.size();
     const LayerWiring& w = s.wiring.layers[static_cast<size_t>(l - 1)];
     const ValueId past = memory_of(name, w.attention, x);
     x = sublayer(name + ".attn", w.attention, x, [&](const std::string& n, ValueId h) {
@@ -235,15 +236,10 @@ class Recorder : AttentionParts {
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
-    const ResidualScale branch = scale(name + ".branch", wiring.branch);
-    s.sum = s.joined =
-        add(tape_, name + ".sum", s.entered, s.branch, scale(name + ".skip", wiring.skip), branch);
-    if (wiring.bottom) {
-      s.bottom = layer_input_;
-      s.sum = add(tape_, name + ".bottom", s.joined, s.bottom);
-    }
-    if (second_ != kNone) s.second = second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
-    s.output = norm(name + ".trunk", wiring.stream, s.sum);
+    if (wired_.one())
+      join(s, wiring);
+    else
+      pass(s, last_layer_ && name.ends_with(".ffn"));
     if (options_.probes) {
       constexpr ProbeSpec kMeanSquare{ProbeKind::MeanSquare};
       tape_.probe({name + ".out.mean_square", kMeanSquare, s.output, false, layer_, probe_lengths_});
@@ -253,34 +249,17 @@ class Recorder : AttentionParts {
     return s.output;
   }
 
-  /// `attention_block` takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
-  /// `past`.
-  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
-                          ValueId key_lengths, bool causal, ValueId past = kNone) {
-    const Inner& inner = wiring.inner;
-    const bool self = source == x;
-    const ValueId in = shift(n + ".shift_in", inner, x), from = self ? in : source;
-    const ValueId q = turned(n + ".q_turned", queries_of(n, inner, in), config_.heads, self);
-    ValueId k = turned(n + ".k_turned", keys_of(n, inner, from), kv_heads(config_), self);
-    ValueId v = values_of(n, wiring, from);
-    if (past != kNone) {
-      twin_ = kOfMemory;
-      const ValueId of = shift(n + ".shift_in", inner, past), past_k = keys_of(n, inner, of),
-                    past_v = values_of(n, wiring, of);
-      twin_.clear();
-      k = concat(tape_, n + ".keys", past_k, k);
-      v = concat(tape_, n + ".values", past_v, v);
+  /// `join` records the sum of a single stream, and its norm.
+  void join(SublayerValues& s, const Wiring& wiring) {
+    const ResidualScale branch = scale(s.name + ".branch", wiring.branch);
+    s.sum = s.joined =
+        add(tape_, s.name + ".sum", s.entered, s.branch, scale(s.name + ".skip", wiring.skip), branch);
+    if (wiring.bottom) {
+      s.bottom = layer_input_;
+      s.sum = add(tape_, s.name + ".bottom", s.joined, s.bottom);
     }
-    k = for_all_heads(n + ".k_repeated", k);
-    v = for_all_heads(n + ".v_repeated", v);
-    ValueId heads = heads_of(n, q, k, v, key_lengths, causal);
-    if (inner.head_scale)
-      heads = affine(tape_, n + ".scaled", heads, 1.0f,
-                     parameter(n + ".head_scale", {config_.heads}, {Init::Kind::Constant, 1.0}), kNone);
-    heads = norm(n + ".output", inner.output, heads);
-    if (!config_.output_projection) return heads;
-    return project(n, "o", shift(n + ".shift_out", inner, heads), config_.d_model,
-                   gains_.output * wiring.init_gain, inner);
+    if (second_ != kNone) s.second = second_ = add(tape_, s.name + ".second", second_, s.branch, {}, branch);
+    s.output = norm(s.name + ".trunk", wiring.stream, s.sum);
   }
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
@@ -342,7 +321,8 @@ class Recorder : AttentionParts {
   ModelValues values_;
   ValueId probe_lengths_ = kNone;
   ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
-  ValueId second_ = kNone;       ///< ResiDual's second stream so far
+  bool last_layer_ = false;
+  ValueId second_ = kNone;  ///< ResiDual's second stream so far
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/model/streams.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope {
@@ -89,6 +90,7 @@ struct StackWiring {
   /// ResiDual: a second stream adds up the embedding and every branch and is never normalised on the way; this norm
   /// of it joins the output of the stack. None: there is no second stream.
   WiredNorm second = {};
+  Streams streams = {};  ///< how many residual streams there are, and how they are read and written
   bool operator==(const StackWiring&) const = default;
 };
 
@@ -125,6 +127,7 @@ struct PlacementRow {
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< the number of these layers
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
+  Streams streams = {};
   /// Numbers that depend on the place: a constant skip, init_gain, pre_scale. They are filled into `sublayer` where
   /// it is used.
   Number skip = nullptr, gain = nullptr, pre_scale = nullptr;

@@ -106,6 +106,11 @@ TEST_CASE("gpu ops: concatenation equals the CPU and the reference", "[gpu]") {
   check_cases(concat_cases());
 }
 
+TEST_CASE("gpu ops: mixed and weighed streams equal the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(stream_cases());
+}
+
 TEST_CASE("gpu ops: convolution and the largest under a window equal the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(image_cases());
@@ -113,9 +118,9 @@ TEST_CASE("gpu ops: convolution and the largest under a window equal the CPU and
 
 TEST_CASE("cuda ops: every case of the registry is among those that run on the device", "[cuda]") {
   std::vector<std::string> here, all;
-  for (const auto& cases :
-       {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(), head_cases(),
-        norm_cases(), elementwise_cases(), loss_cases(), pool_cases(), concat_cases(), image_cases()})
+  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(),
+                            head_cases(), norm_cases(), elementwise_cases(), loss_cases(), pool_cases(),
+                            concat_cases(), stream_cases(), image_cases()})
     for (const OpCase& c : cases) here.push_back(c.name);
   for (const OpCase& c : op_cases()) all.push_back(c.name);
   std::sort(here.begin(), here.end());

@@ -12,6 +12,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
+#include "reference/streams.h"
 #include "reference/var.h"
 
 namespace normscope::reference {
@@ -68,6 +69,7 @@ class Decoder {
     for (size_t i = 0; s_.token_types && i < x.size(); ++i) x[i] += leaf("emb.types")[i % at(s_.D)];
     if (s_.placement == Placement::Peri) x = norm("emb.norm", x);
     x = second_ = drop("emb.drop", x, s_.dropout_residual);
+    streams_.start(x);
     DecoderResult result;
     for (layer_ = 1; layer_ <= s_.L; ++layer_) {
       layer_input_ = x;
@@ -110,6 +112,10 @@ class Decoder {
       case Placement::NormFormerScaled:
       case Placement::HybridNormStar:
       case Placement::ResPost:
+      case Placement::HyperConnections:
+      case Placement::ManifoldHyper:
+      case Placement::AttentionResiduals:
+      case Placement::DepthAverages:
         return norm("final", x);
       case Placement::ResiDual:
         return sum(x, norm("second", second_));
@@ -141,6 +147,12 @@ class Decoder {
     const auto post = [&] { return norm(n + ".trunk", sum(x, f(x))); };
     const auto pre = [&] { return sum(x, f(norm(n + ".before", x))); };
     const Rows none = kAbsent;
+    if (StreamReference::knows(s_.placement)) {
+      const Rows branch = f(norm(n + ".before", x));
+      const Rows read = streams_.pass(n, seen_at_, branch, layer_ == s_.L && !attention);
+      seen_at_ = n;
+      return read;
+    }
     switch (s_.placement) {
       case Placement::Post:
         return norm(n + ".trunk", plus(f(x), none, none, 1));
@@ -326,13 +338,14 @@ class Decoder {
     return affine(x, kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
   }
 
-  /// `norm` goes over rows of the given width, 0: of the model's.
-  Rows norm(const std::string& n, Rows x, int64_t width = 0) {
-    Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
+  /// `norm` goes over rows of the given width, 0: of the model's, by a norm of the given kind, None: the model's.
+  Rows norm(const std::string& n, Rows x, int64_t width = 0, NormKind kind = NormKind::None) {
+    if (kind == NormKind::None) kind = s_.norm;
+    Rows gain = kind == NormKind::Simple ? kAbsent : leaf(n + ".gain");
     for (Var& g : gain) g += Var(s_.gain_offset);
-    const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
+    const Rows bias = kind == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
     const auto own = s_.eps_of.find(n);
-    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D,
+    return layer_norm(kind, x, gain, bias, width ? width : s_.D,
                       own == s_.eps_of.end() ? s_.eps : own->second)
         .out;
   }
@@ -356,6 +369,12 @@ class Decoder {
   Parameters parameters_;
   int64_t layer_ = 0;
   Rows layer_input_, second_, branch_;
+  std::string seen_at_ = "emb";  ///< whose norm the streams are seen behind
+  StreamReference streams_{s_.placement, s_.D,
+                           [this](const std::string& name) -> const Rows& { return leaf(name); },
+                           [this](const std::string& name, NormKind kind, const Rows& x, int64_t width) {
+                             return norm(name, x, width, kind);
+                           }};
   std::map<std::string, Rows> leaves_;
 };
 

@@ -87,6 +87,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
     layer_components_.resize(components_.size() + 1);
     for (auto& component : layer_components_) component.reserve(count * width_);
   }
+  make_room_for_streams(count);
   shares_.resize(components_.size());
   rows_ = static_cast<size_t>(sequences);  // sequences until measure_sublayer knows the length
   lay_out();
@@ -130,16 +131,22 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.probabilities = m.probabilities;
     s.entered = m.entered;
     s.adds_bottom = m.bottom != kNone;
-    const Node& sum = producer(m.joined);
-    s.skip = sum.in[2];
-    s.branch_scale = sum.in[3];
-    const auto scales = sum.attributes.as<AddSpec>();
-    s.skip_constant = scales.skip;
-    s.branch_constant = scales.branch;
-    s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
-    s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
-    s.enter = norm_of(m.input, m.entered);
-    s.stream = norm_of(m.sum, m.output);
+    s.streams = m.streams;
+    s.read = m.read;
+    s.carry = m.carry;
+    s.write = m.write;
+    if (m.streams == kNone) {
+      const Node& sum = producer(m.joined);
+      s.skip = sum.in[2];
+      s.branch_scale = sum.in[3];
+      const auto scales = sum.attributes.as<AddSpec>();
+      s.skip_constant = scales.skip;
+      s.branch_constant = scales.branch;
+      s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
+      s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
+      s.enter = norm_of(m.input, m.entered);
+      s.stream = norm_of(m.sum, m.output);
+    }
     const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
     s.starts_stack = prefix != stack;
@@ -165,6 +172,8 @@ void LiveMeasurements::lay_out() {
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
     if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
     if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
+    for (int64_t i = 1; s.carry != kNone && i <= streams_of(s); ++i)
+      layout_.push_back({fmt::format("{}.read.{}", s.name, i), layer});
   }
 }
 
@@ -233,6 +242,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   for (const auto& [scale, values] : {std::pair(s.skip, &skip_), std::pair(s.branch_scale, &branch_scale_)})
     if (scale != kNone)
       *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
+  if (s.carry != kNone) number_reads(s, number);
 }
 
 /// `carry_components` carries every component through the sub-layer:
@@ -245,6 +255,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
 void LiveMeasurements::carry_components(const Sublayer& s) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);
+  if (s.read != kNone) return carry_streams(s);
   if (s.starts_layer && !layer_components_.empty()) keep_layer_input(own);
   if (s.enter.kind != NormKind::None) carry_older(s.enter, map_of(s.enter), own);
   if (s.adds_bottom) add_layer_input(s, own);
@@ -254,8 +265,13 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   map.scale = nullptr;  // the branch's own scale is applied already
   components_[own] = branch_;
   shares_[own] = cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width);
+  check_total();
+}
 
-  const double worst = cpu::largest_difference(total_.data(), y_.data(), rows * width);
+/// `check_total` keeps how far the components, all together, are from the state.
+void LiveMeasurements::check_total() {
+  const double worst =
+      cpu::largest_difference(total_.data(), y_.data(), static_cast<int64_t>(rows_ * width_));
   const double spread = std::sqrt(variance(y_));
   if (spread > 0) residual_ = std::max(residual_, worst / spread);
 }

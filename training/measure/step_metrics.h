@@ -10,6 +10,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
+#include "training/measure/stream_shares.h"
 
 namespace normscope {
 
@@ -20,7 +21,8 @@ namespace normscope {
 /// J = 0 is the embedding, J >= 1 the branch of sub-layer J. Every later norm carries the components with its own
 /// statistics, gains and skip scales, so that exactly (see Decomposition)
 ///   sum_J c_IJ + c_Ibias = x_I
-/// Variances are over all tokens and features measured. Of ResiDual's two streams the normalised one is the state.
+/// Variances are over all tokens and features measured. Of ResiDual's two streams the normalised one is the state. Of
+/// several streams the state is what the next sub-layer reads, and c_IJ is the branch times its weight in that.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
 /// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
 /// tokens point the same way.
@@ -28,6 +30,8 @@ namespace normscope {
 /// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only).
 /// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
 /// skip path, scales included: v_i and the denominator of Liu et al., section 4.
+/// "NAME.read.1" and so on: of several streams (but not of depth), the mean over tokens of the weight that each is read
+/// with behind the sub-layer.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
 /// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
 class LiveMeasurements {
@@ -55,6 +59,7 @@ class LiveMeasurements {
     std::string name;
     ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;
     Norm enter, stream;
+    ValueId streams = kNone, read = kNone, carry = kNone, write = kNone;  ///< several streams, their weights
     bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
     bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
@@ -67,11 +72,17 @@ class LiveMeasurements {
   };
 
   void describe(const ModelValues& model);
+  void make_room_for_streams(size_t positions);
   void lay_out();
   void load(ValueId value, std::vector<float>& host, size_t count) const;
   void load_scale(ValueId value, float constant, std::vector<float>& host) const;
   void measure_sublayer(const Sublayer& s, std::span<double> out);
   void carry_components(const Sublayer& s);
+  void check_total();
+  int64_t streams_of(const Sublayer& s) const;  ///< 0: one, that is the state itself
+  void number_reads(const Sublayer& s, double* number) const;
+  void carry_streams(const Sublayer& s);
+  StreamWeights weights_of(ValueId value, size_t to, std::vector<float>& host) const;
   cpu::CarryMap map_of(const Norm& norm);
   const float* element_factors(const Norm& norm);
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
@@ -92,6 +103,8 @@ class LiveMeasurements {
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
   std::vector<float> direction_, factor_;
+  StreamShares streams_;
+  std::vector<float> read_, carry_, write_;  ///< weights of several streams
   double residual_ = 0;
 };
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "training/data/identity/data_identity.h"
-#include "training/measure/theory.h"
+#include "training/measure/theory/theory.h"
 #include "training/run/run.h"
 #include "training/session/command.h"
 #include "training/spec/backend_choice.h"

@@ -22,6 +22,7 @@ constexpr size_t kLongestKey = 60;
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   WiredNorm* norm = nullptr;
+  Streams* streams = nullptr;
 };
 
 std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
@@ -56,6 +57,7 @@ WiringPlace place_in(const NamedStack& s, std::string_view rest) {
   if (rest == "final") return {nullptr, &stack.final};
   if (rest == "embedding") return {nullptr, &stack.embedding};
   if (rest == "second") return {nullptr, &stack.second};
+  if (rest == "streams") return {nullptr, nullptr, &stack.streams};
   const auto layer = layer_of(rest, stack.layers.size());
   if (!layer) return {};
   LayerWiring& wiring = stack.layers[layer->first];
@@ -70,14 +72,14 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   for (const NamedStack& s : stacks_of(spec.model)) {
     if (!rest.starts_with(s.prefix)) continue;
     const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
-    if (place.sublayer || place.norm) return place;
+    if (place.sublayer || place.norm || place.streams) return place;
   }
   std::string expected;
   for (const NamedStack& s : stacks_of(spec.model))
     expected += fmt::format(
-        "{}wiring.{}embedding, wiring.{}final, wiring.{}second, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
-        expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, s.prefix,
-        s.wiring->layers.size());
+        "{0}wiring.{1}embedding, wiring.{1}final, wiring.{1}second, wiring.{1}streams, or wiring.{1}L01.attn to "
+        "wiring.{1}L{2:02}.ffn",
+        expected.empty() ? "" : "; or ", s.prefix, s.wiring->layers.size());
   fail(key, "no such place: expected {}", expected);
 }
 
@@ -112,6 +114,8 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
     try {
       if (place.norm)
         *place.norm = wired_norm_from(trimmed(value));
+      else if (place.streams)
+        *place.streams = streams_from(trimmed(value));
       else
         *place.sublayer = wiring_from(trimmed(value));
     } catch (const Error& error) {
@@ -126,7 +130,9 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
     const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
-    std::string value = place.norm ? to_string(*place.norm) : to_string(*place.sublayer);
+    std::string value = place.norm      ? to_string(*place.norm)
+                        : place.streams ? to_string(*place.streams)
+                                        : to_string(*place.sublayer);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   return fmt::format("{}", fmt::join(values, " | "));
@@ -204,6 +210,7 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
         if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
     keys.push_back(fmt::format("wiring.{}final", s.prefix));
     keys.push_back(fmt::format("wiring.{}second", s.prefix));
+    keys.push_back(fmt::format("wiring.{}streams", s.prefix));
   }
   return keys;
 }

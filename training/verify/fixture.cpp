@@ -45,6 +45,7 @@ StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const S
   if (last.embedding) stack.embedding = norm;
   if (last.final) stack.final = norm;
   if (last.second) stack.second = norm;
+  stack.streams = last.streams;
   return stack;
 }
 

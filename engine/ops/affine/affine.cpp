@@ -18,6 +18,15 @@ ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, V
   return tape.add_node(std::move(node), shape);
 }
 
+ValueId reshape(Tape& tape, const std::string& name, ValueId x, Shape shape) {
+  if (shape.size() != tape.shape(x).size())
+    fail("reshape " + name, "{} does not hold the {} numbers of {}: expected as many", to_string(shape),
+         tape.shape(x).size(), to_string(tape.shape(x)));
+  Node node{.op = OpKind::Affine, .name = name, .in = {x, kNone, kNone}};
+  node.attributes = AffineSpec{};
+  return tape.add_node(std::move(node), shape);
+}
+
 OpRules affine_rules() {
   static constexpr OpRule kRows[] = {
       {.title = "Scale and shift",

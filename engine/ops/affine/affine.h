@@ -17,4 +17,7 @@ struct AffineSpec {
 /// are kNone, which stands for 1 and 0.
 ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
 
+/// reshape records the numbers of x under another shape of as many, by an affine that changes none.
+ValueId reshape(Tape&, const std::string& name, ValueId x, Shape shape);
+
 }  // namespace normscope

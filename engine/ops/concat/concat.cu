@@ -2,8 +2,10 @@
 //   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
 //   da[n,t]   =  dout[n,t]
 //   db[n,t]   =  dout[n,Ta+t]
-// A thread works on one element of the output.
+// Where parts are appended, each position is such a row n and its parts are t. A thread works on one element of the
+// output.
 #include "engine/cuda/device.cuh"
+#include "engine/ops/concat/concat.h"
 
 namespace normscope::cuda {
 namespace concat {
@@ -38,8 +40,9 @@ struct ConcatGradient {
 };
 
 Parts parts_of(const Call& c) {
-  const int64_t width = c.in[0].shape[2];
-  return {static_cast<uint32_t>(c.in[0].shape[1] * width), static_cast<uint32_t>(c.in[1].shape[1] * width)};
+  const Shape& b = c.in[1].shape;
+  const int64_t rows = c.attributes.as<ConcatSpec>().parts ? b.rows() : b[0];
+  return {static_cast<uint32_t>(c.in[0].shape.size() / rows), static_cast<uint32_t>(b.size() / rows)};
 }
 
 void forward(const Call& c, Context& context) {

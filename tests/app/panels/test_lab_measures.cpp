@@ -15,7 +15,7 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "catch.hpp"
-#include "training/measure/theory_curves.h"
+#include "training/measure/theory/theory_curves.h"
 
 using namespace normscope;
 using namespace normscope::lab;

@@ -77,6 +77,7 @@ std::string write_fixture(Placement placement, Placement named) {
   Parameters weights, m, v;
   std::map<std::string, TensorShape> shapes;
   for (const ParameterInfo& info : tiny.store->parameters()) {
+    if (!info.trainable) continue;
     const std::vector<float> now = tiny.store->read(tiny.store->find(info.name));
     weights[info.name] = Values(now.begin(), now.end());
     m[info.name] = v[info.name] = Values(now.size(), 0.0);

@@ -88,6 +88,7 @@ std::vector<OpCase> attention_cases();
 std::vector<OpCase> relative_attention_cases();
 std::vector<OpCase> head_cases();
 std::vector<OpCase> concat_cases();
+std::vector<OpCase> stream_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();

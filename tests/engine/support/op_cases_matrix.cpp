@@ -1,4 +1,4 @@
-// Cases of linear, attention, relative attention, heads that turn or repeat, concatenation, the mean over a row and the
+// Cases of linear, attention, relative attention, heads that turn or repeat, the mean over a row and the
 // loss: see op_cases.h.
 // Sizes are around the register tiles (12, 32), the vector lengths and the blocks of the packed product, and include
 // long sums in each of the three directions (forward, dx, dW).
@@ -177,21 +177,6 @@ std::vector<OpCase> head_cases() {
   cases.push_back(repeat_case({3, 130, 66}, 2, 3));
   cases.push_back(repeat_case({2, 33, 64}, 4, 1));
   cases.push_back(repeat_case({1, 2, 9000}, 3, 4));
-  return cases;
-}
-
-std::vector<OpCase> concat_cases() {
-  std::vector<OpCase> cases;
-  for (const auto& [B, Ta, Tb, D] :
-       {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {3, 1, 33, 5}, {4, 17, 16, 16}, {2, 64, 65, 33}}) {
-    Random random(static_cast<uint64_t>(B * 19 + Ta * 7 + Tb * 3 + D));
-    OpCase c;
-    c.op = OpKind::Concat;
-    c.name = fmt::format("concat B{} Ta{} Tb{} D{}", B, Ta, Tb, D);
-    c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
-    c.out = {B, Ta + Tb, D};
-    cases.push_back(std::move(c));
-  }
   return cases;
 }
 

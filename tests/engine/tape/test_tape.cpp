@@ -8,11 +8,15 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/ops/affine/affine.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/concat/concat.h"
 #include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/mix/mix.h"
 #include "engine/ops/multiply/multiply.h"
 #include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
+#include "engine/ops/softmax/softmax.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/op_harness.h"
@@ -115,6 +119,18 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
       {[&] { repeat_heads(r.tape, "n", real_tokens, 1, 2); }, {"[repeat_heads n]", "(2,3)", "(B,T,D)"}},
       {[&] { repeat_heads(r.tape, "n", x, 3, 2); }, {"8", "3 heads"}},
       {[&] { repeat_heads(r.tape, "n", x, 2, 0); }, {"0 times", "at least one"}},
+      {[&] { mix(r.tape, "n", real_tokens, four, 1); }, {"[mix n]", "(2,3)", "(B,T,n,D)"}},
+      {[&] { mix(r.tape, "n", x, four, 3); }, {"four", "1 x 3", "6 positions"}},
+      {[&] { mix(r.tape, "n", x, four, 0); }, {"0 sums", "at least one"}},
+      {[&] { softmax(r.tape, "n", x, 5); }, {"[softmax n]", "(2,3,8)", "groups of 5"}},
+      {[&] { sinkhorn(r.tape, "n", x, 9, 1); }, {"[sinkhorn n]", "9 x 9", "at most 8"}},
+      {[&] { sinkhorn(r.tape, "n", x, 2, 0); }, {"0 rounds", "1 to 32"}},
+      {[&] { append(r.tape, "n", x, other); }, {"[append n]", "(2,3,4)", "(2,3,8)"}},
+      {[&] { append(r.tape, "n", x, x); }, {"behind itself"}},
+      {[&] {
+         reshape(r.tape, "n", x, {2, 3, 7});
+       },
+       {"[reshape n]", "(2,3,7)", "48 numbers"}},
       {[&] { softmax_xent(r.tape, "n", x, real_tokens, kNone); }, {"[softmax_xent n]", "integers"}},
       {[&] { softmax_xent(r.tape, "n", x, tokens, other); }, {"weights", "6"}},
       {[&] { r.tape.parameter("unknown"); }, {"unknown", "declared"}},

@@ -7,7 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/tape/backend.h"
 #include "training/measure/initial_analysis.h"
-#include "training/measure/theory_curves.h"
+#include "training/measure/theory/theory_curves.h"
 
 using namespace normscope;
 using namespace normscope::theory;

@@ -6,7 +6,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
 #include "training/measure/initial_analysis.h"
-#include "training/measure/theory.h"
+#include "training/measure/theory/theory.h"
 
 using namespace normscope;
 using namespace normscope::theory;

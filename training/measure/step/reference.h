@@ -10,6 +10,7 @@
 #include "training/measure/step/reference_images.h"
 #include "training/measure/step/reference_norms.h"
 #include "training/measure/step/reference_rows.h"
+#include "training/measure/step/reference_streams.h"
 
 namespace normscope::reference {
 

@@ -6,6 +6,7 @@
 #include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
+#include "engine/ops/concat/concat.h"
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
@@ -69,7 +70,7 @@ Outputs<S> forward(Op<OpKind::Linear>, const Call<S>& c) {
                     {c.shape(0).rows(), c.shape(0).cols(), transposed ? w[0] : w[1], transposed})};
 }
 
-/// concat puts the row of b (B,Tb,D) behind that of a (B,Ta,D), in each of `rows` rows.
+/// concat puts the row of b (B,Tb,D) behind that of a (B,Ta,D), in each of `rows` rows: those of the batch, or positions.
 template <class S>
 Array<S> concat(const Array<S>& a, const Array<S>& b, int64_t rows) {
   Array<S> out;
@@ -83,7 +84,9 @@ Array<S> concat(const Array<S>& a, const Array<S>& b, int64_t rows) {
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Concat>, const Call<S>& c) {
-  return {concat<S>(c.numbers(0), c.numbers(1), c.shape(0)[0])};
+  const Shape& b = c.shape(1);
+  return {
+      concat<S>(c.numbers(0), c.numbers(1), c.attributes.template as<ConcatSpec>().parts ? b.rows() : b[0])};
 }
 
 template <class S>

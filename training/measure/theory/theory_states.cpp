@@ -1,8 +1,8 @@
-#include "training/measure/theory_states.h"
+#include "training/measure/theory/theory_states.h"
 
 #include <algorithm>
 
-#include "training/measure/theory_curves.h"
+#include "training/measure/theory/theory_curves.h"
 
 namespace normscope::theory {
 

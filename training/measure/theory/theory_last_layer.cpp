@@ -12,8 +12,8 @@
 #include <cmath>
 
 #include "training/data/task.h"
-#include "training/measure/theory.h"
-#include "training/measure/theory_states.h"
+#include "training/measure/theory/theory.h"
+#include "training/measure/theory/theory_states.h"
 
 namespace normscope::theory {
 namespace {

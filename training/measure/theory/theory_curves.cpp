@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "training/measure/theory_curves.h"
-#include "training/measure/theory_states.h"
+#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory_states.h"
 
 namespace normscope::theory {
 namespace {

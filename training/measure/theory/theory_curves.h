@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "training/measure/theory.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::theory {
 

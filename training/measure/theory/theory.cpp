@@ -1,4 +1,4 @@
-#include "training/measure/theory.h"
+#include "training/measure/theory/theory.h"
 
 #include <algorithm>
 #include <cmath>

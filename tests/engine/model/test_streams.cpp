@@ -1,0 +1,116 @@
+// These tests cover several residual streams: their text, that every filling starts as the single stream that it is
+// made of, what is refused. That they compute what their papers say: test_placement_fixtures.
+#include <cmath>
+
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/model/streams.h"
+#include "engine/model/wiring.h"
+#include "engine/support/helpers.h"
+#include "engine/support/placement_start.h"
+
+namespace normscope::test {
+namespace {
+
+constexpr Placement kSeveral[] = {Placement::HyperConnections, Placement::ManifoldHyper,
+                                  Placement::AttentionResiduals, Placement::DepthAverages};
+
+double loss_of(const ModelConfig& config) { return Start(config).program->loss(); }
+
+ModelConfig with_streams(const char* streams) {
+  ModelConfig c = config_of(Placement::Pre);
+  c.decoder.streams = streams_from(streams);
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("streams: the text says what they are, and nothing else is one", "[streams]") {
+  for (const char* text :
+       {"1", "4 fixed", "2 learned", "8 computed", "4 learned manifold", "4 computed manifold", "depth fixed",
+        "depth learned", "depth learned softmax", "depth computed", "depth computed softmax"})
+    CHECK(to_string(streams_from(text)) == text);
+  const std::pair<const char*, const char*> wrong[] = {{"", "empty"},
+                                                       {"9 learned", "1 to 8"},
+                                                       {"0", "1 to 8"},
+                                                       {"four", "'four'"},
+                                                       {"4 drawn", "'drawn'"},
+                                                       {"4 learned softmax", "expected depth"},
+                                                       {"depth learned manifold", "no matrix"},
+                                                       {"4 fixed manifold", "follow no rule"},
+                                                       {"1 learned", "1 alone"}};
+  for (const auto& [text, why] : wrong) {
+    INFO(text);
+    CHECK(error_of([&] { streams_from(text); }).find(why) != std::string::npos);
+  }
+}
+
+// All streams begin as the input and are written alike, so that what is read is the single stream times a number, which
+// the norm that a branch begins with does not see but for its epsilon: 1e-5 beside the mean square of what it reads, which
+// is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
+constexpr double kOfEpsilon = 1e-4;
+
+TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[streams]") {
+  const double pre = loss_of(config_of(Placement::Pre));
+  for (const Placement p : kSeveral) {
+    INFO(to_string(p));
+    CHECK(loss_of(config_of(p)) == Approx(pre).epsilon(kOfEpsilon));
+    Start start(config_of(p));
+    const std::string name = p == Placement::AttentionResiduals ? "L02.attn.read.query"
+                             : p == Placement::DepthAverages    ? "L02.attn.read"
+                                                                : "L02.attn.write";
+    std::vector<float> weights = start.weight(name);
+    weights[0] += 2.0f;
+    start.store.write(start.store.find(name), weights);
+    start.program->replay({});
+    CHECK(std::abs(start.program->loss() - pre) > 1e-3);
+  }
+}
+
+TEST_CASE("streams: with fixed weights they are one stream in an encoder and a decoder", "[streams]") {
+  const double pre = loss_of(config_of(Placement::Pre));
+  for (const char* text : {"2 fixed", "4 fixed", "depth fixed", "4 learned", "3 learned manifold"}) {
+    INFO(text);
+    CHECK(loss_of(with_streams(text)) == Approx(pre).epsilon(kOfEpsilon));
+  }
+  const double both = loss_of(config_of(Placement::Pre, Architecture::EncoderDecoder));
+  for (const Placement p : kSeveral) {
+    INFO(to_string(p));
+    CHECK(loss_of(config_of(p, Architecture::EncoderDecoder)) == Approx(both).epsilon(kOfEpsilon));
+  }
+}
+
+TEST_CASE("streams: the matrix of the manifold has rows and columns that add up to one", "[streams]") {
+  Start start(config_of(Placement::ManifoldHyper));
+  std::vector<float> weights = start.weight("L02.ffn.carry");
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
+  start.store.write(start.store.find("L02.ffn.carry"), weights);
+  start.program->replay({});
+  const std::vector<float> m = start.read(start.values.sublayers[3].carry);
+  REQUIRE(m.size() == 2 * 9 * 16);
+  for (size_t first = 0; first < m.size(); first += 16)
+    for (size_t i = 0; i < 4; ++i) {
+      double row = 0, column = 0;
+      for (size_t j = 0; j < 4; ++j) {
+        row += static_cast<double>(m[first + i * 4 + j]);
+        column += static_cast<double>(m[first + j * 4 + i]);
+        CHECK(m[first + i * 4 + j] > 0);
+      }
+      CHECK(column == Approx(1).epsilon(1e-6));  // divided last
+      CHECK(row == Approx(1).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]") {
+  ModelConfig c = config_of(Placement::HyperConnections);
+  c.decoder.layers[1].attention.stream = NormKind::LayerNorm;
+  CHECK(error_of([&] { validate(c); }).find("'before=ln trunk=ln'") != std::string::npos);
+  c = config_of(Placement::HyperConnections);
+  c.decoder.layers[1].feed_forward.skip = {Scale::Kind::Constant, 2};
+  CHECK(error_of([&] { validate(c); }).find("skip=2") != std::string::npos);
+  c = config_of(Placement::ResiDual);
+  c.decoder.streams = streams_from("2 learned");
+  CHECK(error_of([&] { validate(c); }).find("second") != std::string::npos);
+}
+
+}  // namespace normscope::test
