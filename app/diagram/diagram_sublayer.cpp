@@ -134,6 +134,12 @@ void SublayerPainter::second_stream() {
   const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
   const float turn = d.second.bottom() + 8;
   p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
+  if (stack.wiring.second_read != NormKind::None)  // every branch reads it too
+    for (const RowLayout& row : d.rows)
+      for (const SublayerLayout& s : row.subs) {
+        p.line({lane, s.fork_y}, {d.stream_x - 5, s.fork_y}, t.wire, 2);
+        p.circle({lane, s.fork_y}, 3, t.wire);
+      }
   if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
   p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
   p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);

@@ -186,8 +186,7 @@ std::vector<int> alike_layers(const Stack& stack, int layer) {
 }
 
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
-  if (a.layers.size() != b.layers.size() || a.final != b.final || a.embedding != b.embedding ||
-      a.second != b.second || a.streams != b.streams)
+  if (a.layers.size() != b.layers.size() || norms_of(a) != norms_of(b) || a.streams != b.streams)
     return false;
   for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
     for (Sub sub : subs_of(cross))

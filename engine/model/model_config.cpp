@@ -27,6 +27,13 @@ void check_layer(const char* what, const LayerWiring& layer) {
          what);
 }
 
+/// `check_second`: what is read of a second stream, or joined with it, needs one.
+void check_second(const char* what, const StackWiring& stack) {
+  if (stack.second == NormKind::None &&
+      (stack.second_read != NormKind::None || stack.joined != NormKind::None))
+    fail("model", "the {} has no second stream to read or to join: expected a norm for wiring.second", what);
+}
+
 /// `check_streams`: of several streams each is a sum that no norm stands on and no scale weighs.
 void check_streams(const char* what, const StackWiring& stack) {
   if (stack.streams.one()) return;
@@ -55,6 +62,7 @@ void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
     fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
          stack.layers.size(), layers);
   for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
+  check_second(what, stack);
   check_streams(what, stack);
 }
 

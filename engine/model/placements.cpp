@@ -16,6 +16,7 @@ double deepnorm_alpha(const StackContext& c, int) { return deepnorm_constants(c)
 double deepnorm_beta(const StackContext& c, int) { return deepnorm_constants(c).beta; }
 double subln_gain(const StackContext& c, int) { return normscope::subln_gain(c); }
 double inverse_root_of_layer(const StackContext&, int layer) { return 1 / std::sqrt(layer); }
+double inverse_root_of_sublayers(const StackContext&, int layer) { return 1 / std::sqrt(2.0 * layer); }
 double first_quarter(const StackContext& c, int) { return std::max(1, c.layers / 4); }
 double first_layer(const StackContext&, int) { return 1; }
 double sublayers_of_stack(const StackContext& c, int) { return c.layers * (c.has_cross() ? 3 : 2); }
@@ -40,7 +41,7 @@ NormKind norm_of(const StackWiring& stack) {
     for (const Wiring* w : {&layer.attention, &layer.feed_forward, &layer.cross})
       for (NormKind kind : norms_of(*w))
         if (kind != NormKind::None) return kind;
-  for (NormKind kind : {stack.final, stack.embedding, stack.second})
+  for (NormKind kind : norms_of(stack))
     if (kind != NormKind::None) return kind;
   return NormKind::LayerNorm;
 }
@@ -81,6 +82,7 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
   Wiring w = early ? *row.early : row.sublayer;
   const auto number = [&](PlacementRow::Number n) { return static_cast<float>(n(context, layer)); };
   if (row.skip) w.skip = {Scale::Kind::Constant, number(row.skip)};
+  if (row.branch) w.branch = {Scale::Kind::Constant, number(row.branch)};
   if (row.gain) w.init_gain = number(row.gain);
   if (row.pre_scale) w.pre_scale = number(row.pre_scale);
   LayerWiring wiring{w, w, w};
@@ -105,6 +107,8 @@ StackWiring preset_stack(Placement placement, NormKind norm, const StackContext&
   if (row.embedding) stack.embedding = norm;
   if (row.final) stack.final = norm;
   if (row.second) stack.second = norm;
+  if (row.second_read) stack.second_read = norm;
+  if (row.joined) stack.joined = norm;
   stack.streams = row.streams;
   return stack;
 }

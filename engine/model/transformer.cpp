@@ -124,6 +124,7 @@ class Recorder : StreamParts {
     probe_lengths_ = s.probe_lengths;
     gains_ = init_gains(config_.init, context_of(config_, is_decoder(s)));
     second_ = s.wiring.second == NormKind::None ? kNone : x;
+    second_read_ = s.wiring.second_read;
     begin_streams(s.prefix, s.wiring.streams, x);
     for (size_t l = 0; l < s.wiring.layers.size(); ++l) x = layer(s, static_cast<int32_t>(l) + 1, x);
     return end_of_stack(s, x);
@@ -143,7 +144,8 @@ class Recorder : StreamParts {
                  parameter(s.prefix + "end.scale", {1}, {Init::Kind::Constant, 1.0}),
                  parameter(s.prefix + "end.shift", {1}, {Init::Kind::Zeros, 0.0}));
     if (second_ == kNone) return x;
-    return add(tape_, s.prefix + "join", x, norm(s.prefix + "second", s.wiring.second, second_));
+    x = add(tape_, s.prefix + "join", x, norm(s.prefix + "second", s.wiring.second, second_));
+    return norm(s.prefix + "joined", s.wiring.joined, x);
   }
 
   /// `embedding_name` is whose token table a stack reads: both share one unless the config says otherwise.
@@ -232,7 +234,7 @@ class Recorder : StreamParts {
     if (left_out(name)) return x;
     SublayerValues s{.name = name, .layer = layer_, .input = x};
     s.entered = norm(name + ".enter", wiring.enter, x);
-    ValueId h = f(name, before(name, wiring, wiring.parallel ? layer_input_ : s.entered));
+    ValueId h = f(name, before(name, wiring, with_second(name, wiring.parallel ? layer_input_ : s.entered)));
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
@@ -249,6 +251,12 @@ class Recorder : StreamParts {
     return s.output;
   }
 
+  /// `with_second` adds the second stream to what a branch reads, where branches read it.
+  ValueId with_second(const std::string& name, ValueId x) {
+    if (second_ == kNone || second_read_ == NormKind::None) return x;
+    return add(tape_, name + ".both", x, norm(name + ".second_read", second_read_, second_));
+  }
+
   /// `join` records the sum of a single stream, and its norm.
   void join(SublayerValues& s, const Wiring& wiring) {
     const ResidualScale branch = scale(s.name + ".branch", wiring.branch);
@@ -258,7 +266,10 @@ class Recorder : StreamParts {
       s.bottom = layer_input_;
       s.sum = add(tape_, s.name + ".bottom", s.joined, s.bottom);
     }
-    if (second_ != kNone) s.second = second_ = add(tape_, s.name + ".second", second_, s.branch, {}, branch);
+    const bool unscaled = second_read_ != NormKind::None;
+    if (second_ != kNone)
+      s.second = second_ =
+          add(tape_, s.name + ".second", second_, s.branch, {}, unscaled ? ResidualScale{} : branch);
     s.output = norm(s.name + ".trunk", wiring.stream, s.sum);
   }
 
@@ -322,7 +333,8 @@ class Recorder : StreamParts {
   ValueId probe_lengths_ = kNone;
   ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
   bool last_layer_ = false;
-  ValueId second_ = kNone;  ///< ResiDual's second stream so far
+  ValueId second_ = kNone;      ///< the second stream so far (ResiDual, SiameseNorm)
+  WiredNorm second_read_ = {};  ///< behind which branches read it
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {

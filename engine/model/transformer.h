@@ -3,7 +3,8 @@
 // relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
 // L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}; scales
 // L03.attn.{skip,branch,head_scale}; FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
-// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w; several streams L03.attn.{read,carry,write}, where
+// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), joined.{gain,bias} and L03.attn.second_read.{gain,bias}
+// (SiameseNorm), out.w; several streams L03.attn.{read,carry,write}, where
 // they are computed with .w and .gate, or .query, and L03.attn.seen.{gain,bias}. A gated network has L03.ffn.wg; rotary positions
 // have the tables rotary and rotary.local; token types emb.types, a table of another width emb.in and emb.out; BERT's
 // head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its stacks:

@@ -153,6 +153,14 @@ std::array<WiredNorm, 8> norms_of(const Wiring& w) {
   return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.stream};
 }
 
+std::array<WiredNorm*, 5> norms_of(StackWiring& s) {
+  return {&s.embedding, &s.final, &s.second, &s.second_read, &s.joined};
+}
+
+std::array<WiredNorm, 5> norms_of(const StackWiring& s) {
+  return {s.embedding, s.final, s.second, s.second_read, s.joined};
+}
+
 std::string to_string(const Wiring& wiring) {
   Wiring w = wiring;
   std::string text;

@@ -90,9 +90,17 @@ struct StackWiring {
   /// ResiDual: a second stream adds up the embedding and every branch and is never normalised on the way; this norm
   /// of it joins the output of the stack. None: there is no second stream.
   WiredNorm second = {};
-  Streams streams = {};  ///< how many residual streams there are, and how they are read and written
+  /// SiameseNorm: every branch reads the second stream too, behind this norm, and adds to it without its scale. None: the
+  /// second stream is read at the end alone.
+  WiredNorm second_read = {};
+  WiredNorm joined = {};  ///< SiameseNorm: on the sum of both streams at the end
+  Streams streams = {};   ///< how many residual streams there are, and how they are read and written
   bool operator==(const StackWiring&) const = default;
 };
+
+/// `norms_of` are the norms of a stack outside its layers, None included: embedding, final, second, second_read, joined.
+std::array<WiredNorm*, 5> norms_of(StackWiring& stack);
+std::array<WiredNorm, 5> norms_of(const StackWiring& stack);
 
 /// `Placement` has the placements of model/placements.def, and Custom for any other wiring.
 enum class Placement : uint8_t {
@@ -126,11 +134,12 @@ struct PlacementRow {
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< the number of these layers
-  bool embedding = false, final = false, second = false;  ///< the norms of the stack
+  bool embedding = false, final = false, second = false, second_read = false,
+       joined = false;  ///< the norms of the stack
   Streams streams = {};
-  /// Numbers that depend on the place: a constant skip, init_gain, pre_scale. They are filled into `sublayer` where
+  /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into `sublayer` where
   /// it is used.
-  Number skip = nullptr, gain = nullptr, pre_scale = nullptr;
+  Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";
 };

@@ -119,6 +119,8 @@ class Decoder {
         return norm("final", x);
       case Placement::ResiDual:
         return sum(x, norm("second", second_));
+      case Placement::Siamese:
+        return norm("joined", sum(norm("final", x), norm("second", second_)));
       case Placement::FixUp:
         return affine(x, leaf("end.scale"), leaf("end.shift"), 1, s_.D);
       default:
@@ -178,6 +180,12 @@ class Decoder {
         const Rows branch = f(x);
         second_ = sum(second_, branch);
         return norm(n + ".trunk", sum(x, branch));
+      }
+      case Placement::Siamese: {
+        x = norm(n + ".enter", x);
+        const Rows z = f(norm(n + ".before", sum(x, norm(n + ".second_read", second_))));
+        second_ = sum(second_, z);
+        return add(x, z, none, none, 1, 1 / std::sqrt(2.0 * static_cast<double>(layer_)), s_.D);
       }
       case Placement::NormFormer:
         return attention ? sum(x, after(f(norm(n + ".before", x)))) : pre();

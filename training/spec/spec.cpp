@@ -57,6 +57,8 @@ WiringPlace place_in(const NamedStack& s, std::string_view rest) {
   if (rest == "final") return {nullptr, &stack.final};
   if (rest == "embedding") return {nullptr, &stack.embedding};
   if (rest == "second") return {nullptr, &stack.second};
+  if (rest == "second_read") return {nullptr, &stack.second_read};
+  if (rest == "joined") return {nullptr, &stack.joined};
   if (rest == "streams") return {nullptr, nullptr, &stack.streams};
   const auto layer = layer_of(rest, stack.layers.size());
   if (!layer) return {};
@@ -210,6 +212,8 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
         if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
     keys.push_back(fmt::format("wiring.{}final", s.prefix));
     keys.push_back(fmt::format("wiring.{}second", s.prefix));
+    keys.push_back(fmt::format("wiring.{}second_read", s.prefix));
+    keys.push_back(fmt::format("wiring.{}joined", s.prefix));
     keys.push_back(fmt::format("wiring.{}streams", s.prefix));
   }
   return keys;

@@ -67,7 +67,7 @@ struct Field {
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
-/// wiring.embedding, wiring.second, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
+/// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
 /// `current_key` is what a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.

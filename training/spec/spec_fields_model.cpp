@@ -119,7 +119,7 @@ void set_norm(RunSpec& spec, NormKind kind) {
   spec.model.norm = kind;
   for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
     for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
-    for (WiredNorm* at : {&stack->embedding, &stack->final, &stack->second})
+    for (WiredNorm* at : norms_of(*stack))
       if (*at != NormKind::None) *at = kind;
   }
 }

@@ -20,7 +20,7 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
       for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
         for (NormKind kind : norms_of(*w))
           if (accepted(kind)) return true;
-    return accepted(stack.embedding) || accepted(stack.final) || accepted(stack.second);
+    return std::ranges::any_of(norms_of(stack), accepted);
   };
   const bool both = model.architecture == Architecture::EncoderDecoder;
   return in(model.stack()) || (both && in(model.encoder));

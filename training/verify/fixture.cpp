@@ -45,6 +45,8 @@ StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const S
   if (last.embedding) stack.embedding = norm;
   if (last.final) stack.final = norm;
   if (last.second) stack.second = norm;
+  if (last.second_read) stack.second_read = norm;
+  if (last.joined) stack.joined = norm;
   stack.streams = last.streams;
   return stack;
 }
