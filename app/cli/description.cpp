@@ -23,7 +23,7 @@ std::string plain(const std::string& type) {
 }
 
 std::vector<std::string> values_of(const std::string& type) {
-  if (type == "PRESET") return preset_names();
+  if (type == "PRESET") return offered_presets();
   if (!type.ends_with("KEY=VALUE")) return listed(type);
   std::vector<std::string> keys;
   for (const Field& field : spec_fields()) keys.push_back(std::string(field.key) + "=");

@@ -22,6 +22,7 @@ void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string
     for (const std::string& set : sets) apply_set(runs, set);
     for (const std::string& edit : edits) apply_edit(runs, edit);
     require_read(runs, sets);
+    for (ConfigRun& run : runs) run.edits = portable_edits(run.spec, std::move(run.edits));
   });
 }
 

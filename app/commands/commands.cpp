@@ -16,6 +16,7 @@
 #include "app/cli/terminal.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
+#include "training/files/placement_file.h"
 #include "training/io/nearest.h"
 
 namespace normscope::commands {
@@ -83,6 +84,7 @@ std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 Exit parse_and_run(int argc, const char* const* argv) {
+  const std::vector<std::string> refused = load_placements(placements_folder());
   Command command;
   CLI::App app{
       "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
@@ -100,6 +102,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
   }
   // The instruction set is refused here, and not by a thread that trains.
   if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });
+  for (const std::string& placement : refused) complain(placement);
   return command();
 }
 

@@ -32,6 +32,7 @@ struct DiagramState {
   view::Side shown = view::Side::Main;  // compact: the one stack that has room
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_asked;  // asked for elsewhere, as if it had been pressed here
+  bool placement_asked = false;           // what stands here is to become a placement of a file
   float scroll = 0;
 
   // The members below are the hand's.
@@ -80,6 +81,15 @@ int shown_run(const DiagramState& state, const LabView& view);
 view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
 // `fork_title` says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
+
+// `ShownStack` is a stack of the diagram with what its wiring is for.
+struct ShownStack {
+  StackWiring stack;
+  NormKind norm = NormKind::LayerNorm;
+  StackContext context;
+};
+// `shown_stack` is the one that presets change, of both the decoder. Nothing without runs.
+std::optional<ShownStack> shown_stack(const DiagramState&, const LabView&);
 
 // `preset_held` tells whether a teacher holds the preset, under either of its names.
 bool preset_held(const ui::Ui&, Placement);

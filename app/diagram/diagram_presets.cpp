@@ -24,6 +24,14 @@ StackContext context_for(const ModelConfig& model, view::Side side) {
   return context_of(model, side == view::Side::Main && model.architecture != Architecture::Encoder);
 }
 
+// `preset_at` is a placement by its place in the list, and `place_of` that place, or kCustom.
+Placement preset_at(int place) { return placements()[static_cast<size_t>(place)]; }
+int place_of(Placement placement) {
+  const std::vector<Placement> all = placements();
+  const auto at = std::find(all.begin(), all.end(), placement);
+  return at == all.end() ? kCustom : static_cast<int>(at - all.begin());
+}
+
 // `preset_of` returns the index of the preset that these stacks are, or kCustom.
 int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
   const auto placement = [&](view::Side side) {
@@ -31,8 +39,7 @@ int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
   };
   Placement now = placement(which == 1 ? view::Side::Encoder : view::Side::Main);
   if (stacks.both && which == 0 && placement(view::Side::Encoder) != now) now = Placement::Custom;
-  const auto at = std::find(std::begin(kPresets), std::end(kPresets), now);
-  return at == std::end(kPresets) ? kCustom : static_cast<int>(at - std::begin(kPresets));
+  return place_of(now);
 }
 
 const std::string& preset_help() { return words::say("diagram.preset.help"); }
@@ -40,7 +47,8 @@ const std::string& preset_help() { return words::say("diagram.preset.help"); }
 // `preset_help` says what a preset does and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
-  return fmt::format("{}: {}. {}. {}", row.label, row.formula, row.source, preset_help());
+  const std::string source = *row.source ? fmt::format("{}. ", row.source) : "";
+  return fmt::format("{}: {}. {}{}", row.label, row.formula, source, preset_help());
 }
 
 // `whole_parts` keeps as many whole parts of a formula as have room; the help has all of it.
@@ -53,9 +61,12 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
 
 // `next_preset` returns the next preset that can be chosen in the arrow's direction, or `from` where there is none.
 int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int first) {
-  const int count = static_cast<int>(std::size(kPresets));
-  for (int i = from + by; i >= first && i < count; i += by)
-    if (!preset_held(ui, kPresets[i]) && view::preset_refusal(model, kPresets[i]).empty()) return i;
+  const std::vector<Placement> all = placements();
+  const int count = static_cast<int>(all.size());
+  for (int i = from + by; i >= first && i < count; i += by) {
+    const Placement next = all[static_cast<size_t>(i)];
+    if (!preset_held(ui, next) && view::preset_refusal(model, next).empty()) return i;
+  }
   return from;
 }
 
@@ -77,15 +88,33 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   return hit.clicked;
 }
 
-// `preset_list` lists presets from the `first` on, with their formulas; any other choice shows as `other`.
+// `save_item` draws the last row of the list, which asks for a name for what stands in the diagram.
+bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
+  HitOptions options;
+  options.radius = radius::field;
+  options.enabled = is_transformer(model.architecture);
+  const Hit hit = ui.hit(name + "/save", item, "", words::say("diagram.preset.help_save"), options);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.hairline({item.x, item.y}, {item.right(), item.y}, t.border);
+  if (hit.hovered && options.enabled) p.fill(item, t.sunk, radius::field);
+  p.text_in(item.inset(8, 0), {Face::Sans, type::body}, options.enabled ? t.ink : t.slot,
+            words::say("diagram.preset.save"));
+  if (hit.clicked) ui.close_popup();
+  return hit.clicked;
+}
+
+// `preset_list` lists presets from the `first` on, with their formulas; any other choice shows as `other`. `save` is set
+// where the last row was pressed.
 bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
-                 const std::string& other, int& selected) {
-  const int count = static_cast<int>(std::size(kPresets));
+                 const std::string& other, int& selected, bool& save) {
+  const std::vector<Placement> all = placements();
+  const int count = static_cast<int>(all.size());
   const int before = selected;
   const Theme& t = ui.theme();
   HitOptions options;
   options.arrows = true;
-  const std::string now = selected >= first ? preset_label(kPresets[selected]) : other;
+  const std::string now = selected >= first ? preset_label(preset_at(selected)) : other;
   const Hit box = ui.hit(name, rect, now, preset_help(), options);
   if (box.clicked) ui.open_popup(name);
   if (box.arrow_y)
@@ -104,7 +133,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
     p.text_in(inner, small, t.ink,
               p.text_width(small, now) <= inner.w ? now : words::say("diagram.preset.one"));
 
-  const float rows = static_cast<float>(count - first);
+  const float rows = static_cast<float>(count - first + 1);
   const float pitch = std::min(26.f, (ui.size().y - 24) / rows);
   Rect list{rect.x, rect.bottom() + 4, 610, pitch * rows + 8};
   list.x = std::clamp(list.x, 4.f, std::max(4.f, ui.size().x - 4 - list.w));
@@ -112,15 +141,17 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   if (!ui.begin_popup(name, list)) return selected != before;
   Rect rest = list.inset(4);
   for (int i = first; i < count; ++i) {
-    const std::string refusal = view::preset_refusal(model, kPresets[i]);
-    if (preset_item(ui, name, rest.take_top(pitch), row_of(kPresets[i]), i == selected,
-                    refusal.empty() ? preset_help(kPresets[i]) : refusal, refusal.empty()) &&
-        !preset_held(ui, kPresets[i])) {
+    const Placement preset = all[static_cast<size_t>(i)];
+    const std::string refusal = view::preset_refusal(model, preset);
+    if (preset_item(ui, name, rest.take_top(pitch), row_of(preset), i == selected,
+                    refusal.empty() ? preset_help(preset) : refusal, refusal.empty()) &&
+        !preset_held(ui, preset)) {
       selected = i;
       ui.focus(name);
       ui.close_popup();
     }
   }
+  save = save_item(ui, name, rest.take_top(pitch), model);
   ui.end_popup();
   return selected != before;
 }
@@ -136,9 +167,9 @@ bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
 }
 
 // `preset_row` has segments for as many as have room, and a list whose box says "more", "custom" or its choice.
-bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
+bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
   std::vector<std::string> labels, helps, refusals;
-  for (Placement placement : kPresets) {
+  for (Placement placement : placements()) {
     labels.push_back(preset_label(placement));
     helps.push_back(preset_help(placement));
     refusals.push_back(view::preset_refusal(model, placement));
@@ -153,7 +184,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
     return static_cast<int>(fitting.size());
   };
   std::string word = other;
-  if (selected >= segments_beside(word)) word = preset_label(kPresets[selected]);
+  if (selected >= segments_beside(word)) word = preset_label(preset_at(selected));
   const int shown = segments_beside(word);
   labels.resize(static_cast<size_t>(shown));
   const Rect more = rect.take_right(list_width(ui, word), 6);
@@ -162,7 +193,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
     selected = at;
     return true;
   }
-  return preset_list(ui, "diagram/preset-more", more, model, shown, other, selected);
+  return preset_list(ui, "diagram/preset-more", more, model, shown, other, selected, save);
 }
 
 }  // namespace
@@ -186,15 +217,16 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const std::string& custom = words::say("diagram.preset.custom");
   const bool list = as_list || (stacks.both && row.w < 380);
   if (list && !as_list) {
-    const std::string word = selected < 0 ? custom : preset_label(kPresets[selected]);
+    const std::string word = selected < 0 ? custom : preset_label(preset_at(selected));
     row.w = std::min(row.w, std::max(150.f, list_width(ui, word)));
   }
-  const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, custom, selected)
-                            : preset_row(ui, row, model, selected);
+  bool& save = state.placement_asked;
+  const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, custom, selected, save)
+                            : preset_row(ui, row, model, selected, save);
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
-  if (asked) selected = static_cast<int>(std::find(kPresets, std::end(kPresets), *asked) - kPresets);
+  if (asked) selected = place_of(*asked);
   if (!(pressed || asked) || selected < 0 || selected == now) return;
-  const Placement chosen = kPresets[selected];
+  const Placement chosen = preset_at(selected);
   ModelConfig next = model;
   if (which == 0) {
     set_placement(next, chosen);
@@ -208,6 +240,16 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
                                         : "diagram.preset.in_decoder",
                            {{"placement", label(chosen)}});
   commit_change(state, input, &next, change, ui.shift(), commands);
+}
+
+std::optional<ShownStack> shown_stack(const DiagramState& state, const LabView& view) {
+  const int run = shown_run(state, view);
+  if (run < 0) return {};
+  const ModelConfig& model = view.runs[static_cast<size_t>(run)].spec->model;
+  const view::Stacks stacks = shown_stacks(state, view, run);
+  const bool encoder = stacks.both && state.preset_stack == 1;
+  const view::Side side = encoder ? view::Side::Encoder : view::Side::Main;
+  return ShownStack{stacks.wiring(side), model.norm, context_for(model, side)};
 }
 
 bool preset_held(const Ui& ui, Placement placement) {

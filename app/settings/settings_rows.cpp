@@ -177,7 +177,8 @@ void Rows::choice_field(const Field& field, const std::string& name, const Rect&
 void Rows::choice_list(const Field& field, const std::string& name, const Rect& row, int only) {
   constexpr float h = 26;
   if (!ui.popup_open(name)) return;
-  std::vector<std::string> values(field.choices.begin(), field.choices.end());
+  const std::vector<std::string_view> choices = choices_of(field);
+  std::vector<std::string> values(choices.begin(), choices.end());
   if (field.type == FieldType::Flag) values = {"true", "false"};
   const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   float width = 0;

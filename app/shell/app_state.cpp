@@ -269,6 +269,8 @@ void draw_app(AppState& state, Ui& ui) {
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
+  if (std::exchange(screens.lab.diagram().placement_asked, false))
+    run_act(state, ui, view::Act::SavePlacement);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   keep_to_tabs(ui, before, screens.shown, state.notice);

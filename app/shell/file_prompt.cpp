@@ -28,7 +28,7 @@ constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
 /// `say_for` returns the prompt's words for its purpose: "title", "go", and below the list "first" and "second".
 const std::string& say_for(FilePurpose purpose, const char* what) {
-  constexpr const char* kPurposes[] = {"save", "open", "open_for_good"};
+  constexpr const char* kPurposes[] = {"save", "save_placement", "open", "open_for_good"};
   return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
 }
 
@@ -56,13 +56,13 @@ std::string above(const std::string& folder) {
 }
 
 bool offered(const FilePrompt& prompt, const FolderContent::Entry& entry) {
-  return entry.folder || prompt.purpose != FilePurpose::Save || entry.name.ends_with(".toml");
+  return entry.folder || !saves(prompt.purpose) || entry.name.ends_with(".toml");
 }
 
 // `rows_of` lists recent files while nothing is typed, then names of the folder that hold what is typed.
 std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   std::vector<Row> rows;
-  if (prompt.path.empty() && prompt.purpose != FilePurpose::Save)
+  if (prompt.path.empty() && !saves(prompt.purpose))
     for (const std::string& path : around.recent)
       rows.push_back({name_part(path), folder_part(path), path, false});
   const std::string folder = folder_part(prompt.path), name = lower(name_part(prompt.path));
@@ -74,7 +74,7 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   // A complete name leaves nothing to choose, so the whole folder is shown around it.
   const bool complete = std::any_of(content->entries.begin(), content->entries.end(),
                                     [&](const auto& entry) { return lower(entry.name) == name; });
-  const bool saving = prompt.purpose == FilePurpose::Save;
+  const bool saving = saves(prompt.purpose);
   if (name.empty() || complete || saving) rows.push_back({"..", "", above(folder), true});
   for (const FolderContent::Entry& entry : content->entries)
     if (offered(prompt, entry) && (complete || saving || lower(entry.name).find(name) != std::string::npos))
@@ -200,14 +200,14 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
   const bool marked = prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size());
   const std::string path = with_home(marked ? rows[static_cast<size_t>(prompt.selected)].path : prompt.path);
   if (around.reading) said = words::say("shell.file.reading");
-  if (said.empty() && prompt.purpose != FilePurpose::Save && !path.empty() && !path.ends_with('/')) {
+  if (said.empty() && !saves(prompt.purpose) && !path.empty() && !path.ends_with('/')) {
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
     const FileLook* look = prompt.look.find(path);
     if (look && look->kind != FileKind::Unusable) said = look->words;
     if (look && look->kind == FileKind::Unusable && marked) said = look->words;
   }
-  if (said.empty()) {
+  if (said.empty() && prompt.purpose != FilePurpose::SavePlacement) {  // that makes its folder
     const std::string folder = folder_part(prompt.path), place = folder.empty() ? "." : with_home(folder);
     if (const FolderContent* content = prompt.folder.find(place); content && !content->error.empty())
       said = fmt::format("{}: {}.", place, content->error);
@@ -241,7 +241,7 @@ void refuse(FilePrompt& prompt, const std::string& why, const std::string& path,
 void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
   if (!folder.empty() && !folder.ends_with('/')) folder += '/';
   // A name that is to be saved comes along into the folder.
-  const std::string name = prompt.purpose == FilePurpose::Save ? name_part(prompt.path) : "";
+  const std::string name = saves(prompt.purpose) ? name_part(prompt.path) : "";
   set_path(ui, prompt, folder + name);
   prompt.selected = -1;
   prompt.first = 0;

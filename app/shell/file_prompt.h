@@ -18,7 +18,8 @@
 
 namespace normscope::shell {
 
-enum class FilePurpose : uint8_t { Save, Open, OpenForGood };  // OpenForGood cannot be undone
+enum class FilePurpose : uint8_t { Save, SavePlacement, Open, OpenForGood };  // OpenForGood cannot be undone
+inline bool saves(FilePurpose purpose) { return purpose <= FilePurpose::SavePlacement; }
 
 struct FilePrompt {
   FilePurpose purpose = FilePurpose::Open;

@@ -6,7 +6,9 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
+#include "training/files/placement_file.h"
 #include "training/files/session_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::shell {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ui::Ui;
 
-constexpr const char* kFirstName = "normscope.toml";
+constexpr const char *kFirstName = "normscope.toml", *kFirstPlacement = "my-placement.toml";
 
 std::string absolute(const std::string& path) {
   std::error_code none;
@@ -68,6 +70,24 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
   done(ui, files, path);
 }
 
+// `save_placement_to` names the placement after the file. It is offered first, because that says whether the name is
+// free.
+void save_placement_to(Ui& ui, Files& files, const std::string& path, std::string& notice) {
+  const diagram::ShownStack& shown = *files.placement;
+  const fs::path file(path);
+  try {
+    const std::string text = placement_text(file.stem().string(), "", shown.stack, shown.norm, shown.context);
+    offer(parse_placement(text, file.filename().string()));
+    std::error_code none;
+    if (file.parent_path() == placements_folder()) fs::create_directories(file.parent_path(), none);
+    write_file(path, text, "placement");
+  } catch (const Error& error) {
+    return say_no(ui, files.prompt, notice, path, error.what());
+  }
+  notice = words::say("shell.notice.placement", {{"name", file.stem().string()}, {"path", path}});
+  files.prompt.done = true;
+}
+
 // `choose_name` gives a name without an ending ours, and enters a folder.
 void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, std::string& notice) {
   std::error_code none;
@@ -75,7 +95,9 @@ void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& ch
   const std::string path = fs::path(choice.path).has_extension() ? choice.path : choice.path + ".toml";
   const bool there = fs::exists(fs::symlink_status(path, none));
   const bool agreed = files.prompt.again == path;
-  if (!there || agreed || is_own(files.own, path)) return save_to(ui, files, view, path, notice);
+  const bool runs = files.prompt.purpose == FilePurpose::Save;
+  if (!there || agreed || (runs && is_own(files.own, path)))
+    return runs ? save_to(ui, files, view, path, notice) : save_placement_to(ui, files, path, notice);
   refuse(files.prompt, words::say("shell.file.exists", {{"file", fs::path(path).filename().string()}}), path,
          true);
 }
@@ -177,6 +199,13 @@ void save_as(Ui& ui, Files& files, const LabView& view) {
   ask_for_file(ui, files.prompt, FilePurpose::Save, free_name(own.empty() ? kFirstName : own));
 }
 
+void save_placement(Ui& ui, Files& files, const diagram::DiagramState& state, const LabView& view) {
+  files.placement = diagram::shown_stack(state, view);
+  if (!files.placement) return;
+  const std::string path = (fs::path(placements_folder()) / kFirstPlacement).string();
+  ask_for_file(ui, files.prompt, FilePurpose::SavePlacement, free_name(path));
+}
+
 void ask_open(Ui& ui, FilePrompt& prompt, const UndoLog& undo) {
   ask_for_file(ui, prompt, open_purpose(undo), "");
 }
@@ -185,7 +214,7 @@ void draw_files(Ui& ui, Files& files, const ShownSession& session, std::string& 
   const FileSurroundings around{files.recent, files.wake, !files.opening.empty()};
   const std::optional<FileChoice> choice = draw_file_prompt(ui, files.prompt, around);
   if (!choice) return;
-  if (files.prompt.purpose == FilePurpose::Save)
+  if (saves(files.prompt.purpose))
     choose_name(ui, files, *session.view, *choice, notice);
   else
     begin_opening(files, session, choice->path, choice->again ? Sure::Again : Sure::Asked, notice);

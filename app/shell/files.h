@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/diagram/diagram.h"
 #include "app/shell/file_prompt.h"
 #include "app/shell/parts/shown_session.h"
 
@@ -36,6 +38,8 @@ struct Files {
   std::string replacing{};              // the runs of this file replace all that are shown
   bool looked_into = false;             // a published model was opened, which Inside is to show
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
+  std::optional<diagram::ShownStack>
+      placement{};               // that the prompt is to save, as it stood when this was asked
   std::function<void()> wake{};  // called from another thread when a file was read; empty: no window sleeps
 };
 inline constexpr size_t kMostRecent = 8;
@@ -51,6 +55,8 @@ void finish_opening(ui::Ui&, Files&, ShownSession&, char selected, std::string& 
 // `save` (Ctrl+S) saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, std::string& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
+// `save_placement` asks for the name of a placement that is to have the wiring of the diagram.
+void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
 // `ask_open` opens the prompt. The undo log says whether opening a file can be undone.
 void ask_open(ui::Ui&, FilePrompt&, const UndoLog&);
 // `draw_files` draws the prompt and carries out what was chosen in it.

@@ -163,7 +163,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
       items.push_back(
           {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
   }
-  for (Placement placement : kPresets) {
+  for (Placement placement : placements()) {
     if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
     items.push_back({words::say("shell.palette.preset", {{"name", row.label}}),

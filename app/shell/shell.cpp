@@ -181,6 +181,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return save(ui, state.files, view, state.notice);
     case Act::SaveAs:
       return save_as(ui, state.files, view);
+    case Act::SavePlacement:
+      return save_placement(ui, state.files, screen.diagram(), view);
     case Act::OpenFile:
       return ask_open(ui, state.files.prompt, session.undo);
     case Act::CopyCommand:

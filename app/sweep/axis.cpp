@@ -146,7 +146,7 @@ Axis axis_from(std::string_view text, const RunSpec& base) {
   if (!field && !axis.key.starts_with("wiring.")) is_live(axis.key);  // its Error names the nearest key
   const std::vector<std::string> parts = split(values, ':');
   if (field && !field->choices.empty() && values == "all")
-    for (const std::string_view choice : field->choices) {
+    for (const std::string_view choice : choices_of(*field)) {
       if (choice != "custom") add(axis, std::string(choice));  // "custom" stands for whatever is set already
     }
   else if (is_number(field) && parts.size() == 3)

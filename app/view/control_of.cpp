@@ -33,6 +33,8 @@ std::string_view control_of(Act act) {
       return "command/save";
     case Act::SaveAs:
       return "command/save-as";
+    case Act::SavePlacement:
+      return "command/placement";
     case Act::OpenFile:
       return "command/open";
     case Act::CopyCommand:

@@ -39,6 +39,7 @@ constexpr Shortcut kRows[] = {
     {Act::Palette, "palette", "Ctrl+K"},
     {Act::Save, "save", "Ctrl+S", "", true},
     {Act::SaveAs, "save_as", "Ctrl+Shift+S", "", true},
+    {Act::SavePlacement, "save_placement", "", "", true},
     {Act::OpenFile, "open_file", "Ctrl+O", "", true},
     {Act::CopyCommand, "copy_command", "Ctrl+Shift+C", "", true},
     {Act::CopyLink, "copy_link", "Ctrl+Shift+L", "", true},

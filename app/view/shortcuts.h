@@ -34,6 +34,7 @@ enum class Act {
   Sheet,
   Save,
   SaveAs,
+  SavePlacement,
   OpenFile,
   CopyCommand,
   CopyLink,

@@ -4,6 +4,7 @@
 
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
+#include "training/files/placement_file.h"
 #include "training/files/places.h"
 
 namespace normscope::window {
@@ -18,6 +19,8 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   const std::optional<bool> said = system_reduced_motion();
   system_motion_ = said.value_or(false);
   if (!said) gnome_ = ask_gnome_reduced_motion();
+  if (std::vector<std::string> refused = load_placements(placements_folder()); !refused.empty())
+    notice_ = std::move(refused.front());
   settings_.dark = written_.dark = system_dark().value_or(false);
   if (safe_mode) {
     temporary_.emplace();
@@ -27,7 +30,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
     file_ = folder + "/settings.toml";
     ReadSettings read = read_settings(file_);
     if (read.existed) settings_ = written_ = read.settings;
-    notice_ = std::move(read.notice);
+    if (!read.notice.empty()) notice_ = std::move(read.notice);
   }
   if (const std::string folder = state_folder(); !folder.empty()) {
     ended_ = ended_sessions(folder);

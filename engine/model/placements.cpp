@@ -1,8 +1,12 @@
 // The table of placements and its readers. A new placement is a row of placements.def; only a number that depends on
 // the place in the stack needs a function here.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <iterator>
+#include <memory>
+#include <mutex>
 
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
@@ -30,9 +34,72 @@ const PlacementRow kRows[] = {
 
 static_assert(std::size(kPresets) + 1 == std::size(kRows));
 
+const PlacementRule kRules[] = {
+    {"deepnorm-alpha", deepnorm_alpha}, {"deepnorm-beta", deepnorm_beta},
+    {"subln-gain", subln_gain},         {"1/sqrt(layer)", inverse_root_of_layer},
+    {"sublayers", sublayers_of_stack},  {"1/sqrt(2*layer)", inverse_root_of_sublayers},
+    {"quarter", first_quarter}};
+
+/// `AddedRow` owns what a row points to.
+struct AddedRow {
+  explicit AddedRow(const PlacementRow& of)
+      : texts{of.name, of.label, of.short_label, of.formula, of.source},
+        single(of.single.begin(), of.single.end()),
+        row(of) {
+    row.name = texts[0].c_str();
+    row.label = texts[1].c_str();
+    row.short_label = texts[2].c_str();
+    row.formula = texts[3].c_str();
+    row.source = texts[4].c_str();
+    row.single = single;
+  }
+  const std::array<std::string, 5> texts;
+  const std::vector<SingleSublayer> single;
+  PlacementRow row;
+};
+
+/// `Added` are the rows that came at run time. Who reads takes no lock: a row stands before the count says so.
+struct Added {
+  static constexpr size_t kMost = 64;
+  std::array<std::atomic<const PlacementRow*>, kMost> rows = {};
+  std::atomic<size_t> count = 0;
+  std::mutex writing;
+  std::vector<std::unique_ptr<const AddedRow>>
+      kept;  // forgotten ones too: somebody may still hold their names
+};
+
+Added& added() {
+  static Added all;
+  return all;
+}
+
+constexpr size_t kFirstAdded = static_cast<size_t>(Placement::Custom) + 1;
+static_assert(kFirstAdded + Added::kMost <= 256);
+
+bool same(const char* a, const char* b) { return std::strcmp(a, b) == 0; }
+
+bool same(const PlacementRow& a, const PlacementRow& b) {
+  return same(a.name, b.name) && same(a.label, b.label) && same(a.short_label, b.short_label) &&
+         same(a.formula, b.formula) && same(a.source, b.source) && a.sublayer == b.sublayer &&
+         a.cross == b.cross && a.feed_forward == b.feed_forward && a.early == b.early &&
+         a.early_layers == b.early_layers && a.first_layers == b.first_layers && a.embedding == b.embedding &&
+         a.final == b.final && a.second == b.second && a.second_read == b.second_read &&
+         a.joined == b.joined && a.streams == b.streams && a.skip == b.skip && a.branch == b.branch &&
+         a.gain == b.gain && a.pre_scale == b.pre_scale &&
+         std::equal(a.single.begin(), a.single.end(), b.single.begin(), b.single.end());
+}
+
+/// `is_name` allows words of small letters and digits with hyphens between them, the first begun by a letter.
+bool is_name(std::string_view name) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto other = [&](char c) { return small(c) || (c >= '0' && c <= '9') || c == '-'; };
+  return !name.empty() && small(name.front()) && name.back() != '-' && name.find("--") == name.npos &&
+         std::all_of(name.begin(), name.end(), other);
+}
+
 void choose_norm(Wiring& w, NormKind norm) {
   for (WiredNorm* at : norms_of(w))
-    if (*at != NormKind::None) *at = norm;
+    if (*at == NormKind::LayerNorm) *at = {norm, traits_of(norm).has_statistics ? at->eps : 0};
 }
 
 /// `norm_of` is the norm that the stack has somewhere; LayerNorm where it has none.
@@ -48,14 +115,56 @@ NormKind norm_of(const StackWiring& stack) {
 
 }  // namespace
 
-const PlacementRow& row_of(Placement placement) { return kRows[static_cast<size_t>(placement)]; }
+const PlacementRow& row_of(Placement placement) {
+  const auto at = static_cast<size_t>(placement);
+  return at < kFirstAdded ? kRows[at] : *added().rows[at - kFirstAdded].load(std::memory_order_acquire);
+}
+
+std::vector<Placement> added_placements() {
+  std::vector<Placement> all(added().count.load(std::memory_order_acquire));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Placement>(kFirstAdded + i);
+  return all;
+}
+
+std::vector<Placement> placements() {
+  std::vector<Placement> all(std::begin(kPresets), std::end(kPresets));
+  for (const Placement p : added_placements()) all.push_back(p);
+  return all;
+}
+
+Placement add_placement(const PlacementRow& row) {
+  Added& all = added();
+  const std::lock_guard lock(all.writing);
+  if (!is_name(row.name))
+    fail("name", "'{}': expected words of small letters and digits with hyphens between them", row.name);
+  const auto refuse_taken = [&](const PlacementRow& other) {
+    const auto taken = [](const char* text) { fail("name", "'{}' is taken: expected another", text); };
+    if (same(row.name, other.name)) taken(row.name);
+    if (same(row.label, other.label)) taken(row.label);
+    if (same(row.short_label, other.short_label)) taken(row.short_label);
+  };
+  for (const Placement p : added_placements())
+    if (same(row, row_of(p))) return p;
+  for (const PlacementRow& other : kRows) refuse_taken(other);
+  for (const Placement p : added_placements()) refuse_taken(row_of(p));
+  const size_t count = all.count.load(std::memory_order_relaxed);
+  if (count == Added::kMost) fail("name", "there are {} placements of your own: expected no more", count);
+  all.kept.push_back(std::make_unique<const AddedRow>(row));
+  all.rows[count].store(&all.kept.back()->row, std::memory_order_release);
+  all.count.store(count + 1, std::memory_order_release);
+  return static_cast<Placement>(kFirstAdded + count);
+}
+
+void forget_added_placements() { added().count = 0; }
+
+std::span<const PlacementRule> placement_rules() { return kRules; }
 
 const char* to_string(Placement placement) { return row_of(placement).name; }
 const char* label(Placement placement) { return row_of(placement).label; }
 
 Placement placement_from(std::string_view name) {
   std::string known;
-  for (Placement p : kPresets) {
+  for (Placement p : placements()) {
     if (name == to_string(p)) return p;
     known += (known.empty() ? "" : ", ") + std::string(to_string(p));
   }
@@ -76,11 +185,13 @@ double subln_gain(const StackContext& c) {
   return std::sqrt(std::log(3.0 * c.other_layers) * std::log(2.0 * c.layers) / 3);
 }
 
-LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer) {
-  const PlacementRow& row = row_of(placement);
-  const bool early = row.early && layer <= row.early_layers(context, layer);
-  Wiring w = early ? *row.early : row.sublayer;
+namespace {
+
+LayerWiring layer_of(const PlacementRow& row, NormKind norm, const StackContext& context, int layer) {
   const auto number = [&](PlacementRow::Number n) { return static_cast<float>(n(context, layer)); };
+  const float first = row.early_layers ? number(row.early_layers) : static_cast<float>(row.first_layers);
+  const bool early = row.early && static_cast<float>(layer) <= first;
+  Wiring w = early ? *row.early : row.sublayer;
   if (row.skip) w.skip = {Scale::Kind::Constant, number(row.skip)};
   if (row.branch) w.branch = {Scale::Kind::Constant, number(row.branch)};
   if (row.gain) w.init_gain = number(row.gain);
@@ -88,6 +199,9 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
   LayerWiring wiring{w, w, w};
   if (row.cross && context.has_cross()) wiring.cross = *row.cross;
   if (row.feed_forward && !early) wiring.feed_forward = *row.feed_forward;
+  for (const SingleSublayer& single : row.single)
+    if (single.layer == layer) wiring.*single.sublayer = single.wiring;
+  if (!context.has_cross()) wiring.cross = wiring.attention;
   Inner& inner = wiring.feed_forward.inner;  // has no heads
   inner.query = inner.key = inner.value = NormKind::None;
   inner.head_scale = false;
@@ -95,15 +209,25 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
   return wiring;
 }
 
+bool is_stack_of(Placement p, NormKind norm, const StackWiring& stack, const StackContext& context) {
+  return (stack.layers.empty() || stack.layers[0] == preset_layer(p, norm, context, 1)) &&
+         stack == preset_stack(p, norm, context);
+}
+
+}  // namespace
+
+LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer) {
+  return layer_of(row_of(placement), norm, context, layer);
+}
+
 Wiring preset(Placement placement, NormKind norm, const StackContext& context) {
   return preset_layer(placement, norm, context, 1).attention;
 }
 
-StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context) {
-  const PlacementRow& row = row_of(placement);
+StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackContext& context) {
   StackWiring stack;
   for (int layer = 1; layer <= context.layers; ++layer)
-    stack.layers.push_back(preset_layer(placement, norm, context, layer));
+    stack.layers.push_back(layer_of(row, norm, context, layer));
   if (row.embedding) stack.embedding = norm;
   if (row.final) stack.final = norm;
   if (row.second) stack.second = norm;
@@ -113,21 +237,33 @@ StackWiring preset_stack(Placement placement, NormKind norm, const StackContext&
   return stack;
 }
 
+StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context) {
+  return preset_stack(row_of(placement), norm, context);
+}
+
 Placement placement_of(const StackWiring& stack, const StackContext& context) {
   if (static_cast<size_t>(context.layers) != stack.layers.size()) return Placement::Custom;
   const NormKind norm = norm_of(stack);
   for (Placement p : kPresets)
-    if (stack.layers.empty() || stack.layers[0] == preset_layer(p, norm, context, 1))
-      if (stack == preset_stack(p, norm, context)) return p;
+    if (is_stack_of(p, norm, stack, context)) return p;
+  // An added placement may have norms of several kinds, of which only one is the model's.
+  for (Placement p : added_placements())
+    for (NormKind kind : kNormKinds)
+      if (kind != NormKind::None && is_stack_of(p, kind, stack, context)) return p;
   return Placement::Custom;
 }
 
 bool has_norms(Placement placement) {
   const PlacementRow& row = row_of(placement);
   if (row.embedding || row.final || row.second) return true;
-  for (NormKind kind : norms_of(row.sublayer))
-    if (kind != NormKind::None) return true;
-  return false;
+  std::vector<Wiring> all{row.sublayer};
+  for (const std::optional<Wiring>* other : {&row.cross, &row.feed_forward, &row.early})
+    if (*other) all.push_back(**other);
+  for (const SingleSublayer& single : row.single) all.push_back(single.wiring);
+  return std::any_of(all.begin(), all.end(), [](const Wiring& wiring) {
+    const std::array<WiredNorm, 8> norms = norms_of(wiring);
+    return std::any_of(norms.begin(), norms.end(), [](WiredNorm n) { return n != NormKind::None; });
+  });
 }
 
 }  // namespace normscope

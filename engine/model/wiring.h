@@ -11,6 +11,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,7 +103,8 @@ struct StackWiring {
 std::array<WiredNorm*, 5> norms_of(StackWiring& stack);
 std::array<WiredNorm, 5> norms_of(const StackWiring& stack);
 
-/// `Placement` has the placements of model/placements.def, and Custom for any other wiring.
+/// `Placement` has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
+/// comes after Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
 #include "engine/model/placements.def"
@@ -123,7 +125,16 @@ struct StackContext {
   bool has_cross() const { return decoder && other_layers > 0; }
 };
 
-/// `PlacementRow` is a row of placements.def. Norms of kind LayerNorm stand for the norm that the model uses.
+/// `SingleSublayer` is a sub-layer that a placement wires apart from all others.
+struct SingleSublayer {
+  int layer = 1;  ///< from 1; a stack that has fewer layers has no such place
+  Wiring LayerWiring::*sublayer = &LayerWiring::attention;
+  Wiring wiring = {};
+  bool operator==(const SingleSublayer&) const = default;
+};
+
+/// `PlacementRow` is a row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the
+/// model uses.
 struct PlacementRow {
   using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
 
@@ -133,7 +144,7 @@ struct PlacementRow {
   Wiring sublayer = {};
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
-  Number early_layers = nullptr;                        ///< the number of these layers
+  Number early_layers = nullptr;                        ///< the number of these layers; null: first_layers
   bool embedding = false, final = false, second = false, second_read = false,
        joined = false;  ///< the norms of the stack
   Streams streams = {};
@@ -142,6 +153,8 @@ struct PlacementRow {
   Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";
+  int first_layers = 0;
+  std::span<const SingleSublayer> single = {};
 };
 const PlacementRow& row_of(Placement placement);  ///< Custom has a row with names only
 
@@ -149,12 +162,32 @@ const char* to_string(Placement placement);       ///< "post"
 const char* label(Placement placement);           ///< "Post-LN"
 Placement placement_from(std::string_view name);  ///< throws Error listing the names
 
+/// `add_placement` keeps a copy of a row, which lives as long as the program, and offers it from now on; any thread may
+/// call it. The same row again is the same placement. Throws Error for a name or label that another one has, and for a
+/// name that is not of small letters, digits and hyphens.
+Placement add_placement(const PlacementRow& row);
+/// `added_placements` are those, and `placements` all that are offered: the presets, then those.
+std::vector<Placement> added_placements();
+std::vector<Placement> placements();
+inline bool is_added(Placement placement) { return placement > Placement::Custom; }
+/// `forget_added_placements` is for a test that is over; the rows themselves stay.
+void forget_added_placements();
+
+/// `PlacementRule` is a rule of the rows of placements.def, by the name that a file knows it by.
+struct PlacementRule {
+  std::string_view name;
+  PlacementRow::Number number = nullptr;
+};
+std::span<const PlacementRule> placement_rules();
+
 /// These are the preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
 Wiring preset(Placement placement, NormKind norm, const StackContext& context);
 LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer);
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);
+StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackContext& context);
 
-/// `placement_of` is the preset that a stack equals, or Custom. Two Post layers and four Pre layers are Custom.
+/// `placement_of` is the preset that a stack equals, an added placement where no row of placements.def does, or Custom.
+/// Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
 /// `has_norms` says whether a placement has any norm: the choice of model.norm means nothing to ReZero.
 bool has_norms(Placement placement);

@@ -365,6 +365,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
       {"tokenizer", input::kTokenizer},
       {"`tokenizer.json`", input::kTokenizerJson},
       {"configuration", input::kConfig},
+      {"placement", input::kPlacement},
       {"`session.json`", input::kSession},
       {"`lesson.toml`", input::kLesson},
       {"a claim", input::kClaim},

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
+#include "training/files/placement_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
 #include "training/published/published_run.h"
@@ -69,7 +70,7 @@ std::string expected(const Field& field) {
     case FieldType::Text:
       return "text in quotes";
     case FieldType::Choice:
-      return fmt::format("one of \"{}\"", fmt::join(field.choices, "\", \""));
+      return fmt::format("one of \"{}\"", fmt::join(choices_of(field), "\", \""));
   }
   return "";
 }
@@ -260,6 +261,7 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   }
   std::stable_sort(run.edits.begin(), run.edits.end(),
                    [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  run.edits = portable_edits(run.spec, std::move(run.edits));
   return run;
 }
 
@@ -303,8 +305,11 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 
 std::vector<ConfigRun> read_config(const std::string& path) {
   if (published::is_published(path)) return {{.spec = published::run_of(path), .edits = {}}};
-  return parse_config(read_input_file(path, input::kConfig), path,
-                      std::filesystem::path(path).parent_path().string());
+  const std::string text = read_input_file(path, input::kConfig);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::vector<std::string> refused = load_placements((folder / kPlacementsName).string());
+  if (!refused.empty()) throw Error(refused.front());  // the runs may be of the placement that it is
+  return parse_config(text, path, folder.string());
 }
 
 }  // namespace normscope

@@ -7,6 +7,7 @@
 namespace normscope::input {
 
 inline constexpr InputKind kConfig{"", "a configuration in TOML", 1'000'000};
+inline constexpr InputKind kPlacement{"", "a placement in TOML", 1'000'000};
 inline constexpr InputKind kSettings{"", "settings in TOML", 1'000'000};
 inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
 inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};

@@ -122,6 +122,7 @@ void Run::edit(const std::string& key, const std::string& value) {
 
 void Run::schedule_edits(std::vector<Edit> edits) {
   RunSpec trial = impl_->spec;
+  edits = portable_edits(trial, std::move(edits));
   std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
   for (size_t i = 0; i < edits.size(); ++i) {
     if (edits[i].step <= impl_->steps)

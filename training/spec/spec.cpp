@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "training/data/treebank/parse_features.h"
@@ -221,13 +222,13 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
 
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
+  for (const Field& field : spec_fields()) values.emplace_back(field.key, portable_value(spec, field.key));
   // The presets fill in model.norm; any other wiring is written place by place.
   RunSpec preset = spec;
   const bool both = spec.model.architecture == Architecture::EncoderDecoder;
   bool custom = false;
   for (const char* key : {"model.placement", "model.encoder_placement"}) {
-    const std::string placement = get_field(spec, key);
+    const std::string placement = portable_value(spec, key);
     custom = custom || placement == to_string(Placement::Custom);
     set_field(preset, key, placement);
   }
@@ -243,8 +244,8 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
   std::vector<Edit> edits;
   RunSpec now = from;
   const auto change = [&](std::string_view key) {
-    const std::string value = get_field(to, key);
-    if (get_field(now, key) == value) return;
+    const std::string value = portable_value(to, key);
+    if (portable_value(now, key) == value) return;
     set_field(now, key, value);
     // The wiring keys say it.
     if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
@@ -252,7 +253,7 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
   };
   for (const Field& field : spec_fields()) change(field.key);
   for (const std::string& key : wiring_keys(to)) change(key);
-  return edits;
+  return portable_edits(from, std::move(edits));
 }
 
 void require_editable(std::string_view key) {

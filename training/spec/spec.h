@@ -58,7 +58,7 @@ struct Field {
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
   double low = 0, high = 0;  ///< Integer, Real: the possible range (inclusive)
-  std::vector<std::string_view> choices;  ///< Choice
+  std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
 };
@@ -70,6 +70,8 @@ struct Field {
 /// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
+/// `choices_of` are the values of a Choice, with the placements that were added.
+std::vector<std::string_view> choices_of(const Field& field);
 /// `current_key` is what a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
 std::string_view current_key(std::string_view key);
 /// `is_live` says whether the key can change while the run goes on. Throws Error for an unknown key.
@@ -81,11 +83,17 @@ std::string get_field(const RunSpec& spec, std::string_view key);
 /// `wiring_keys` lists the wiring.* keys of a spec at its depth.
 std::vector<std::string> wiring_keys(const RunSpec& spec);
 /// `field_values` is the whole spec as text: every field in table order, and the wiring.* keys when no preset
-/// describes the wiring. Set in this order on any RunSpec, they give the same spec.
+/// of placements.def describes the wiring. Set in this order on any RunSpec, they give the same spec, on a machine that
+/// has other placements of its own too.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
+/// `portable_value` is get_field as a file keeps it: "custom" for a placement that was added.
+std::string portable_value(const RunSpec& spec, std::string_view key);
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// `edits_between` lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
+/// `portable_edits` are edits that do the same to a run that begins as `from` where the added placements are unknown:
+/// such a placement becomes the wiring that it fills in. Sorted by their steps where anything was added.
+std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits);
 /// `require_editable` throws Error for a field of the data: no run goes on with other data.
 void require_editable(std::string_view key);
 /// `edit_from` reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
@@ -120,6 +128,8 @@ std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// `preset_names` lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();
+/// `offered_presets` are those and the placements that were added.
+std::vector<std::string> offered_presets();
 RunSpec preset_run(std::string_view name);
 
 }  // namespace normscope

@@ -168,14 +168,20 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+std::vector<std::string> offered_presets() {
+  std::vector<std::string> names = preset_names();
+  for (Placement own : added_placements()) names.emplace_back(to_string(own));
+  return names;
+}
+
 RunSpec preset_run(std::string_view name) {
   for (const NamedRun& run : kNamedRuns)
     if (name == run.name) return run.make();
   for (const RunPreset& preset : kRunPresets)
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
-  for (Placement placement : kPresets)
+  for (Placement placement : placements())
     if (name == to_string(placement)) return placed(placement, 0);
-  const std::vector<std::string> all = preset_names();
+  const std::vector<std::string> all = offered_presets();
   fail("preset", "'{}' is unknown: {}", name,
        expected(name, std::vector<std::string_view>(all.begin(), all.end())));
 }

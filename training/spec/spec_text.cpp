@@ -107,9 +107,10 @@ void check_value(const Field& field, std::string_view text) {
       return;
     }
     case FieldType::Choice: {
-      for (std::string_view choice : field.choices)
+      const std::vector<std::string_view> choices = choices_of(field);
+      for (std::string_view choice : choices)
         if (choice == shown) return;
-      fail(field.key, "'{}' is unknown: {}", shown, expected(shown, field.choices));
+      fail(field.key, "'{}' is unknown: {}", shown, expected(shown, choices));
     }
     case FieldType::Text:
       return;

@@ -168,7 +168,7 @@ void add_tape(CLI::App& app, Command& command) {
   TapeOptions& options = *shared;
   CLI::App& sub =
       *app.add_subcommand("tape", "Print the recorded tape of runs and the program sealed from it");
-  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
+  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
   CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")

@@ -138,7 +138,7 @@ void add_train(CLI::App& app, Command& command) {
   const auto options = std::make_shared<TrainOptions>();
   CLI::App& sub =
       *app.add_subcommand("train", "Train without a window, one run or those of a configuration file");
-  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
+  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
   add_sources(sub, *options);
   add_course(sub, *options);
   add_resume(sub, *options);

@@ -38,6 +38,15 @@ std::string course_refusal(const LessonsScreen& lessons) {
   return any ? "" : words::say("shell.notice.no_lessons");
 }
 
+// `placement_refusal` is about the run that the diagram shows.
+std::string placement_refusal(const AppState& state) {
+  const LabView& view = *state.session.view;
+  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
+  if (shown < 0) return no_runs(view);
+  const ModelConfig& model = view.runs[static_cast<size_t>(shown)].spec->model;
+  return is_transformer(model.architecture) ? "" : words::say("shell.refusal.placement");
+}
+
 std::string batch_refusal(const LabView& view) {
   const bool any = std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) {
     return is_transformer(run.spec->model.architecture);
@@ -59,6 +68,8 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
     case Act::CopyCommand:
     case Act::CopyLink:
       return no_runs(view);
+    case Act::SavePlacement:
+      return placement_refusal(state);
     case Act::GuessingGame:
       return view.runs.empty() ? no_runs(view) : game_refusal(*view.runs[0].spec);
     case Act::MeasureBatch:

@@ -14,6 +14,7 @@
 #include "training/data/text_source.h"
 #include "training/data/treebank/conllu.h"
 #include "training/files/config_file.h"
+#include "training/files/placement_file.h"
 #include "training/records/log_reader.h"
 #include "training/spec/spec.h"
 
@@ -44,6 +45,11 @@ void read_setting(const std::string& text) {
   set_field(spec, text.substr(0, at), text.substr(at + 1));
 }
 
+void read_placement(const std::string& text) {
+  offer(parse_placement(text, "mine.toml"));
+  forget_added_placements();
+}
+
 struct Reader {
   const char* name;
   std::function<void(const std::string&)> read;
@@ -52,6 +58,7 @@ struct Reader {
 const Reader kReaders[] = {
     {"config", [](const std::string& text) { parse_config(text, "lab.toml"); }},
     {"edits", read_setting},
+    {"placement", read_placement},
     {"link", [](const std::string& text) { link::read_link(text); }},
     {"log", read_log_file},
     {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }},
