@@ -1,11 +1,11 @@
-# cmake --install installs the program, the CUDA backend where it was built, lessons, claims, what a desktop needs (menu
+# cmake --install installs the program, the CUDA backend where it was built, lessons, claims, studies, what a desktop needs (menu
 # entry, icon, description), and what the program prints about itself: completion for three shells and the manual page.
 # Fonts are the system's. Components are the packages of NormscopePackage.cmake.
 include(GNUInstallDirs)
 
 set(component COMPONENT normscope)
 install(TARGETS normscope RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" ${component})
-foreach(folder lessons claims)
+foreach(folder lessons claims studies)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/${folder}" ${component})
 endforeach()
 install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" ${component})

@@ -44,10 +44,11 @@ void add_all(CLI::App& app, Command& command) {
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", std::function<std::string()>(build_facts));
-  for (const auto add : {add_window,  add_open,    add_train,     add_bench,     add_compare, add_screenshot,
-                         add_film,    add_verify,  add_translate, add_bleu,      add_parse,   add_evaluate,
-                         add_measure, add_inspect, add_tape,      add_record,    add_average, add_admin_fold,
-                         add_lesson,  add_zoo,     add_sweep,     add_reproduce, add_merge,   add_described})
+  for (const auto add : {add_window,     add_open,          add_train,      add_bench,     add_compare,
+                         add_screenshot, add_film,          add_verify,     add_translate, add_bleu,
+                         add_parse,      add_evaluate,      add_measure,    add_inspect,   add_tape,
+                         add_record,     add_average,       add_admin_fold, add_lesson,    add_zoo,
+                         add_sweep,      add_study_command, add_reproduce,  add_merge,     add_described})
     add(app, command);
   finish_options(app);
 }

@@ -40,6 +40,7 @@ void add_tape(CLI::App& app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_zoo(CLI::App& app, Command& command);
 void add_sweep(CLI::App& app, Command& command);
+void add_study_command(CLI::App& app, Command& command);
 void add_reproduce(CLI::App& app, Command& command);
 void add_merge(CLI::App& app, Command& command);
 /// `add_described` adds completion and man, which describe everything that `app` has.

@@ -188,14 +188,19 @@ std::string to_csv(const Grid& grid) {
   return experiments::to_csv(table);
 }
 
-std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
-                        const std::string& command) {
-  std::string out =
-      fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title(), command, setting_text(grid));
+std::string section_text(const Grid& grid, Metric metric, const std::string& picture) {
+  std::string out;
   if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title(), picture);
   out +=
       fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
   return out + "\n" + key_text(grid) + refusals_text(grid);
+}
+
+std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
+                        const std::string& command) {
+  return fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title(), command,
+                     setting_text(grid)) +
+         section_text(grid, metric, picture);
 }
 
 }  // namespace normscope::sweep

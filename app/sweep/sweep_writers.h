@@ -19,6 +19,8 @@ std::string to_csv(const Grid& grid);  ///< one line per run
 /// `to_svg` draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Grid& grid, Metric metric);
 
+/// `section_text` is the part of a page with picture, table and key.
+std::string section_text(const Grid& grid, Metric metric, const std::string& picture);
 /// `to_markdown` writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
 /// none; `command` says how the page was made.
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,

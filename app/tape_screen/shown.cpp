@@ -57,6 +57,8 @@ Signs signs_of(const Node& node) {
     case OpKind::Concat:
     case OpKind::Multiply:
       return {{{{"a"}, {"b"}}}, "y", {}};
+    case OpKind::Mix:
+      return {{{{"x"}, {"w", "tape.role.weight"}}}, "y", {}};
     case OpKind::LayerNorm:
       return signs_of_norm(node);
     case OpKind::Add:

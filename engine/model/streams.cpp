@@ -12,11 +12,11 @@
 namespace normscope {
 namespace {
 
-constexpr std::array<const char*, 3> kWeights = {"fixed", "learned", "computed"};
-constexpr std::array<const char*, 3> kRules = {"", "softmax", "manifold"};
+constexpr std::array<const char*, 3> kStreamWeights = {"fixed", "learned", "computed"};
+constexpr std::array<const char*, 3> kStreamRules = {"", "softmax", "manifold"};
 
 template <typename Enum>
-bool set_from(const std::array<const char*, 3>& names, std::string_view word, Enum& to) {
+bool set_word_of(const std::array<const char*, 3>& names, std::string_view word, Enum& to) {
   for (size_t i = 0; i < names.size(); ++i)
     if (word == names[i]) {
       to = static_cast<Enum>(i);
@@ -25,7 +25,7 @@ bool set_from(const std::array<const char*, 3>& names, std::string_view word, En
   return false;
 }
 
-int32_t count_from(std::string_view word) {
+int32_t stream_count(std::string_view word) {
   if (word == "depth") return 0;
   int32_t count = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
@@ -34,7 +34,7 @@ int32_t count_from(std::string_view word) {
   return count;
 }
 
-void check(const Streams& s) {
+void check_rule(const Streams& s) {
   if (s.rule == Streams::Rule::Softmax && !s.of_depth())
     fail("streams", "a softmax is over what each branch wrote: expected depth");
   if (s.rule == Streams::Rule::Manifold && s.of_depth())
@@ -48,7 +48,8 @@ void check(const Streams& s) {
 
 std::string to_string(const Streams& s) {
   if (s.one()) return "1";
-  const char *weights = kWeights[static_cast<size_t>(s.weights)], *rule = kRules[static_cast<size_t>(s.rule)];
+  const char *weights = kStreamWeights[static_cast<size_t>(s.weights)],
+             *rule = kStreamRules[static_cast<size_t>(s.rule)];
   return fmt::format("{} {}{}{}", s.of_depth() ? "depth" : std::to_string(s.count), weights, *rule ? " " : "",
                      rule);
 }
@@ -58,11 +59,12 @@ Streams streams_from(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::string word;
   if (!(words >> word)) fail("streams", "it is empty: expected for instance 1, 4 computed or depth learned");
-  s.count = count_from(word);
+  s.count = stream_count(word);
   while (words >> word)
-    if (word.empty() || (!set_from(kWeights, word, s.weights) && !set_from(kRules, word, s.rule)))
+    if (word.empty() ||
+        (!set_word_of(kStreamWeights, word, s.weights) && !set_word_of(kStreamRules, word, s.rule)))
       fail("streams", "'{}' is unknown: expected fixed, learned or computed, and softmax or manifold", word);
-  check(s);
+  check_rule(s);
   return s;
 }
 

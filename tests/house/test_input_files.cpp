@@ -369,6 +369,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
       {"`session.json`", input::kSession},
       {"`lesson.toml`", input::kLesson},
       {"a claim", input::kClaim},
+      {"a study", input::kStudy},
       {"a lesson's Markdown", input::kProse},
       {"`measured.json`", input::kMeasured},
       {"`lessons.json`", input::kProgress},

@@ -13,6 +13,7 @@ inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
 inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};
 inline constexpr InputKind kLesson{"", "a lesson in TOML", 1'000'000};
 inline constexpr InputKind kClaim{"", "a claim in TOML", 1'000'000};
+inline constexpr InputKind kStudy{"", "a study in TOML", 1'000'000};
 inline constexpr InputKind kProse{"", "a text in Markdown", 1'000'000};
 inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
 inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};

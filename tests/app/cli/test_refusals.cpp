@@ -9,6 +9,7 @@
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/reproduce_fixture.h"
 #include "app/support/refused.h"
+#include "app/sweep/study_file.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
@@ -67,6 +68,7 @@ const Reader kReaders[] = {
     {"lesson-exercise", read_lesson},
     {"lesson-map", read_lesson},
     {"lesson-tape", read_tape_lesson},
+    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }},
     {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }},
 };
 
