@@ -82,7 +82,8 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
            heat_colour(t, 1 - static_cast<float>(i) / static_cast<float>(parts - 1)));
   const TextStyle tick{Face::Mono, type::tick};
   p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, "1");
-  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, ".5");
+  if (bar.h > 46)
+    p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, words::say("format.decimal") + "5");
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
 }
 
