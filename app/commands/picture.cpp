@@ -61,8 +61,6 @@ class Stage {
   void begin() {
     stand_.reset();  // one ImGui context at a time
     stand_.emplace(lab_, options_);
-    stand_->state.screens.lessons.language = options_.language;
-    shell::speak(stand_->state.screens.lessons);
     if (!options_.lesson.empty()) open_lesson(options_.lesson);
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     if (options_.sweep) open_sweep(options_.preset);

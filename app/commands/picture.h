@@ -20,7 +20,7 @@ struct PictureOptions {
   bool compare = false;                    ///< the Compare screen
   std::optional<link::LinkedView> link{};  ///< what a link shows, whatever the other options say
   std::string lesson{};                    ///< a lesson instead of the Lab: "warm-up:compare"
-  std::string language{};                  ///< of the lesson; empty: that of NORMSCOPE_LANGUAGE
+  std::string language{};                  ///< of the window; empty: that of NORMSCOPE_LANGUAGE
   bool sweep = false;                      ///< the Sweep screen instead of the Lab
   bool inside = false;                     ///< the Inside screen
   bool tape = false;                       ///< the Tape screen with the next step of the first run

@@ -26,6 +26,8 @@ struct Stand {
     state.look.scale = static_cast<float>(options.scale);
     state.look.reduced_motion = true;
     state.screens.lessons.remembers = false;
+    state.screens.lessons.language = options.language;
+    shell::speak(state.screens.lessons);
     state.switches.clock = false;
   }
 

@@ -44,9 +44,10 @@ std::optional<std::string> edits_text(const Compared& run) {
 Setting data_setting(const Comparison& all) {
   Setting data{"data", words::say("compare.settings.data"), {}};
   for (const Compared& run : all.runs) {
-    std::string text = to_words(run.data);
+    const std::string own = to_words(run.data);
+    std::string text = words::spoken(own);
     const auto is_other = [&](const Compared& other) {
-      return to_words(other.data) == text && data_of(run, other) == SameData::Other;
+      return to_words(other.data) == own && data_of(run, other) == SameData::Other;
     };
     if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
       text += fmt::format(" ({})", run.data.hash.substr(0, 8));

@@ -53,7 +53,7 @@ bool is_wiring(const std::string& key) {
 
 std::string setting_words(const Edit& edit) {
   const Field* field = find_field(edit.key);
-  return fmt::format("{} {}", field ? std::string(field->label) : edit.key, edit.value);
+  return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
 }
 
 /// `step_words` compares the networks before and after for the norms, where both are known, and names other keys.

@@ -106,7 +106,7 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
     return field && field->type == FieldType::Real ? words::with_decimal(value) : value;
   }
   try {
-    return label(placement_from(value));
+    return words::spoken(label(placement_from(value)));
   } catch (const Error&) {  // a log may contain any value
     return value;
   }
@@ -119,14 +119,15 @@ std::string data_words(const Comparison& all, size_t run) {
     case SameData::Same:
       return "";
     case SameData::Other:
-      return mine.data.unknown() ? words::say("compare.data.other")
-                                 : words::say("compare.data.other_is", {{"data", to_words(mine.data)}});
+      return mine.data.unknown()
+                 ? words::say("compare.data.other")
+                 : words::say("compare.data.other_is", {{"data", words::spoken(to_words(mine.data))}});
     case SameData::Unknown:
       break;
   }
   if (mine.data.unknown()) return words::say("compare.data.not_in", {{"where", where_missing(mine)}});
   return words::say("compare.data.unsaid",
-                    {{"data", to_words(mine.data)}, {"run", all.letter(all.baseline())}});
+                    {{"data", words::spoken(to_words(mine.data))}, {"run", all.letter(all.baseline())}});
 }
 
 std::string window_words(const Comparison& all) {

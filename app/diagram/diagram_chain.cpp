@@ -106,7 +106,7 @@ struct ChainPainter {
 
   std::string help_of(const view::ChainPart& part) const {
     if (part.norm == NormKind::None)
-      return words::say("diagram.chain.free_slot", {{"placement", label(part.placement)}});
+      return words::say("diagram.chain.free_slot", {{"placement", words::spoken(label(part.placement))}});
     bool room = false;
     for (size_t i = 0; i < parts.size(); ++i) room = room || is_free(i);
     return words::say(room ? "diagram.chain.norm_room" : "diagram.chain.norm",
@@ -126,7 +126,7 @@ struct ChainPainter {
     } else {
       p.dashed_outline(place, hit.hovered ? t.ink : t.slot, line::outline, kSlotDash, radius::token);
       p.text({place.right() + 8, place.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
-             row_of(part.placement).short_label);
+             shown_label(row_of(part.placement).short_label));
     }
     const bool dragged = filled && hit.dragging;
     if (dragged && hit.held) token(ui.paint_top(), centred(ui.mouse(), 37, 23), part.norm);

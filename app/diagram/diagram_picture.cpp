@@ -322,7 +322,7 @@ struct Picture : SublayerPainter {
     const char* const key = on                                           ? "diagram.picture.final"
                             : placement == Placement::Custom || d.narrow ? "diagram.picture.final_off"
                                                                          : "diagram.picture.final_off_in";
-    const std::string name = words::say(key, {{"placement", label(placement)}});
+    const std::string name = words::say(key, {{"placement", words::spoken(label(placement))}});
     const float end = d.narrow ? d.right : d.size_head.x;
     const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
     Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,

@@ -47,8 +47,9 @@ const std::string& preset_help() { return words::say("diagram.preset.help"); }
 // `preset_help` says what a preset does and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
-  const std::string source = *row.source ? fmt::format("{}. ", row.source) : "";
-  return fmt::format("{}: {}. {}{}", row.label, row.formula, source, preset_help());
+  const std::string source = *row.source ? fmt::format("{}. ", words::spoken(row.source)) : "";
+  return fmt::format("{}: {}. {}{}", words::spoken(row.label), words::spoken(row.formula), source,
+                     preset_help());
 }
 
 // `whole_parts` keeps as many whole parts of a formula as have room; the help has all of it.
@@ -82,9 +83,10 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
   Rect line = item.inset(8, 0);
   p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, possible ? t.ink : t.slot,
-            row.label);
+            words::spoken(row.label));
   const TextStyle style{Face::Sans, type::tick};
-  p.text_in(line, style, t.ink3, whole_parts(p, style, row.formula, line.w));
+  const std::string formula = words::spoken(row.formula);
+  p.text_in(line, style, t.ink3, whole_parts(p, style, formula, line.w));
   return hit.clicked;
 }
 
@@ -114,8 +116,9 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   const Theme& t = ui.theme();
   HitOptions options;
   options.arrows = true;
-  const std::string now = selected >= first ? preset_label(preset_at(selected)) : other;
-  const Hit box = ui.hit(name, rect, now, preset_help(), options);
+  const std::string value = selected >= first ? preset_label(preset_at(selected)) : other;
+  const std::string_view now = shown_label(value);
+  const Hit box = ui.hit(name, rect, value, preset_help(), options);
   if (box.clicked) ui.open_popup(name);
   if (box.arrow_y)
     selected = next_preset(ui, model, std::max(selected, first - 1),
@@ -158,7 +161,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
 
 // `list_width` is the width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
-  return std::ceil(ui.paint().text_width({Face::Bold, type::body}, word)) + 34;
+  return std::ceil(ui.paint().text_width({Face::Bold, type::body}, shown_label(word))) + 34;
 }
 
 // `has_room` says whether segments with these labels fit with 10 px around a label in place of the usual 22.
@@ -238,7 +241,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   change.note = words::say(which == 0   ? "diagram.preset.in_all"
                            : which == 1 ? "diagram.preset.in_encoder"
                                         : "diagram.preset.in_decoder",
-                           {{"placement", label(chosen)}});
+                           {{"placement", words::spoken(label(chosen))}});
   commit_change(state, input, &next, change, ui.shift(), commands);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/lab/lab_frame.h"
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -71,7 +72,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
                        std::string("plot/matrix") + panel.lists);
 }
 
-// `triangles_scale` draws the colour scale of the shares, with 1, .5 and 0 beside it.
+// `triangles_scale` draws the colour scale of the shares, with 1, 0.5 and 0 beside it.
 void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -82,7 +83,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
            heat_colour(t, 1 - static_cast<float>(i) / static_cast<float>(parts - 1)));
   const TextStyle tick{Face::Mono, type::tick};
   p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, "1");
-  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, ".5");
+  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, decimals(0.5, 1));
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
 }
 
@@ -170,7 +171,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(view::subs_of(crosses).size());
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
-    triangles_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
+    triangles_scale(f, {inner.right() - scale + 10, inner.y + 2, 10, triangle});
   if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 

@@ -44,7 +44,7 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   add("lab/luck", words::say("lab.elsewhere.luck"));
   for (const Field* field : settings::differing_fields(view))
     for (const RunView& run : view.runs)
-      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
+      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), words::spoken(field->help));
   for (size_t i = 0; i < view.runs.size(); ++i)
     if (has_warmup_handle(view, i))
       add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter), words::say("lab.elsewhere.warmup"));

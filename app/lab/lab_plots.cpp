@@ -173,24 +173,25 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
   const std::string last = fmt::format("{}", layers);
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
+  const std::string first = words::say("plots.layer", {{"layer", 1}});
+  const float named = p.text_width(small, first) + 16;  // "layer 1" and the gap to the choices
   const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
   CellOptions options = cell_options(f, panel);
-  options.right = rect.right() - x + 52 - space::pad;
+  options.right = rect.right() - x + named - 8 - space::pad;
   const float matrix_w = matrix_width();
   if (of_matrix) options.right += matrix_w + 10;
   if (both) options.right += kStackWidth + 8;
   head.sentence.clear();  // it stands on the lines
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (of_matrix)
-    draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24},
+    draw_matrix_choice(f, {x - named - matrix_w, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
   if (both) {
-    const float taken = of_matrix ? 68 + matrix_w : 60.f;
+    const float taken = of_matrix ? named + 8 + matrix_w : named;
     draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24},
                       std::string("plot/stack") + panel.lists);
   }
-  const std::string first = words::say("plots.layer", {{"layer", 1}});
   const float cy = rect.y + space::title_row / 2;
   p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::Right);
   p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, first, Align::Right);

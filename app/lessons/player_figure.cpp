@@ -6,6 +6,7 @@
 #include "app/course/own/slots.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/spec/loss_window.h"
@@ -142,7 +143,7 @@ void shares_scale(Ui& ui, const Rect& bar) {
            heat_colour(t, 1 - static_cast<float>(i) / (kParts - 1)));
   const TextStyle tick{Face::Mono, type::tick};
   p.text({bar.x - 6, bar.y + 9}, tick, t.ink3, "1", Align::Right);
-  p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, ".5", Align::Right);
+  p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, decimals(0.5, 1), Align::Right);
   p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::Right);
 }
 

@@ -159,7 +159,8 @@ Player::WayOn Player::way_on(bool locked, bool running) {
               measured_ ? word("course.help.compare") : word("course.help.measure"), !running};
     case StepKind::Compare:
       if (lesson()->challenge && aside_ == Aside::None)
-        return {word("course.button.next_challenge"), word("course.help.challenge"), true};
+        return {word("course.button.next_challenge"),
+                word("course.help.challenge", {{"minutes", lesson()->challenge->minutes}}), true};
       if (aside_ == Aside::Challenge && progress_.of(lesson()->id).tries.empty())
         return {word("course.button.skip_challenge"), word("course.help.skip_challenge"), true};
       return {word("course.button.next_explain"), word("course.help.explain"), true};

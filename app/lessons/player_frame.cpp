@@ -189,8 +189,11 @@ float Player::draw_head(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float top = rect.y;
+  const bool task = aside_ == Aside::Challenge;
   p.text_in(rect.take_top(20, 4), {Face::Sans, type::body}, t.ink3,
-            word("course.lesson_long", {{"number", lesson()->number}, {"minutes", lesson()->minutes}}));
+            word(task ? "course.lesson_challenge" : "course.lesson_long",
+                 {{"number", lesson()->number},
+                  {"minutes", task ? lesson()->challenge->minutes : lesson()->minutes}}));
   const TextStyle big{Face::Bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {

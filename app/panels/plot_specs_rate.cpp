@@ -28,7 +28,7 @@ std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string start = schedule.warmup <= 0 ? words::say("plots.rate.at_once")
                             : bare               ? steps
                                                  : words::say("plots.rate.rises", {{"steps", steps}});
-  const std::string_view then = row_of(schedule.kind).words;
+  const std::string then = words::spoken(row_of(schedule.kind).words);
   return then.empty() ? start : words::say("plots.rate.then", {{"start", start}, {"then", then}});
 }
 

@@ -43,14 +43,15 @@ bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
 void Rows::data(const Rect& rect) {
   const std::string name = "settings/data.name";
   const Field& field = *find_field("data.name");
-  const std::string help = words::say("settings.restarts_all", {{"help", field.help}});
+  const std::string help = words::say("settings.restarts_all", {{"help", words::spoken(field.help)}});
   const TextStyle mono{Face::Mono, type::body};
   const char* const label = shown_as(field).label;
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
+  const std::string data_name = words::spoken(view.data_name);
   const std::string shown =
-      view.data_name == "built-in sentences" && ui.paint().text_width(mono, view.data_name) > room
+      view.data_name == "built-in sentences" && ui.paint().text_width(mono, data_name) > room
           ? words::say("settings.built_in")
-          : ui.paint().fit(mono, view.data_name, room);
+          : ui.paint().fit(mono, data_name, room);
   if (row(ui, name, rect, label, "", shown, help, true)) {
     ui.open_popup(name);
     const RunSpec& spec = *view.runs[0].spec;

@@ -133,7 +133,7 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
 }
 
 std::string Rows::help(const Field& field) const {
-  std::string text = fmt::format("{} {}", field.help,
+  std::string text = fmt::format("{} {}", words::spoken(field.help),
                                  field.live ? words::say("settings.live") : words::say("settings.restart"));
   if (const std::string idle = idle_because(field, view); !idle.empty())
     text += " " + words::say("settings.idle", {{"reason", idle}});

@@ -61,9 +61,9 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
 std::string display(const Field& field, const std::string& value) {
   if (field.key == "model.placement") {
     if (value == to_string(Placement::Custom)) return words::say("diagram.preset.custom");
-    return label(placement_from(value));
+    return words::spoken(label(placement_from(value)));
   }
-  if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
+  if (field.key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label);
   if (value == "xavier") return "Xavier";
   if (value == "normal002") return words::with_decimal("0.02");
   if (value == "ln") return "LN";
@@ -118,7 +118,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   if (box.bottom() > ui.size().y - 4) box.y = row.y - 4 - box.h;
   if (!ui.begin_popup(name, box)) return;
   Rect rest = box.inset(6);
-  ui.paint().text_in(rest.take_top(20).inset(9, 0), small, ui.theme().ink3, field.label);
+  ui.paint().text_in(rest.take_top(20).inset(9, 0), small, ui.theme().ink3, words::spoken(field.label));
   const std::string control = name + "/text";
   const bool done =
       text_field(ui, control, rest.take_top(30).inset(0, 3), what_to_type(field), state.typed, help(field));

@@ -65,8 +65,9 @@ std::string place_in_diagram(std::span<const std::string> parts) {
 std::string run_field(const Parts& parts) {
   const Field* field = parts.size() > 1 ? find_field(parts[1]) : nullptr;
   if (!field) return "";
-  if (parts.size() < 3) return std::string(field->label);
-  return words::say("controls.made.field_of_run", {{"field", field->label}, {"run", parts[2]}});
+  if (parts.size() < 3) return words::spoken(field->label);
+  return words::say("controls.made.field_of_run",
+                    {{"field", words::spoken(field->label)}, {"run", parts[2]}});
 }
 
 // `plot_menu` turns "plot/loss/menu/csv" into "loss plot: save as CSV".
@@ -80,7 +81,7 @@ std::string plot_menu(const Parts& parts) {
 }
 
 std::string sweep_axis(const Parts& parts) {
-  const words::Place field{"field", find_field(parts[3])->label};
+  const words::Place field{"field", words::spoken(find_field(parts[3])->label)};
   return parts[1] == "up" ? words::say("controls.made.sweep_up", {field})
                           : words::say("controls.made.sweep_across", {field});
 }

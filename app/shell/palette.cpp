@@ -161,14 +161,14 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
     const std::string name = fmt::format("settings/{}", field.key);
     if ((view ? settings::has_row(field, *view) : settings::listed(field)) && !ui.registry().find(name))
       items.push_back(
-          {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
+          {words::spoken(field.label), "", words::spoken(field.help), name, {}, {}, {}, other_words(name)});
   }
   for (Placement placement : placements()) {
     if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
-    items.push_back({words::say("shell.palette.preset", {{"name", row.label}}),
+    items.push_back({words::say("shell.palette.preset", {{"name", words::spoken(row.label)}}),
                      "",
-                     row.formula,
+                     words::spoken(row.formula),
                      {},
                      {},
                      {},

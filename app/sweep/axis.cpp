@@ -127,7 +127,7 @@ std::string Axis::label() const {
 
 std::string Axis::title() const {
   const Field* field = find_field(key);
-  return field && !field->unit.empty() ? fmt::format("{}, {}", field->label, field->unit) : label();
+  return field && !field->unit.empty() ? fmt::format("{}, {}", label(), words::spoken(field->unit)) : label();
 }
 
 std::string Axis::said(size_t place) const {

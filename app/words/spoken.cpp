@@ -1,6 +1,8 @@
 // `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after.
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "app/words/words.h"
@@ -28,15 +30,38 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
   return phrase.empty() ? std::optional(places) : std::nullopt;
 }
 
+/// `Known` are the phrases of the training floor: those without a place by their English text, and the others.
+struct Known {
+  std::unordered_map<std::string_view, std::string_view> keys;
+  std::vector<const Language::Entry*> with_places;
+};
+
+const Known& known() {
+  static const Known all = [] {
+    Known found;
+    for (const Language::Entry& entry : words::language("en").entries()) {
+      if (!entry.key.starts_with(kTable)) continue;
+      const Template& text = entry.forms.front().second;
+      if (text.pieces.size() == 1 && text.pieces.front().place.empty())
+        found.keys.emplace(text.plain, entry.key);
+      else
+        found.with_places.push_back(&entry);
+    }
+    return found;
+  }();
+  return all;
+}
+
+/// `whole_of` is a phrase without a place in a language; nullptr where it is not known.
+const std::string* whole_of(const Language& language, std::string_view phrase) {
+  const auto at = known().keys.find(phrase);
+  return at == known().keys.end() ? nullptr : &language.say(at->second);
+}
+
 /// `said_of` is one phrase in a language, and the phrases in its places too.
 std::string said_of(const Language& language, std::string_view phrase) {
-  static const std::vector<const Language::Entry*> known = [] {
-    std::vector<const Language::Entry*> all;
-    for (const Language::Entry& entry : words::language("en").entries())
-      if (entry.key.starts_with(kTable)) all.push_back(&entry);
-    return all;
-  }();
-  for (const Language::Entry* entry : known) {
+  if (const std::string* whole = whole_of(language, phrase)) return *whole;
+  for (const Language::Entry* entry : known().with_places) {
     auto places = places_in(entry->forms.front().second, phrase);
     if (!places) continue;
     for (Place& place : *places) place.text = said_of(language, place.text);
@@ -68,6 +93,7 @@ std::string with_decimal(std::string text, const Language& language) {
 
 std::string spoken(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
+  if (const std::string* whole = whole_of(language, phrase)) return *whole;
   std::string out;
   for (size_t from = 0; from <= phrase.size();) {
     const size_t end = std::min(phrase.find(", ", from), phrase.size());

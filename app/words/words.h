@@ -118,7 +118,7 @@ Label label(std::string_view key, Places places = {});
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
 /// `spoken` is what the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
-/// state, a setting's label, a unit: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
+/// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
 /// assets/words/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
 

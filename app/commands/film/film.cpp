@@ -17,6 +17,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/film/film_writer.h"
+#include "app/commands/lesson/named.h"
 #include "app/commands/picture.h"
 #include "app/commands/stand.h"
 #include "app/headless/raster.h"
@@ -31,7 +32,7 @@ namespace {
 constexpr int32_t kOwn = -1;  ///< of --from and --to: the session's
 
 struct FilmOptions {
-  std::string session, screen = "lab", theme = "light", size = "1600x1000", out;
+  std::string session, screen = "lab", theme = "light", size = "1600x1000", out, language;
   double scale = 1, seconds = 20;
   int32_t fps = 25, from = kOwn, to = kOwn, threads = 0;
 };
@@ -152,6 +153,8 @@ std::vector<ConfigRun> runs_in(const std::string& session) {
 Exit film(const FilmOptions& options) {
   PictureOptions picture{.dark = options.theme == "dark", .scale = options.scale};
   picture.compare = options.screen == "compare";
+  check_language(options.language);
+  picture.language = options.language;
   with_exit(Exit::Usage, [&] { parse_size(options.size, picture.width, picture.height); });
   FilmForm form{options.out,   film_kind(options.out),
                 picture.width, picture.height,
@@ -205,6 +208,7 @@ void add_film(CLI::App& app, Command& command) {
         ->default_str(standard);
   add_look(sub, options->theme, options->scale);
   sub.add_option("--size", options->size, "pixels, as 1600x1000")->type_name("WxH");
+  add_language(sub, options->language);
   add_threads(sub, options->threads);
   sub.callback([options, &command] { command = [options] { return film(*options); }; });
 }

@@ -10,7 +10,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMostScore = 1000;
+constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMostScore = 1000, kMostMinutes = 60;
 constexpr size_t kFewestOthers = 2, kMostOthers = 3, kLongestWord = 32, kMostChoices = 6, kMostValues = 8,
                  kMostHints = 6, kMostWays = 8;
 
@@ -243,6 +243,7 @@ Challenge read_challenge(Table t) {
   c.measure = t.text("measure");
   c.line = t.number("line");
   c.budget = t.whole("budget", 1, 100'000);
+  c.minutes = t.whole("minutes", 1, kMostMinutes);
   c.points = t.whole("points", 1, kMostScore);
   c.per_run = t.whole("per_run", 0, kMostScore);
   for (Table& choice : t.tables("choices")) c.choices.push_back(read_choice(choice));

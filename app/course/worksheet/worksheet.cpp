@@ -234,7 +234,12 @@ std::string challenge(const Sheet& sheet) {
                   "worksheet.below",
                   {{"text", task.text}, {"line", shown(task.line, measure, words)}, {"steps", task.budget}})),
               "ask") +
-      "\n" + element("p", svg_escaped(score_rule(task, words)), "small") + "\n";
+      "\n" +
+      element("p",
+              svg_escaped(words.say("worksheet.minutes", {{"minutes", task.minutes}}) + " " +
+                          score_rule(task, words)),
+              "small") +
+      "\n";
   std::vector<std::string> head, empty;
   for (const Challenge::Choice& choice : task.choices) {
     std::string values;

@@ -28,7 +28,7 @@ std::string control_name(size_t which, std::string_view part) {
 
 std::string setting_words(std::string_view key) {
   const Field* field = find_field(key);
-  return field ? std::string(field->label) : std::string(key);
+  return field ? words::spoken(field->label) : std::string(key);
 }
 
 std::string small_letters(std::string text) {
@@ -89,7 +89,8 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   for (const std::string& key : matching_keys(search_[which])) {
     if (rest.h < kRow) break;
     const bool taken = plan_.axes.size() > 1 - which && plan_.axes[1 - which].key == key;
-    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key), find_field(key)->help,
+    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key),
+               words::spoken(find_field(key)->help),
                {.enabled = !taken, .quiet = true, .left = true, .style = {Face::Sans, type::body}}))
       chosen = key;
   }

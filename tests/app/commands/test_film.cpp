@@ -102,6 +102,13 @@ TEST_CASE("film: runs that were saved as TOML are trained first, and Compare can
               .code == 0);
   CHECK(s.bytes("t-0002.png") == s.bytes("still.png"));
 
+  REQUIRE(s.film(s.config, "d.png", "--screen compare --seconds 1 --fps 1 --language de").code == 0);
+  REQUIRE(run_program("screenshot --config " + s.config + " --screen compare --steps 12 --language de" +
+                      kSmall + " --out " + s.folder.file("de.png"))
+              .code == 0);
+  CHECK(s.bytes("d.png") == s.bytes("de.png"));
+  CHECK(s.bytes("d.png") != s.bytes("still.png"));
+
   // In this layout no card has room for what a model wrote on the way, which a kept session does not hold.
   REQUIRE(s.film(s.config, "l.png", "--seconds 3 --fps 1").code == 0);
   REQUIRE(s.film(s.kept, "k.png", "--seconds 3 --fps 1").code == 0);

@@ -2,6 +2,8 @@
 // controls keep the names that scripts and teachers call them by.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <regex>
@@ -14,9 +16,13 @@
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
 #include "app/ui/keys.h"
+#include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "test_paths.h"
+#include "training/data/identity/data_identity.h"
+#include "training/spec/spec.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test_other_language {
 namespace {
@@ -30,7 +36,7 @@ constexpr ui::Vec kWindows[] = {{1600, 1000}, {1280, 720}, {1024, 600}};
 bool point_in(const std::string& text) {
   static const std::regex machine(
       R"([a-z_]+(\.[a-z_*0-9]+)*=\S*|--\S+ \S+|\d+\.\d+\.\d+|Abschnitte? \d\.\d( und \d\.\d)?|A\.\d)");
-  static const std::regex point(R"(\d\.\d)");
+  static const std::regex point(R"(\d\.\d|^\.\d)");
   return std::regex_search(std::regex_replace(text, machine, ""), point);
 }
 
@@ -78,6 +84,32 @@ struct InGerman {
   ~InGerman() { words::use("en"); }
 };
 
+std::set<std::string> parts_of(std::string_view phrase) {
+  std::set<std::string> parts;
+  for (size_t from = 0; from <= phrase.size();) {
+    const size_t end = std::min(phrase.find(", ", from), phrase.size());
+    parts.emplace(phrase.substr(from, end - from));
+    from = end + 2;
+  }
+  return parts;
+}
+
+/// `has_english_words` says whether a word of three letters begins in lower case: names of methods and symbols do not.
+bool has_english_words(const std::string& text) {
+  static const std::regex word("(^|[^A-Za-z])[a-z]{3,}");
+  return std::regex_search(text, word);
+}
+
+/// `check_translated` wants no part of a phrase of the training floor left in English. Rules of initialisation keep the
+/// names that a configuration has.
+void check_translated(std::string_view phrase) {
+  const std::set<std::string> german = parts_of(words::spoken(phrase, words::language("de")));
+  for (const std::string& part : parts_of(phrase)) {
+    const bool rule = std::find(std::begin(kInitRules), std::end(kInitRules), part) != std::end(kInitRules);
+    if (!rule && has_english_words(part) && german.contains(part)) FAIL_CHECK("only in English: " << part);
+  }
+}
+
 std::map<std::string, std::set<std::string>> names_by_place() {
   std::map<std::string, std::set<std::string>> names;
   look_at([&](const fixture::LabDriver& lab, const std::string& where) {
@@ -122,6 +154,30 @@ TEST_CASE("other language: a German lesson has German numbers on each of its pag
         check_numbers(lab.ui, fmt::format("{}, {}, {}", lesson.id, to_string(step), tab));
       }
     }
+}
+
+TEST_CASE(
+    "other language: presets, placements, data sets and settings have German words, but for proper names") {
+  const InGerman window;
+  for (const Placement placement : kPresets) {
+    const PlacementRow& row = row_of(placement);
+    for (const char* text : {row.label, row.formula, row.source}) check_translated(text);
+    if (has_english_words(row.short_label)) CHECK(ui::shown_label(row.short_label) != row.short_label);
+  }
+  for (const std::string& name : preset_names()) check_translated(default_name(preset_run(name)));
+  for (const Optimizer optimizer : kOptimizers) check_translated(rule_of(optimizer).label);
+  for (const Schedule::Kind kind : kSchedules) check_translated(row_of(kind).words);
+  for (const Field& field : spec_fields())
+    for (const std::string_view text : {field.label, field.unit, field.help}) check_translated(text);
+  for (const words::Language::Entry& entry : words::language("en").entries()) {
+    constexpr std::string_view kData = "settings.data.";
+    if (!entry.key.starts_with(kData)) continue;
+    INFO(entry.key);
+    CHECK(words::say(entry.key) != words::language("en").say(entry.key));
+    DataSpec data;
+    data.name = entry.key.substr(kData.size(), entry.key.rfind('.') - kData.size());
+    if (find_field(data.name) == nullptr) check_translated(data_name(data));
+  }
 }
 
 TEST_CASE("other language: a control has one name in every language") {
