@@ -180,12 +180,16 @@ TEST_CASE("a river in words and as numbers", "[lesson]") {
 TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const Kept kept(lesson);
-  FigureData data = kept.data();
-  for (const char* id : {"river_post", "river_pre"})
+  // A river that grows a hundredfold begins too thin for its tile and its name.
+  const Lesson& grown = *fixture::shipped_course().find("why-a-norm");
+  const Kept kept_grown(grown);
+  for (const plot::PlotSpec& river : {figure_plot(lesson, *lesson.figure("river_post"), kept.data()),
+                                      figure_plot(lesson, *lesson.figure("river_pre"), kept.data()),
+                                      figure_plot(grown, *grown.figure("river_D"), kept_grown.data())})
     for (const ui::Rect& place :
          {ui::Rect{0, 0, 340, 150}, ui::Rect{10, 20, 530, 240}, kPlace, ui::Rect{0, 0, 900, 700}}) {
-      INFO(id << " " << place.w << " x " << place.h);
-      plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(id), data);
+      INFO(river.title << " " << place.w << " x " << place.h);
+      plot::PlotSpec plot = river;
       plot.pad_right = plot::label_width(plot, wide_letters) + plot::label_offset;
       const plot::Drawing drawing = drawing_of(plot, place);
       CHECK(place.contains(drawing.tile));
@@ -204,7 +208,7 @@ TEST_CASE("the texts of a river stand inside its place and cover no other", "[le
           boxes.push_back(box);
           names += t->text.starts_with("branch");
         }
-      CHECK(names >= 3);
+      CHECK(names >= (river.river->sizes.empty() ? 3 : 2));
     }
 }
 
