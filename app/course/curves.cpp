@@ -180,24 +180,24 @@ CurveData depth(const Curve& curve, const RunSpec& spec, experiments::RunStore& 
 }
 
 std::vector<double> by_layer(const Curve& curve, Fresh model) {
-  if (curve.y == "skip") return experiments::skip_scales(model.store, model.config);
-  if (curve.y == "stream") return experiments::stream_squares(model.store, model.config, model.batch, "ffn");
-  if (curve.y == "attention_stream")
-    return experiments::stream_squares(model.store, model.config, model.batch, "attn");
-  if (curve.y == "above_tenth")
-    return experiments::shares_above_tenth(model.store, model.config, model.batch, "ffn");
+  auto& [config, batch, store] = model;
+  if (curve.y == "skip") return experiments::skip_scales(store, config);
+  if (curve.y == "path") return experiments::path_squares(store, config, batch, false);
+  if (curve.y == "branch") return experiments::path_squares(store, config, batch, true);
+  if (curve.y == "above_tenth") return experiments::shares_above_tenth(store, config, batch, "ffn");
   std::vector<double> y;
-  if (curve.y == "between_bounds") {
-    y = experiments::stream_squares(model.store, model.config, model.batch, "ffn");
-    const double r = static_cast<double>(model.config.feed_forward) / model.config.d_model;
-    for (size_t l = 0; l < y.size(); ++l) {
-      const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
-      y[l] = (y[l] - bounds.low) / (bounds.high - bounds.low);
-    }
+  if (curve.y == "gradient") {
+    const GradientProfile profile = gradient_profile(store, config, batch, curve.positions);
+    for (int32_t l = 1; l <= config.layers; ++l) y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
     return y;
   }
-  const GradientProfile profile = gradient_profile(model.store, model.config, model.batch, curve.positions);
-  for (int32_t l = 1; l <= model.config.layers; ++l) y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
+  y = experiments::stream_squares(store, config, batch, curve.y == "attention_stream" ? "attn" : "ffn");
+  if (curve.y != "between_bounds") return y;
+  const double r = static_cast<double>(config.feed_forward) / config.d_model;
+  for (size_t l = 0; l < y.size(); ++l) {
+    const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
+    y[l] = (y[l] - bounds.low) / (bounds.high - bounds.low);
+  }
   return y;
 }
 
@@ -270,10 +270,11 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
   if (!x.empty() || is_walk(curve)) return x;
   int32_t from = curve.from, to = curve.to;
   if (curve.of != Of::Run && curve.of != Of::Tape) {
-    const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip";
+    const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip" ||
+                           curve.y == "branch" || curve.y == "path";
     from = 1;
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
-    if (curve.of == Of::Wiring) --to;  // the last sub-layer has no such number
+    to += (curve.y == "path") - (curve.of == Of::Wiring);  // the input counts; the last sub-layer has none
   }
   const int32_t parts = std::min(to - from, kMostParts);  // few enough for a drag to reach each
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
@@ -301,7 +302,8 @@ std::string unknown_quantity(const Curve& curve) {
     case Curve::Of::Depth:
       return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
     case Curve::Of::Layers:
-      return among({"stream", "attention_stream", "between_bounds", "above_tenth", "gradient", "skip"});
+      return among({"stream", "attention_stream", "between_bounds", "above_tenth", "gradient", "skip", "path",
+                    "branch"});
     case Curve::Of::Shares:
       return among({"own", "sum"});
     case Curve::Of::Norm:

@@ -13,7 +13,8 @@
 //           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
 //           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
 //           the layer. above_tenth: share of positions whose square there is more than a tenth above their mean.
-//           skip: mean skip scale (omega); x: the sub-layer
+//           skip: mean skip scale (omega); branch: mean square of what the branch brings; x: the sub-layer. path: mean
+//           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: the place
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 //   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, that times |x| over sqrt(width);
 //           gradient_mean, gradient_variance: what its backward pass leaves of those of a gradient (see

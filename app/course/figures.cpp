@@ -235,6 +235,16 @@ std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   return !is_swept(curve) && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
 }
 
+const std::vector<double>* seen_values(const std::string& curve, const FigureData& data) {
+  if (!data.draw_only.empty()) return nullptr;
+  if (data.own) {
+    const auto it = data.own->find(curve);
+    return it == data.own->end() ? nullptr : &it->second.y;
+  }
+  const CurveBand* band = band_of(curve, data);
+  return band ? &band->mean : nullptr;
+}
+
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data) {
   if (!lesson.curve(curve) || !data.reference) return std::nullopt;

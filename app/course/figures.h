@@ -36,6 +36,9 @@ bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
+/// `seen_values` is what a picture may show of a curve: the learner's own, or the mean over the seeds; null: nothing.
+const std::vector<double>* seen_values(const std::string& curve, const FigureData& data);
+
 /// `start_of` is the first point of a curve, where a drawn prediction starts.
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data);

@@ -91,7 +91,10 @@ std::string definition(const Lesson& lesson) {
     if (!c.over.empty()) out += fmt::format("over {} {}\n", c.id, c.over);
   for (const Curve& c : lesson.curves)
     if (!c.other.empty()) out += fmt::format("other {} {} [{}]\n", c.id, c.other, fmt::join(c.values, " "));
-  for (const LessonTape& tape : lesson.tapes) out += definition_of(tape);
+  for (const LessonTape& tape : lesson.tapes) {
+    const auto takes = [&](const Curve& c) { return c.of == Curve::Of::Tape && c.run == tape.id; };
+    if (std::any_of(lesson.curves.begin(), lesson.curves.end(), takes)) out += definition_of(tape);
+  }
   for (const Curve& c : lesson.curves)
     if (c.rate != 0) out += fmt::format("rate {} {}\n", c.id, c.rate);
   for (const Measure& m : lesson.measures)

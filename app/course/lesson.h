@@ -166,12 +166,16 @@ struct Figure {
   bool map_at_start = true;
   bool river = false;   ///< the map is drawn as a river
   bool grows = false;   ///< the river is as wide as the stream is large
+  std::string below{};  ///< river: another one, which the player draws below it, sub-layer by sub-layer
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
   std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
-  std::string bars{};               ///< a tape whose norm is drawn as bars, to be moved by hand
+  std::vector<std::string>
+      chain{};                ///< the squares along a stream and those of its branches, as arrows in a chain
+  std::string bars{};         ///< a tape whose norm is drawn as bars, to be moved by hand
+  std::string bars_beside{};  ///< the same tape with another norm, whose gradient is drawn too
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

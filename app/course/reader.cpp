@@ -84,15 +84,20 @@ Figure read_figure(const std::string& id, Table t) {
   f.river = t.has("river");
   if (f.river && t.has("map")) t.refuse("river", "stands beside map: expected one of them");
   f.map_run = t.text(f.river ? "river" : "map", "");
-  if (f.river) f.grows = t.flag("river_grows", false);
+  if (f.river) {
+    f.grows = t.flag("river_grows", false);
+    f.below = t.text("river_below", "");
+  }
   f.map_at_start = t.choice(f.river ? "river_at" : "map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");
   if (!f.tape.empty()) f.follow = t.whole("follow", 0, static_cast<int32_t>(kMostSmallNumbers), 0);
   f.ball = t.text("ball", "");
   f.walk = t.texts("walk");
+  f.chain = t.texts("chain");
   f.bars = t.text("bars", "");
-  if (f.map_run.empty() && f.cells.empty() && f.tape.empty() && f.bars.empty()) {
+  if (!f.bars.empty()) f.bars_beside = t.text("bars_beside", "");
+  if (f.map_run.empty() && f.cells.empty() && f.tape.empty() && f.bars.empty() && f.chain.empty()) {
     if (f.walk.empty()) f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }

@@ -10,6 +10,7 @@
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/pictures/bars.h"
+#include "app/course/pictures/chain.h"
 #include "app/course/pictures/walk.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/tapes/tape_tables.h"
@@ -142,6 +143,7 @@ class Checker {
     if (!f.cells.empty()) cells(f, table);
     if (!f.ball.empty()) ball(f, table);
     if (const std::string why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
+    if (const std::string why = wrong_chain(lesson_, f); !why.empty()) refuse(table, "chain", why);
     if (const std::string why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
@@ -172,6 +174,17 @@ class Checker {
       refuse(table, "river_grows",
              fmt::format("'{}' rescales its stream: expected a run whose stream only adds up, as Pre-LN's",
                          f.map_run));
+    if (f.below.empty()) return;
+    const Figure* below = lesson_.figure(f.below);
+    if (!below || !below->river || below == &f)
+      refuse(table, "river_below",
+             fmt::format("'{}' is no other river of this lesson: expected one", f.below));
+    const auto layers = [&](const Figure& of) { return layers_of("", lesson_.run(of.map_run)->spec.model); };
+    need_letter("figure." + below->id, key, below->map_run);
+    if (layers(*below) != layers(f))
+      refuse(table, "river_below",
+             fmt::format("'{}' is of {} layers: expected {}, as this river's", f.below, layers(*below),
+                         layers(f)));
   }
 
   /// `only_adds` says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its

@@ -214,6 +214,7 @@ class Player {
   void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const course::Figure& figure);
   course::FigureData step_data(const course::Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, ui::Rect rect);
+  void draw_not_trained(ui::Ui& ui, std::string_view name, const ui::Rect& rect) const;
   void draw_ball_words(ui::Ui& ui, ui::Rect& rect, const std::string& words) const;
   // player_tape.cpp
   void run_tapes();
@@ -227,7 +228,10 @@ class Player {
   void show_network(ui::Ui& ui, const ui::Rect& rect, const course::Figure& figure,
                     const course::TapeTable& table);
   // player_pictures.cpp
+  void draw_rivers(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
+  void draw_river(ui::Ui& ui, std::string_view name, ui::Rect rect, const course::Figure& figure);
   void draw_walk(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
+  void draw_chain(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   void draw_bars(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
   course::BarsHand hold_knobs(ui::Ui& ui, ui::Rect rect, const course::Bars& bars, course::BarsHand hand);
   course::BarsHand hold_bars(ui::Ui& ui, const ui::Rect& picture, const SmallTape& tape,
@@ -311,7 +315,7 @@ class Player {
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
   std::string tape_error_;
-  std::map<std::string, double> walked_;                 ///< by figure: the step that the hand chose
+  std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the hand chose
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
   std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
   float scroll_ = 0, text_height_ = 0;

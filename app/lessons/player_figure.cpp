@@ -20,8 +20,6 @@ namespace {
 
 // Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
-// Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
-constexpr float kRiverLeft = 56, kRiverFoot = 52;
 
 }  // namespace
 
@@ -148,12 +146,8 @@ void shares_scale(Ui& ui, const Rect& bar) {
 }
 
 /// `set_pads` leaves room around the plot area for the labels that a figure of this kind has.
-void set_pads(Ui& ui, bool map, float label_room, plot::PlotSpec& plot) {
-  if (plot.river) {
-    plot.pad_right = plot::label_width(plot, plot::measure_of(ui.paint())) + plot::label_offset;
-    plot.pad_left = kRiverLeft;
-    plot.pad_bottom = kRiverFoot;
-  } else if (map) {
+void set_pads(bool map, float label_room, plot::PlotSpec& plot) {
+  if (map) {
     plot.pad_bottom = 40;  // what a row adds up to is below the cells
   } else {
     plot.labels_inside = false;
@@ -198,6 +192,12 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   return data;
 }
 
+void Player::draw_not_trained(Ui& ui, std::string_view name, const Rect& rect) const {
+  ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3, word("course.figure.not_trained"),
+                     Align::Centre);
+  ui.mark(name, rect, "", word("course.help.figure"));
+}
+
 /// `draw_ball_words` draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
 /// the ball moves.
 void Player::draw_ball_words(Ui& ui, Rect& rect, const std::string& words) const {
@@ -223,7 +223,9 @@ void Player::draw_plot(Ui& ui, Rect rect) {
   const Figure& figure = figure_shown();
   if (!figure.tape.empty()) return draw_tape(ui, rect, figure);
   if (!figure.walk.empty()) return draw_walk(ui, rect, figure);
+  if (!figure.chain.empty()) return draw_chain(ui, rect, figure);
   if (!figure.bars.empty()) return draw_bars(ui, rect, figure);
+  if (figure.river) return draw_rivers(ui, rect, figure);
   const FigureData data = step_data(figure, *state);
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
@@ -233,12 +235,8 @@ void Player::draw_plot(Ui& ui, Rect rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  set_pads(ui, map, size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom, plot);
-  if (map && !plot.heat && !plot.river) {
-    ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3, word("course.figure.not_trained"),
-                       Align::Centre);
-    return ui.mark("lesson/plot", rect, "", word("course.help.figure"));
-  }
+  set_pads(map, size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom, plot);
+  if (map && !plot.heat) return draw_not_trained(ui, "lesson/plot", rect);
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
   if (!figure.ball.empty() && !predicting) draw_ball_words(ui, rect, plot.sentence);
@@ -248,11 +246,7 @@ void Player::draw_plot(Ui& ui, Rect rect) {
       plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
   if (hit.handle) balls_[figure.id] = hit.handle_x;
   if (sketching) show_sketch(ui, plot);
-  if (plot.river) {
-    const Rect area = plot::plot_area(plot, rect);
-    ui.paint().text({area.right(), area.bottom() + kRiverFoot - 6}, {Face::Sans, type::body}, ui.theme().ink3,
-                    plot.x.label, Align::Right);
-  } else if (map) {
+  if (map) {
     const Rect cells = plot::heat_area(*plot.heat, plot::plot_area(plot, rect));
     shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
   }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/course/pictures/bars.h"
+#include "app/course/pictures/chain.h"
 #include "app/course/pictures/walk.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
@@ -19,6 +20,8 @@ using namespace course;
 namespace {
 
 constexpr float kStepRow = 44, kSentenceLine = 18;
+// Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
+constexpr float kRiverLeft = 56, kRiverFoot = 52, kRiverTitle = 24;
 constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28;
 constexpr double kMostAdded = 10, kAddStep = 0.5;
 constexpr int kBarSteps = 100;  // from one end of the axis to the other
@@ -37,6 +40,32 @@ void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
 }
 
 }  // namespace
+
+/// `draw_river` draws a river below the sentence about its last state.
+void Player::draw_river(Ui& ui, std::string_view name, Rect rect, const Figure& figure) {
+  plot::PlotSpec plot = figure_plot(*lesson(), figure, step_data(figure, *measurer_->state()));
+  if (!plot.river) return draw_not_trained(ui, name, rect);
+  rect.take_top(
+      ui.paint().text_wrapped(rect, {Face::Sans, type::body}, ui.theme().ink2, plot.sentence, kSentenceLine),
+      4);
+  plot.pad_right = plot::label_width(plot, plot::measure_of(ui.paint())) + plot::label_offset;
+  plot.pad_left = kRiverLeft;
+  plot.pad_bottom = kRiverFoot;
+  plot::draw_plot(ui, name, rect, plot, views_[figure.id], figure.title + ".");
+  const Rect area = plot::plot_area(plot, rect);
+  ui.paint().text({area.right(), area.bottom() + kRiverFoot - 6}, {Face::Sans, type::body}, ui.theme().ink3,
+                  plot.x.label, Align::Right);
+}
+
+/// `draw_rivers` draws a river, and below it, under its own title, the one that it is compared with: the same sub-layers
+/// stand one above the other.
+void Player::draw_rivers(Ui& ui, Rect rect, const Figure& figure) {
+  if (figure.below.empty()) return draw_river(ui, "lesson/plot", rect, figure);
+  const Figure& other = *lesson()->figure(figure.below);
+  draw_river(ui, "lesson/plot", rect.take_top((rect.h - kRiverTitle) / 2), figure);
+  ui.paint().text_in(rect.take_top(kRiverTitle), {Face::Bold, type::title}, ui.theme().ink, other.title);
+  draw_river(ui, "lesson/plot/below", rect, other);
+}
 
 /// `draw_walk` shows the step under the hand, and before a hand was there the last one that is known.
 void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
@@ -69,6 +98,28 @@ void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   draw_sentence(ui, take_sentence(rect, 0), sentence);
   paint_walk(p, t, walk, rect, *course_.words);
   ui.mark("lesson/walk", rect, sentence, word("course.help.walk"));
+}
+
+/// `draw_chain` shows as many layers as the hand has chosen, and before a hand was there all of them.
+void Player::draw_chain(Ui& ui, Rect rect, const Figure& figure) {
+  const FigureData data = step_data(figure, *measurer_->state());
+  const int32_t most = chain_layers(figure, data);
+  if (most == 0) return draw_not_trained(ui, "lesson/chain", rect);
+  const auto chosen = walked_.find(figure.id);
+  double layers = std::clamp<double>(chosen == walked_.end() ? most : chosen->second, 1, most);
+  Rect foot = rect.take_bottom(kStepRow, 6);
+  const TextStyle bold{Face::Bold, type::title};
+  const auto label = [&](int32_t count) { return word("course.chain.layers", {{"count", count}}); };
+  const Rect name = foot.take_left(ui.paint().text_width(bold, label(most)) + 14);
+  if (draw_slider(ui, foot, "lesson/chain/layers", layers, {1, static_cast<double>(most)},
+                  word("course.help.chain_layers")))
+    walked_[figure.id] = layers;
+  ui.paint().text_in({name.x, name.y, name.w, 22}, bold, ui.theme().ink, label(static_cast<int32_t>(layers)));
+  const Chain chain = chain_of(figure, data, static_cast<int32_t>(layers));
+  const std::string sentence = chain_sentence(chain, *course_.words);
+  draw_sentence(ui, take_sentence(rect, 0), sentence);
+  paint_chain(ui.paint(), ui.theme(), chain, rect, *course_.words);
+  ui.mark("lesson/chain", rect, sentence, word("course.help.chain"));
 }
 
 /// `hold_knobs` draws the two knobs of the norm, and returns the hand after they were moved.
@@ -120,21 +171,22 @@ BarsHand Player::hold_bars(Ui& ui, const Rect& picture, const SmallTape& tape, c
 /// numbers that are all the same, is not taken.
 void Player::draw_bars(Ui& ui, Rect rect, const Figure& figure) {
   const SmallTape& tape = lesson()->tape(figure.bars)->tape;
+  const SmallTape* beside = tape_beside(*lesson(), figure);
   BarsHand& hand = bars_[figure.id];
   const bool known = step_ != StepKind::Predict || locked();
-  Bars bars = bars_of(tape, hand);
+  Bars bars = bars_of(tape, hand, beside);
   bars.back_known = known;
   if (held_scale_) std::tie(bars.in.low, bars.in.high) = *held_scale_;
   BarsHand next = hold_knobs(ui, rect.take_bottom(kKnobLabel + kStepRow, 6), bars, hand);
   ButtonOptions options;
   options.enabled = hand != BarsHand{};
-  const std::string sentence = bars_sentence(tape, hand, known, *course_.words);
-  Rect beside = take_sentence(rect, kWrittenHeight + 6);
-  const Rect back = centred(beside.take_right(kWrittenButton, 12).centre(), kWrittenButton, kWrittenHeight);
+  const std::string sentence = bars_sentence(tape, hand, known, *course_.words, beside);
+  Rect words = take_sentence(rect, kWrittenHeight + 6);
+  const Rect back = centred(words.take_right(kWrittenButton, 12).centre(), kWrittenButton, kWrittenHeight);
   if (button(ui, "lesson/bars/written", back, word("course.bars.written"), word("course.help.bars_written"),
              options))
     next = {};
-  draw_sentence(ui, beside, sentence);
+  draw_sentence(ui, words, sentence);
   next = hold_bars(ui, rect, tape, bars, next);
   if (next != hand && guarded("replaying [tape." + figure.bars + "]", [&] { bars_of(tape, next); }).empty())
     hand = next;

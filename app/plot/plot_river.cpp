@@ -133,12 +133,13 @@ void name_ends(Builder& b) {
   }
 }
 
+// `name_source` stands below the tile, also where the river begins too thin to keep both at its middle.
 void name_source(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   const std::string& name = b.plot.river->bands.front().name;
-  const float middle = a.y + a.h * float(b.plot.river->size(0)) / 2;
   if (b.measure(source_style, name) <= a.x - source_gap - b.rect.x)
-    b.text({a.x - source_gap, middle + 4}, source_style, b.theme.ink2, name, ui::Align::Right);
+    b.text({a.x - source_gap, river_tile(b).bottom() + 14}, source_style, b.theme.ink2, name,
+           ui::Align::Right);
 }
 
 }  // namespace

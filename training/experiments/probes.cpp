@@ -70,6 +70,16 @@ std::vector<double> stream_squares(Store& store, const ModelConfig& config, cons
   return means;
 }
 
+std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches) {
+  Look look(store, config, batch);
+  look.replay();
+  std::vector<double> means;
+  if (!branches) means.push_back(mean_square(look, look.values().embedding));
+  for (const SublayerValues& s : look.values().sublayers)
+    means.push_back(mean_square(look, branches ? s.branch : s.sum));
+  return means;
+}
+
 std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,
                                        std::string_view sublayer) {
   Look look(store, config, batch);

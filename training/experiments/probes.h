@@ -32,6 +32,10 @@ CriticalShares critical_shares();
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 
+/// `path_squares` returns the mean square of the stream along its way: of the input, then of the residual sum behind
+/// each sub-layer. With `branches` it is that of each sub-layer's branch instead.
+std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches);
+
 /// `shares_above_tenth` returns, for the same sums, the share of positions whose |x|^2 is more than a tenth above the
 /// mean over the batch: delta of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
 std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,

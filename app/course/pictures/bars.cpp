@@ -97,12 +97,46 @@ struct StripPlace {
   }
 };
 
+size_t strips_of(const Bars& bars) { return bars.beside ? 4 : 3; }
+
+/// `strip_place` has three strips side by side, and four in two rows, the gradients in the lower one.
 StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
-  const float wide = (rect.w - 2 * kStripGap) / 3;
-  Rect place{rect.x + static_cast<float>(which) * (wide + kStripGap), rect.y, wide, rect.h};
+  const size_t rows = bars.beside ? 2 : 1, across = bars.beside ? 2 : 3;
+  const auto part = [](float whole, size_t count) {
+    return (whole - static_cast<float>(count - 1) * kStripGap) / static_cast<float>(count);
+  };
+  const float wide = part(rect.w, across), high = part(rect.h, rows);
+  Rect place{rect.x + static_cast<float>(which % across) * (wide + kStripGap),
+             rect.y + static_cast<float>(which / across) * (high + kStripGap), wide, high};
   const Rect head = place.take_top(kStripHead, 2);
   place.take_left(kAxisRoom, 2);
-  return {head, place.inset(0, kValueRoom), which == 0 ? bars.in : which == 1 ? bars.out : bars.back};
+  const Bars::Strip* strips[] = {&bars.in, &bars.out, &bars.back, bars.beside ? &bars.beside->back : nullptr};
+  return {head, place.inset(0, kValueRoom), *strips[which]};
+}
+
+/// `unnoticed_of` adds up what of a gradient points along all numbers alike and along y, which are at a right angle.
+double unnoticed_of(const std::vector<double>& gradient, const std::vector<double>& y) {
+  const double square = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
+  const double sum = std::accumulate(gradient.begin(), gradient.end(), 0.0);
+  const double along = std::inner_product(gradient.begin(), gradient.end(), y.begin(), 0.0);
+  const auto count = static_cast<double>(y.size());  // and the square of y
+  return square > 0 ? (sum * sum + along * along) / (count * square) : 0;
+}
+
+const std::string& detached_words(const Bars::Beside& beside, const Words& words) {
+  return words.say(fmt::format("zoo.norm.{}.title", short_name(beside.norm)));
+}
+
+/// `add_beside` replays the other tape with the same hand, and gives both gradients one axis.
+void add_beside(Bars& bars, const SmallTape& beside, const BarsHand& hand) {
+  const auto back = [&](const SmallTape& tape) {
+    return doubles(replay_small_tape(tape).gradients.at(bars.x).values);
+  };
+  Bars::Beside other{norm_of(beside).norm, strip_of(back(moved(beside, hand)), back(beside)), 0};
+  other.unnoticed = unnoticed_of(other.back.now, bars.out.now);
+  other.back.low = bars.back.low = std::min(other.back.low, bars.back.low);
+  other.back.high = bars.back.high = std::max(other.back.high, bars.back.high);
+  bars.beside = std::move(other);
 }
 
 /// `paint_spread` draws the mean as a line, and one spread to either side as a soft band.
@@ -145,7 +179,7 @@ void paint_strip(Painter& p, const Theme& t, const StripPlace& at, bool hand) {
 
 }  // namespace
 
-Bars bars_of(const SmallTape& tape, const BarsHand& hand) {
+Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside) {
   SmallTape now = moved(tape, hand);
   const SmallReplay written = replay_small_tape(tape), replay = replay_small_tape(now);
   Bars bars;
@@ -162,7 +196,14 @@ Bars bars_of(const SmallTape& tape, const BarsHand& hand) {
   for (const double v : x) square += (v - bars.mean) * (v - bars.mean) / count;
   bars.spread = std::sqrt(square);
   bars.length = length_of(bars.back.now);
+  bars.unnoticed = unnoticed_of(bars.back.now, bars.out.now);
+  if (beside) add_beside(bars, *beside, hand);
   return bars;
+}
+
+const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure) {
+  const LessonTape* beside = lesson.tape(figure.bars_beside);
+  return beside ? &beside->tape : nullptr;
 }
 
 BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value) {
@@ -173,7 +214,10 @@ BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value
   return hand;
 }
 
-std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
+namespace {
+
+/// `moved_sentence` says what the last move has left and changed of y and of the gradient.
+std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
   using Last = BarsHand::Last;
   BarsHand before = hand;
   if (hand.last == Last::Add) before.add = 0;
@@ -200,9 +244,25 @@ std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back
                    {{"number", number(times < 1 ? 1 / times : times, 3)}});
 }
 
+std::string percent_of(double share) { return fmt::format("{:.0f}", 100 * share); }
+
+}  // namespace
+
+std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
+                          const SmallTape* beside) {
+  const std::string move = moved_sentence(tape, hand, back_known, words);
+  if (!beside || !back_known) return move;
+  const Bars now = bars_of(tape, hand, beside);
+  return move + " " +
+         words.say("course.bars.unnoticed", {{"y", now.y},
+                                             {"share", percent_of(now.unnoticed)},
+                                             {"norm", detached_words(*now.beside, words)},
+                                             {"other", percent_of(now.beside->unnoticed)}});
+}
+
 std::vector<std::vector<Rect>> bar_boxes(const Bars& bars, const Rect& rect) {
-  std::vector<std::vector<Rect>> all(3);
-  for (size_t which = 0; which < 3; ++which) {
+  std::vector<std::vector<Rect>> all(strips_of(bars));
+  for (size_t which = 0; which < all.size(); ++which) {
     const StripPlace at = strip_place(bars, rect, which);
     for (size_t i = 0; i < at.strip.now.size(); ++i) all[which].push_back(at.bar(i, at.strip.now[i]));
   }
@@ -228,8 +288,9 @@ void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, 
                 {{"x", bars.x}, {"mean", number(bars.mean, 3)}, {"spread", number(bars.spread, 3)}}),
       words.say("course.bars.out", {{"x", bars.x}, {"y", bars.y}}),
       bars.back_known ? words.say("course.bars.back", {{"x", bars.x}, {"length", number(bars.length, 3)}})
-                      : words.say("course.bars.back_unknown", {{"x", bars.x}})};
-  for (size_t which = 0; which < 3; ++which) {
+                      : words.say("course.bars.back_unknown", {{"x", bars.x}}),
+      bars.beside ? detached_words(*bars.beside, words) : ""};
+  for (size_t which = 0; which < strips_of(bars); ++which) {
     const StripPlace at = strip_place(bars, rect, which);
     p.text_in(at.head, kStripStyle, t.ink, heads[which]);
     if (which == 0) paint_spread(p, t, at, bars.mean, bars.spread);
@@ -249,10 +310,22 @@ std::string wrong_bars(const Lesson& lesson, const Figure& figure) {
   if (!tape) return fmt::format("'{}' is not in this lesson: expected a tape of it", figure.bars);
   const SmallTape& all = tape->tape;
   const auto is_norm = [](const auto& i) { return i.op == SmallTape::Op::Norm; };
+  bool has_row = false;
   if (std::count_if(all.instructions.begin(), all.instructions.end(), is_norm) == 1)
-    for (const SmallTape::Number& n : all.numbers)
-      if (n.name == norm_of(all).of[0] && n.rows == 1) return "";
-  return fmt::format("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
+    for (const SmallTape::Number& n : all.numbers) has_row |= n.name == norm_of(all).of[0] && n.rows == 1;
+  if (!has_row)
+    return fmt::format("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
+  if (figure.bars_beside.empty()) return "";
+  const SmallTape* other = tape_beside(lesson, figure);
+  if (!other) return fmt::format("'{}' is not in this lesson: expected a tape of it", figure.bars_beside);
+  SmallTape as_first = *other;
+  for (SmallTape::Instruction& i : as_first.instructions)
+    if (is_norm(i)) i.norm = norm_of(all).norm;
+  return as_first == all ? ""
+                         : fmt::format(
+                               "[tape.{}] is another computation: expected that of [tape.{}] with another "
+                               "norm",
+                               figure.bars_beside, figure.bars);
 }
 
 }  // namespace normscope::course

@@ -1,9 +1,10 @@
 // The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it, and
-// the gradient that comes back. They are those of a [tape] of the lesson, which is replayed with every number that a
+// the gradient that comes back; beside it, if the figure asks for it, the gradient that another norm lets back. They are those of a [tape] of the lesson, which is replayed with every number that a
 // hand has moved: adding to all numbers of x, multiplying them all, or one number by itself. The player puts hands on
 // them, the report and the worksheet show the tape as it is written.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,20 +31,33 @@ struct Bars {
   Strip in, out, back;
   double mean = 0, spread = 1;  ///< of x
   double length = 0;            ///< of the gradient that comes back to x
-  bool back_known = true;       ///< whether it may be seen
+  /// `Beside` is the same row through another norm, which differs on the way back alone.
+  struct Beside {
+    NormKind norm;
+    Strip back;
+    double unnoticed;
+  };
+  std::optional<Beside> beside{};
+  double unnoticed =
+      0;  ///< share of the gradient's square that moves or stretches all of x, of which y sees nothing
+  bool back_known = true;  ///< whether it may be seen
 };
 
-/// `bars_of` replays the tape. Throws Error where a number is not finite, as where all of x are the same.
-Bars bars_of(const SmallTape& tape, const BarsHand& hand);
+/// `bars_of` replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
+/// same.
+Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
+/// `tape_beside` is the tape that stands beside that of the figure; null: there is none.
+const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);
 
 /// `with_bar` is the hand after it has drawn one number of x to a value.
 BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value);
 
 /// `bars_sentence` says what the last move has left as it is and what it has changed, by comparing the replay without
-/// that move.
-std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words);
+/// that move; of two tapes also which gradient asks for what y does not notice.
+std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
+                          const SmallTape* beside = nullptr);
 
-/// `bar_boxes` places the bars of x, of y and of the gradient in `rect`, from zero to each number.
+/// `bar_boxes` places the bars of x, of y and of each gradient in `rect`, from zero to each number.
 std::vector<std::vector<ui::Rect>> bar_boxes(const Bars& bars, const ui::Rect& rect);
 /// `bar_slots` is where a hand may take hold of each bar of x: the whole height of its column. `bar_value` is the number
 /// at a height there.
@@ -54,7 +68,8 @@ double bar_value(const Bars& bars, const ui::Rect& slot, float y);
 void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::Rect& rect,
                 const Words& words, bool hand);
 
-/// `wrong_bars` is empty where the figure has no bars, or its tape has one norm, of a single row that is given.
+/// `wrong_bars` is empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
+/// one beside it differs in that norm alone.
 std::string wrong_bars(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -1,6 +1,7 @@
 #include "app/course/pictures/stills.h"
 
 #include "app/course/pictures/bars.h"
+#include "app/course/pictures/chain.h"
 #include "app/course/pictures/network.h"
 #include "app/course/pictures/walk.h"
 #include "app/ui/svg.h"
@@ -20,7 +21,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
   const Words& words = *lesson.words;
   ui::Rect head = rest.take_top(26);
   head.take_left(p.text_in(head, {ui::Face::Bold, ui::type::title}, t.ink, figure.title) + 12);
-  if (data.reference && !figure.walk.empty())  // nothing of a tape is random
+  if (data.reference && figure.bars.empty() && figure.follow == 0)  // nothing of a tape is random
     p.text_in(head, {ui::Face::Sans, ui::type::body}, t.ink3,
               words.say("course.walk.mean", {{"seeds", data.reference->seeds}}));
   const auto say = [&](const std::string& sentence) {
@@ -28,7 +29,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
   };
   if (!figure.bars.empty()) {
     say(figure.note);
-    Bars bars = bars_of(lesson.tape(figure.bars)->tape, {});
+    Bars bars = bars_of(lesson.tape(figure.bars)->tape, {}, tape_beside(lesson, figure));
     bars.back_known = data.reference != nullptr && data.draw_only.empty();
     paint_bars(p, t, bars, rest, words, false);
   } else if (figure.follow > 0) {
@@ -40,6 +41,10 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
     const TapeNetwork network = network_of(tape, table);
     draw_network(p, t, {&network, &table, &shorter, static_cast<size_t>(figure.follow)},
                  places_of(network, rest));
+  } else if (!figure.chain.empty()) {
+    const Chain chain = chain_of(figure, data, chain_layers(figure, data));
+    say(chain.shown == 0 ? figure.note : chain_sentence(chain, words));
+    paint_chain(p, t, chain, rest, words);
   } else {
     const auto [first, last] = walk_steps(lesson, figure, data);
     const Walk walk = walk_at(lesson, figure, data, last);
@@ -53,7 +58,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
 }  // namespace
 
 bool is_picture(const Figure& figure) {
-  return !figure.walk.empty() || !figure.bars.empty() || figure.follow > 0;
+  return !figure.walk.empty() || !figure.chain.empty() || !figure.bars.empty() || figure.follow > 0;
 }
 
 std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,

@@ -30,16 +30,11 @@ int32_t layers_in(const Lesson& lesson, const Curve& curve, const Changes& chang
   return layers_of(curve.y, spec_of(lesson, curve.run, 1, changes).model);
 }
 
-/// `walk_values` is what may be seen of a curve, or nothing.
-const std::vector<double>* walk_values(const std::string& curve, const FigureData& data) {
-  if (!data.draw_only.empty()) return nullptr;
-  if (data.own) {
-    const auto it = data.own->find(curve);
-    return it == data.own->end() ? nullptr : &it->second.y;
-  }
-  if (!data.reference) return nullptr;
-  const auto it = data.reference->curves.find(curve);
-  return it == data.reference->curves.end() ? nullptr : &it->second.mean;
+/// `part_of` names the stack that a number belongs to, in a model with two.
+std::string part_of(const std::string& y, const Words& words) {
+  return y.starts_with("enc.")   ? words.say("course.walk.encoder")
+         : y.starts_with("dec.") ? words.say("course.walk.decoder")
+                                 : "";
 }
 
 /// `WalkPlaces` is where the parts of a walk lie in its rectangle.
@@ -154,7 +149,7 @@ std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figur
   const int32_t first = lesson.curve(figure.walk.front())->from;
   int32_t last = first - 1;
   for (const std::string& id : figure.walk) {
-    const std::vector<double>* values = walk_values(id, data);
+    const std::vector<double>* values = seen_values(id, data);
     const int32_t layers = layers_in(lesson, *lesson.curve(id), data.changes);
     if (values) last = std::max(last, first - 1 + static_cast<int32_t>(values->size()) / layers);
   }
@@ -167,11 +162,13 @@ Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data,
   walk.scale = figure.y;
   for (const std::string& id : figure.walk) {
     const Curve& curve = *lesson.curve(id);
-    Walk::Stack stack{curve.run[0] - 'A', run_label(lesson, curve.run, data.changes, &curve), {}};
+    Walk::Stack stack{curve.run[0] - 'A', part_of(curve.y, *lesson.words), {}};
+    stack.part = stack.name;
+    if (stack.part.empty()) stack.name = run_label(lesson, curve.run, data.changes, &curve);
     const int32_t layers = layers_in(lesson, curve, data.changes);
     walk.layers = std::max(walk.layers, layers);
     const auto begin = static_cast<size_t>(std::max(0, step - curve.from) * layers);
-    const std::vector<double>* values = walk_values(id, data);
+    const std::vector<double>* values = seen_values(id, data);
     for (size_t at = begin; values && at < begin + static_cast<size_t>(layers); ++at)
       if (begin + static_cast<size_t>(layers) <= values->size()) stack.lengths.push_back((*values)[at]);
     walk.stacks.push_back(std::move(stack));
@@ -223,7 +220,8 @@ std::string walk_sentence(const Walk& walk, const Words& words) {
     if (stack.lengths.empty()) continue;
     const double share = stack.lengths.front() / stack.lengths.back();
     if (!(share > 0) || std::isinf(share)) continue;
-    const std::string run(1, static_cast<char>('A' + stack.run));
+    std::string run(1, static_cast<char>('A' + stack.run));
+    if (!stack.part.empty()) run += " (" + stack.part + ")";
     if (first.empty())
       first = words.say("course.walk.first", {{"step", walk.step},
                                               {"run", run},

@@ -14,9 +14,10 @@ namespace normscope::course {
 
 struct Walk {
   struct Stack {
-    int run = 0;  ///< 0 is A
-    std::string name;
+    int run = 0;                  ///< 0 is A
+    std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
+    std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
   };
   std::vector<Stack> stacks;
   int32_t layers = 0;  ///< of the highest stack

@@ -89,7 +89,7 @@ std::string tape_html(const Sheet& sheet, const Figure& figure) {
 std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step) {
   if (!figure.tape.empty()) return tape_html(sheet, figure);
   const bool predicting = step == StepKind::Predict, measured = sheet.answers && sheet.kept && !predicting;
-  if ((!figure.map_run.empty() || !figure.walk.empty()) && !measured) return "";
+  if ((!figure.map_run.empty() || !figure.walk.empty() || !figure.chain.empty()) && !measured) return "";
   const Words& words = *sheet.lesson.words;
   std::string caption;
   const std::string svg = measured ? kept_svg(sheet.lesson, figure, *sheet.kept, ui::theme(false), kSize)

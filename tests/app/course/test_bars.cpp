@@ -77,6 +77,38 @@ TEST_CASE("a norm notices neither of the two knobs, and multiplying divides the 
   CHECK_THROWS_AS(bars_of(plain(), {Last::Bar, 0, 1, {2, 2, 2, 2}}), Error);
 }
 
+TEST_CASE("beside a norm another one lets back what y does not notice", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("inside-layernorm");
+  const Figure& figure = *lesson.figure("two");
+  const SmallTape& whole = lesson.tape("whole")->tape;
+  const SmallTape* detached = tape_beside(lesson, figure);
+  REQUIRE(detached);
+  CHECK(tape_beside(norm_gradient(), *norm_gradient().figure("knobs")) == nullptr);
+  for (const BarsHand& hand : {BarsHand{}, BarsHand{Last::Times, 3, 2}, with_bar(whole, {}, 1, 9)}) {
+    const Bars bars = bars_of(whole, hand, detached);
+    REQUIRE(bars.beside);
+    // By the formula of the page: what is detached no longer takes the part along y away.
+    const Row g{1, 2, 0, 3}, &y = bars.out.now;
+    const double along = std::inner_product(g.begin(), g.end(), y.begin(), 0.0) / 4;
+    double square = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(bars.beside->back.now[i] == Approx((g[i] - 1.5) / bars.spread).margin(1e-5));
+      CHECK(bars.back.now[i] == Approx((g[i] - 1.5 - along * y[i]) / bars.spread).margin(1e-5));
+      square += (g[i] - 1.5) * (g[i] - 1.5);
+    }
+    CHECK(bars.unnoticed == Approx(0).margin(1e-6));
+    CHECK(bars.beside->unnoticed == Approx(4 * along * along / square).margin(1e-6));
+    CHECK((bars.back.low == bars.beside->back.low && bars.back.high == bars.beside->back.high));
+    for (const std::vector<ui::Rect>& strip : bar_boxes(bars, {0, 0, 560, 300}))
+      for (const ui::Rect& bar : strip) CHECK(ui::Rect{0, 0, 560, 300}.contains(bar.inset(0.01f)));
+  }
+  const std::string sentence = bars_sentence(whole, {Last::Times, 0, 2}, true, english(), detached);
+  CHECK(holds(sentence,
+              "y stays as it is, and the gradient is divided by 2. Of the square of the gradient 0 %"));
+  CHECK(holds(sentence, "(variance detached: 36 %)."));
+  CHECK_FALSE(holds(bars_sentence(whole, {}, false, english(), detached), "%"));
+}
+
 TEST_CASE("the sentence says what stayed and what changed, and before the prediction nothing of the gradient",
           "[lesson]") {
   CHECK(said({}) == "Add to all of x, multiply it, or drag a single bar: does y notice?");

@@ -157,7 +157,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     CHECK(has(
         c.error(),
         "[curve.post.y] 'steam' is not measured there: expected stream, attention_stream, between_bounds, "
-        "above_tenth, gradient, skip"));
+        "above_tenth, gradient, skip, path, branch"));
   }
   SECTION("a probe of a layer that the run does not have") {
     Copy c("lesson_broken_13");

@@ -122,6 +122,30 @@ TEST_CASE("a walk says in words how much the lowest layer hears", "[lesson]") {
   CHECK(walk_sentence(walk, words).empty());
 }
 
+TEST_CASE("of a model with two stacks a walk names the part, and says whose it is", "[lesson]") {
+  const Words& words = words::language("en");
+  Walk walk = two_stacks();
+  walk.stacks[0].part = "decoder";
+  walk.stacks[1] = {0, "encoder", {0.1, 0.1, 0.1}, "encoder"};
+  CHECK(
+      walk_sentence(walk, words) ==
+      "At step 7 layer 1 of A (decoder) hears about a hundredth as much as layer 3; in A (encoder) as much.");
+  const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
+  const std::optional<Results> kept = load_results(lesson);
+  REQUIRE(kept);
+  FigureData data;
+  data.reference = &*kept;
+  const Walk start = walk_at(lesson, *lesson.figure("walk"), data, 1);
+  REQUIRE(start.stacks.size() == 4);
+  const char* parts[] = {"decoder", "encoder", "decoder", "decoder"};
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK((start.stacks[i].part == parts[i] && start.stacks[i].name == parts[i]));
+    REQUIRE(start.stacks[i].lengths.size() == 6);
+  }
+  const auto fall = [&](size_t i) { return start.stacks[i].lengths[5] / start.stacks[i].lengths[0]; };
+  CHECK((fall(0) > 2.8 && fall(1) < 2 && fall(2) < 1.7));
+}
+
 TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
   const Seen seen;
   REQUIRE(seen.kept);
