@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "app/diagram/diagram_sublayer.h"
 
@@ -25,10 +24,9 @@ std::vector<float> SublayerPainter::read_weights(int layer, view::Sub sub) const
   const std::string name =
       fmt::format("{}L{:02}.{}.read.", view::prefix_of(run, d.side), layer + 1, view::to_string(sub));
   for (int32_t i = 1; i <= stack.wiring.streams.count; ++i) {
-    const std::optional<float> weight =
-        state.pending ? std::nullopt : input.data.value(run, name + std::to_string(i), input.step);
-    if (!weight) return {};
-    weights.push_back(std::abs(*weight));
+    const float weight = input.data.value(run, name + std::to_string(i), input.step);
+    if (state.pending || !std::isfinite(weight)) return {};
+    weights.push_back(std::abs(weight));
   }
   return weights;
 }

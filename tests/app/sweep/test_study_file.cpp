@@ -7,7 +7,7 @@
 #include "app/support/stored_files.h"
 #include "app/sweep/study_file.h"
 #include "catch.hpp"
-#include "refusals.h"
+#include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
 
