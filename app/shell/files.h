@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/diagram/diagram.h"
+#include "app/lab/lab_screen.h"
 #include "app/shell/file_prompt.h"
 #include "app/shell/parts/shown_session.h"
 

@@ -169,6 +169,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
   Appearance& look = state.look;
   state.notice.clear();
   if (std::string why = refusal_of(state, ui, act); !why.empty()) return void(state.notice = std::move(why));
+  if (act == Act::SavePlacement) return save_placement(ui, state.files, screen.diagram(), view);
   switch (act) {
     case Act::Undo:
     case Act::Redo:
@@ -181,8 +182,6 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return save(ui, state.files, view, state.notice);
     case Act::SaveAs:
       return save_as(ui, state.files, view);
-    case Act::SavePlacement:
-      return save_placement(ui, state.files, screen.diagram(), view);
     case Act::OpenFile:
       return ask_open(ui, state.files.prompt, session.undo);
     case Act::CopyCommand:

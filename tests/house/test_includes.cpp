@@ -54,7 +54,7 @@ constexpr Room kRooms[] = {
     {"training/session",
      "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run training/inside"},
     {"training/files",
-     "engine/core training/io training/data training/spec training/published training/session"},
+     "engine/core engine/model training/io training/data training/spec training/published training/session"},
     {"training/records",
      "engine/core engine/model training/io training/data training/spec training/measure training/run"},
     {"training/experiments",

@@ -1,5 +1,6 @@
 // The writing half of placement_file.h.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "engine/core/error.h"
