@@ -85,7 +85,8 @@ struct Picture : SublayerPainter {
       if (stream_broken(stream)) break_stream(s.stream, ground());
       branch(s, layer, wiring(layer, s.sub).parallel ? r.subs.front().fork_y : s.fork_y);
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After})
-        slot(s.slot(which), at(layer, s.sub, which), ground());
+        if (which != Slot::Stream || stack.wiring.streams.one())
+          slot(s.slot(which), at(layer, s.sub, which), ground());
       function_box(s, layer);
       plus(s.plus);
       scales(s, layer);
@@ -120,7 +121,8 @@ struct Picture : SublayerPainter {
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
-    if (!compact || !d.cross)  // three sub-layers leave no room for it there
+    // Three sub-layers leave no room for it there, and several streams have no such slot.
+    if ((!compact || !d.cross) && stack.wiring.streams.one())
       name(Slot::Stream, {s.stream.right() + 6, s.stream.centre().y + 4}, Align::Left);
     if (below > r.box.bottom() + 1) return;
     name(Slot::Before, {s.before.centre().x, below}, Align::Centre);

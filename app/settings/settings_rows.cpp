@@ -254,6 +254,15 @@ Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::stri
   return hit;
 }
 
+/// `brief` is a placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
+std::string brief(const Field& field, const RunView& run, const std::string& text) {
+  if (field.key != "model.placement" && field.key != "model.encoder_placement") return text;
+  const std::string value = field.get(*run.spec);
+  for (const Placement placement : placements())
+    if (value == to_string(placement)) return std::string(shown_label(row_of(placement).short_label));
+  return text;
+}
+
 }  // namespace
 
 // `run_value` draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
@@ -329,9 +338,8 @@ void Rows::differing(const Field& field, const Rect& rect) {
   };
   for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
   measure();
-  if (needed > left.w) {  // "Post-LN" becomes "Post" where four runs stand in a row
-    for (std::string& text : texts)
-      if (text.ends_with("-LN")) text.resize(text.size() - 3);
+  if (needed > left.w) {
+    for (size_t i = 0; i < texts.size(); ++i) texts[i] = brief(field, view.runs[i], texts[i]);
     measure();
   }
   if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, words::say("settings.differs"));

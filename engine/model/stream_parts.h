@@ -28,7 +28,7 @@ class StreamParts : protected AttentionParts {
   }
 
   /// `pass` records what a sub-layer leaves: the streams with its branch, and what is read from them next. Behind the
-  /// last sub-layer n streams are added up, as published.
+  /// last sub-layer that is the mean of n streams; the published sum is n times that, which the final norm divides out.
   void pass(SublayerValues& s, bool last) {
     const std::string& n = s.name;
     if (wired_.of_depth()) {
@@ -44,7 +44,8 @@ class StreamParts : protected AttentionParts {
     s.streams = all_;
     const bool added_up = last && !wired_.of_depth();
     if (!added_up) look_at_streams(n);
-    s.read = added_up ? constant(n + ".read", {wired_.count, 1}) : weights_of(n + ".read", Task::Read);
+    s.read = added_up ? constant(n + ".read", {wired_.count, 1}, 1.0 / wired_.count)
+                      : weights_of(n + ".read", Task::Read);
     s.sum = s.joined = s.output = mix(tape_, n + ".sum", all_, s.read, 1);
   }
 

@@ -30,7 +30,7 @@ class StreamReference {
 
   void start(const Rows& x) { streams_.assign(of_depth(placement_) ? 1 : kStreams, x); }
 
-  /// `pass` takes in the branch of sub-layer n and returns what is read next; last: the sum of all, as published.
+  /// `pass` takes in the branch of sub-layer n and returns what is read next; last: the mean of all streams.
   Rows pass(const std::string& n, const std::string& seen_at, const Rows& branch, bool last) {
     const size_t positions = branch.size() / at(D_);
     if (of_depth(placement_)) {
@@ -66,7 +66,7 @@ class StreamReference {
     const Rows seen = fixed ? Rows{} : row_norm(n);
     Rows x(positions * at(D_), Var(0.0));
     for (size_t p = 0; p < positions; ++p) {
-      Rows a(count, Var(1.0));
+      Rows a(count, Var(last && !of_depth(placement_) ? 1.0 / kStreams : 1.0));
       if (placement_ == Placement::DepthAverages)
         a = leaf_(n + ".read");
       else if (placement_ == Placement::AttentionResiduals)

@@ -86,8 +86,57 @@ void normalise(std::vector<std::vector<double>>& components, const std::vector<d
   }
 }
 
+using Components = std::vector<std::vector<double>>;
+
+/// `weigh` adds a component of one stream, times the weight of each position, to one of another.
+void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
+           const std::vector<double>& from, std::vector<double>& to) {
+  const bool shared = f.program->data().values[static_cast<size_t>(weights)].shape.rank == 2;
+  const size_t D = static_cast<size_t>(f.config.d_model), T = from.size() / D;
+  const std::vector<double> w = f.read(weights, shared ? count : count * T);
+  to.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i) to[i] += w[(shared ? 0 : i / D * count) + place] * from[i];
+}
+
+/// `beta2_of_streams` carries the components through every stream as tensors.
+std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
+  const size_t n = static_cast<size_t>(f.config.d_model) * 11;
+  const bool of_depth = f.config.decoder.streams.of_depth();
+  const std::vector<double> input = f.read(f.model.embedding, n);
+  std::vector<Components> streams(of_depth ? 1 : static_cast<size_t>(f.config.decoder.streams.count),
+                                  {input});
+  std::vector<std::vector<double>> beta2;
+  for (const SublayerValues& s : f.model.sublayers) {
+    const size_t own = streams[0].size(), count = streams.size();
+    const std::vector<double> branch = f.read(s.branch, n), zero(n, 0.0);
+    if (of_depth) {
+      for (Components& stream : streams) stream.push_back(zero);
+      streams.emplace_back(own + 1, zero);
+      streams.back().back() = branch;
+    } else {
+      std::vector<Components> next(count, Components(own + 1, zero));
+      for (size_t j = 0; j < count; ++j) {
+        for (size_t i = 0; i < count; ++i)
+          for (size_t c = 0; c < own; ++c)
+            weigh(f, s.carry, i * count + j, count * count, streams[i][c], next[j][c]);
+        weigh(f, s.write, j, count, branch, next[j][own]);
+      }
+      streams = next;
+    }
+    const std::vector<double> out = f.read(s.output, n);
+    beta2.emplace_back();
+    for (size_t c = 0; c <= own; ++c) {
+      std::vector<double> read;
+      for (size_t i = 0; i < streams.size(); ++i) weigh(f, s.read, i, streams.size(), streams[i][c], read);
+      beta2.back().push_back(variance(read) / variance(out));
+    }
+  }
+  return beta2;
+}
+
 /// `reference_beta2` is beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
+  if (!f.config.decoder.streams.one()) return beta2_of_streams(f);
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
   std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
@@ -98,7 +147,8 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
       normalise(components, f.read(s.input, n), wiring.enter, parameter(f, s.name + ".enter.gain", D, 1.0));
     const double constant = wiring.skip.kind == Scale::Kind::Constant ? wiring.skip.value : 1.0;
     const std::vector<double> skip = parameter(f, s.name + ".skip", D, constant);
-    const std::vector<double> branch = parameter(f, s.name + ".branch", D, 1.0);
+    const double of_branch = wiring.branch.kind == Scale::Kind::Constant ? wiring.branch.value : 1.0;
+    const std::vector<double> branch = parameter(f, s.name + ".branch", D, of_branch);
     const std::vector<double> gain = parameter(f, s.name + ".trunk.gain", D, 1.0);
     for (std::vector<double>& c : components)
       for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D];
