@@ -322,9 +322,9 @@ TEST_CASE("two rivers stand one above the other, each with its sentence", "[play
     CHECK(above.h == Approx(below.h).margin(20));
     for (const Figure* figure : {&upper, &lower})
       CHECK(p.says(figure_plot(lesson, *figure, kept.data()).sentence));
-    p.driver.move_to("lesson/plot/below", {0.7f, 0.6f});
+    p.driver.move_to("lesson/plot/below", {0.6f, 0.5f});
     p.driver.frames(60);
-    CHECK(p.says("of all shares belong to branch"));
+    CHECK(p.says("of all shares belong to"));
   }
 }
 
