@@ -21,7 +21,8 @@ namespace {
 
 constexpr float kStepRow = 44, kSentenceLine = 18;
 // Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
-constexpr float kRiverLeft = 56, kRiverFoot = 52, kRiverTitle = 24;
+constexpr float kRiverLeft = 56, kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
+constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
 constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28;
 constexpr double kMostAdded = 10, kAddStep = 0.5;
 constexpr int kBarSteps = 100;  // from one end of the axis to the other
@@ -57,12 +58,16 @@ void Player::draw_river(Ui& ui, std::string_view name, Rect rect, const Figure& 
                   plot.x.label, Align::Right);
 }
 
-/// `draw_rivers` draws a river, and below it, under its own title, the one that it is compared with: the same sub-layers
-/// stand one above the other.
+/// `draw_rivers` draws a river, and under its own title the one that it is compared with: below it, so that the same
+/// sub-layers stand one above the other, or in low room beside it.
 void Player::draw_rivers(Ui& ui, Rect rect, const Figure& figure) {
   if (figure.below.empty()) return draw_river(ui, "lesson/plot", rect, figure);
   const Figure& other = *lesson()->figure(figure.below);
-  draw_river(ui, "lesson/plot", rect.take_top((rect.h - kRiverTitle) / 2), figure);
+  const bool beside = rect.h < kStackedRivers;
+  Rect first = beside ? rect.take_left((rect.w - kRiverGap) / 2, kRiverGap)
+                      : rect.take_top((rect.h - kRiverTitle) / 2);
+  if (beside) first.take_top(kRiverTitle);
+  draw_river(ui, "lesson/plot", first, figure);
   ui.paint().text_in(rect.take_top(kRiverTitle), {Face::Bold, type::title}, ui.theme().ink, other.title);
   draw_river(ui, "lesson/plot/below", rect, other);
 }

@@ -207,8 +207,10 @@ void paint_walk(Painter& p, const Theme& t, const Walk& walk, const Rect& rect, 
       const bool finite = std::isfinite(arrow.length);
       if (finite) paint_arrow(p, arrow, look.line);
       const float x = arrow.tip.x + at.widest / 2 + kArrowBarb + 8;
-      p.text_in({x, arrow.shaft.y, at.left(i) + at.stack - x, arrow.tip.y - arrow.shaft.y}, kLengthStyle,
-                finite ? look.text : t.error, number(arrow.length, 2));
+      const float room = at.left(i) + at.stack - x;
+      p.text_in({x, arrow.shaft.y, room, arrow.tip.y - arrow.shaft.y}, kLengthStyle,
+                finite ? look.text : t.error,
+                fitting(p, kLengthStyle, room, {number(arrow.length, 2), number(arrow.length, 1)}));
     }
   }
   paint_key(p, t, walk, at);

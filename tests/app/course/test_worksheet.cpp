@@ -78,7 +78,7 @@ TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alon
         CHECK(holds(page, svg_escaped(lesson.measure(check.measure)->label)));
       for (const std::string& id : lesson.step(StepKind::Compare).figures)
         if (lesson.figure(id)->map_run.empty() && lesson.figure(id)->follow == 0 &&
-            lesson.figure(id)->walk.empty())
+            lesson.figure(id)->walk.empty() && lesson.figure(id)->chain.empty())
           CHECK(holds(page, svg_escaped(lesson.figure(id)->title)));
       CHECK_FALSE(holds(page,
                         "{"

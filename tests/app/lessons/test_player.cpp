@@ -527,7 +527,8 @@ TEST_CASE("every page has one figure, and but for the wait something to do besid
       INFO(id << " " << to_string(step));
       size_t figures = 0, cards = 0, hands = 0;
       for (const ui::Control& c : p.ui.registry().all()) {
-        for (const char* figure : {"lesson/plot", "lesson/tape", "lesson/walk", "lesson/bars"})
+        for (const char* figure :
+             {"lesson/plot", "lesson/tape", "lesson/walk", "lesson/chain", "lesson/bars"})
           if (c.name == figure) ++figures;
         if (c.name.starts_with("lesson/card/")) ++cards;
         if (!c.interactive || !c.enabled) continue;

@@ -47,12 +47,12 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
           p.driver.click("lesson/figure/" + figure.tab);
           p.driver.move_to(ui::Vec{2, 2});
           p.driver.frames(3);
-          const bool walk = !figure.walk.empty(), drawn = figure.follow > 0;
-          const float from = p.driver.control(walk    ? "lesson/walk"
-                                              : drawn ? "lesson/tape"
-                                                      : "lesson/bars")
-                                 .rect.x -
-                             2;
+          const bool walk = !figure.walk.empty(), drawn = figure.follow > 0, chain = !figure.chain.empty();
+          const char* name = walk    ? "lesson/walk"
+                             : drawn ? "lesson/tape"
+                             : chain ? "lesson/chain"
+                                     : "lesson/bars";
+          const float from = p.driver.control(name).rect.x - 2;
           INFO(lesson.id << " " << to_string(step) << " " << id << " " << window.size.x << " x"
                          << window.scale);
           const auto check = [&](const std::string& control, float place) {
@@ -65,6 +65,8 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
           CHECK(overlap(p, from) == "");
           if (walk)
             for (const float place : {0.02f, 0.3f, 0.7f}) check("lesson/walk/step", place);
+          else if (chain)
+            for (const float place : {0.02f, 0.3f, 0.7f}) check("lesson/chain/layers", place);
           else if (!drawn)
             for (const char* knob : {"lesson/bars/times", "lesson/bars/add"})
               for (const float place : {0.01f, 0.3f, 0.99f}) check(knob, place);
