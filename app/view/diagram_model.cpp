@@ -153,10 +153,12 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
-  // LayerNorm Scaling's factor belongs to the place: it does not make a layer another kind of layer.
+  // LayerNorm Scaling's factor, and that of SiameseNorm's branches, belong to the place: they do not make a layer another
+  // kind of layer.
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
     x.pre_scale = y.pre_scale = 1;
+    if (stack.wiring.second_read != NormKind::None) x.branch = y.branch;
     return x == y;
   };
   const auto subs = stack.subs();

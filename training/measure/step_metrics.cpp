@@ -93,6 +93,16 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   lay_out();
 }
 
+void LiveMeasurements::describe_sum(Sublayer& s, const Node& sum) {
+  const auto scales = sum.attributes.as<AddSpec>();
+  s.skip = sum.in[2];
+  s.branch_scale = sum.in[3];
+  s.skip_constant = scales.skip;
+  s.branch_constant = scales.branch;
+  s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
+  s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
+}
+
 void LiveMeasurements::describe(const ModelValues& model) {
   const ProgramData& data = program_->data();
   const auto producer = [&](ValueId v) -> const Node& {
@@ -136,14 +146,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.carry = m.carry;
     s.write = m.write;
     if (m.streams == kNone) {
-      const Node& sum = producer(m.joined);
-      s.skip = sum.in[2];
-      s.branch_scale = sum.in[3];
-      const auto scales = sum.attributes.as<AddSpec>();
-      s.skip_constant = scales.skip;
-      s.branch_constant = scales.branch;
-      s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
-      s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
+      describe_sum(s, producer(m.joined));
       s.enter = norm_of(m.input, m.entered);
       s.stream = norm_of(m.sum, m.output);
     }

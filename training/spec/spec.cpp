@@ -376,14 +376,6 @@ double units_of_step(const RunSpec& spec) {
   return is_transformer(spec.model.architecture) ? rows * spec.model.sequence : rows;
 }
 
-std::string critical_cost_text(int32_t every) {
-  constexpr double kForwardShare = 1.0 / 3;
-  const double percent = 100 * kCriticalPasses * kForwardShare / every;
-  return fmt::format("{} forward passes {}: {} % more time", kCriticalPasses,
-                     every == 1 ? "every step" : fmt::format("every {} steps", every),
-                     percent < 1 ? "less than 1" : fmt::format("about {:.0f}", percent));
-}
-
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
   constexpr std::string_view kKey = "train.critical_every";
   int32_t least = spec.train.critical_every;

@@ -117,4 +117,12 @@ void check_value(const Field& field, std::string_view text) {
   }
 }
 
+std::string critical_cost_text(int32_t every) {
+  constexpr double kForwardShare = 1.0 / 3;
+  const double percent = 100 * kCriticalPasses * kForwardShare / every;
+  return fmt::format("{} forward passes {}: {} % more time", kCriticalPasses,
+                     every == 1 ? "every step" : fmt::format("every {} steps", every),
+                     percent < 1 ? "less than 1" : fmt::format("about {:.0f}", percent));
+}
+
 }  // namespace normscope

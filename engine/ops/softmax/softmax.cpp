@@ -38,12 +38,11 @@ OpRules softmax_rules() {
        .reads = {1}},
       {.variant = "doubly stochastic",
        .title = "Sinkhorn and Knopp's matrix",
-       .formula =
-           R"(y = M^{(t)}, \quad M^{(0)} = e^x, \quad M^{(k)} = \mathcal{T}_c(\mathcal{T}_r(M^{(k-1)})))",
+       .formula = R"(y = M^{(t)}, \quad M^{(0)} = e^x, \quad M^{(k)} = C(R(M^{(k-1)})))",
        .shapes =
-           "x and y: each (n,n) by itself; T_r and T_c divide rows, or columns, by their sums; n and t constant",
+           "x and y: each (n,n) by itself; R divides each row by its sum and C each column; n and t constant",
        .rule =
-           R"(dM_{ij} \leftarrow \frac{dM_{ij} - \sum_k dM_{ik} M_{ik}}{s_i} \text{ back through each division by } s, \quad dx = dM^{(0)} \odot M^{(0)})",
+           R"(c_{ij} = \frac{dy_{ij} - \sum_k dy_{ik} y_{ik}}{s_i} \text{ through each division by sums } s, \quad dx = c \odot M^{(0)})",
        .source = "Sinkhorn and Knopp 1967; Xie et al. 2025 (mHC), equation 9",
        .reads = {1}}};
   return {kRows,

@@ -54,8 +54,9 @@ namespace {
 
 // `not_words` is what is wrong with an entry as words a person reads; empty: nothing.
 std::string not_words(const std::string& title) {
-  static const std::set<std::string> hyphened{"warm-up",   "feed-forward", "cross-attention", "hidden-state",
-                                              "byte-pair", "fine-tuning",  "update-to-weight"};
+  static const std::set<std::string> hyphened{"hyper-connections", "warm-up",         "feed-forward",
+                                              "cross-attention",   "hidden-state",    "byte-pair",
+                                              "fine-tuning",       "update-to-weight"};
   static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
   for (size_t i = 0; i < title.size(); ++i) {
     const char c = title[i];
@@ -69,7 +70,7 @@ std::string not_words(const std::string& title) {
     if (parts.contains(word)) return "a part of a name: " + word;
     const bool small = !word.empty() && std::islower(static_cast<unsigned char>(word[0]));
     if (small && word.find('-') != word.npos && !hyphened.contains(word)) return "a name: " + word;
-    for (size_t i = 1; small && i < word.size(); ++i) {
+    for (size_t i = 1; small && word != "mHC" && i < word.size(); ++i) {
       const auto c = static_cast<unsigned char>(word[i]);
       if (std::isupper(c) || std::isdigit(c)) return "a name: " + word;
     }

@@ -16,9 +16,9 @@ namespace {
 
 /// `small_study` has two parts, of three cells and of four, which have two runs in common.
 std::string small_study() {
-  const std::string set =
-      R"(["data.text=abcabdabcabe", "model.layers=1", "model.d_model=8", "model.heads=2",)"
-      R"( "model.feed_forward=8", "model.sequence=8", "train.batch=2"])";
+  std::string set = "[";
+  for (const std::string& one : tiny_set()) set += (set.size() > 1 ? ", \"" : "\"") + one + "\"";
+  set += "]";
   return "title = \"Small\"\nquestion = \"Which rate?\"\nfound = [\"Nothing yet.\"]\nsources = [\"A book\"]\n"
          "[[part]]\nname = \"one\"\ntitle = \"First\"\naxes = [\"train.lr=1e-3,3e-3,1e-2\"]\nset = " +
          set +
