@@ -49,7 +49,7 @@ struct Picture : SublayerPainter {
     p.outline(r.box, painted(r.row.first) ? t.ink : t.border, painted(r.row.first) ? 1.6f : 1, radius::panel);
     for (const SublayerLayout& s : r.subs) {
       const view::SlotId id = at(r.row.first, s.sub, Slot::Stream);
-      if (view::norm_at(stack.wiring, id) == NormKind::None && !target(id) && !legal(id))
+      if (is_empty_slot(id) && !target(id) && !legal(id))
         p.dashed_outline(s.stream, t.slot, line::outline, kSlotDash, radius::token);
     }
   }
@@ -85,8 +85,7 @@ struct Picture : SublayerPainter {
       if (stream_broken(stream)) break_stream(s.stream, ground());
       branch(s, layer, wiring(layer, s.sub).parallel ? r.subs.front().fork_y : s.fork_y);
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After})
-        if (which != Slot::Stream || stack.wiring.streams.one())
-          slot(s.slot(which), at(layer, s.sub, which), ground());
+        if (which != Slot::Stream || takes_norms()) slot(s.slot(which), at(layer, s.sub, which), ground());
       function_box(s, layer);
       plus(s.plus);
       scales(s, layer);
@@ -121,8 +120,7 @@ struct Picture : SublayerPainter {
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
-    // Three sub-layers leave no room for it there, and several streams have no such slot.
-    if ((!compact || !d.cross) && stack.wiring.streams.one())
+    if ((!compact || !d.cross) && takes_norms())  // three sub-layers leave no room for it there
       name(Slot::Stream, {s.stream.right() + 6, s.stream.centre().y + 4}, Align::Left);
     if (below > r.box.bottom() + 1) return;
     name(Slot::Before, {s.before.centre().x, below}, Align::Centre);
@@ -156,7 +154,7 @@ struct Picture : SublayerPainter {
     p.outline(r.box, any_painted ? t.ink : t.strong, any_painted ? 1.6f : 1, 6);
     p.hairline({d.stream_x, r.box.centre().y}, {r.box.x, r.box.centre().y}, t.wire, 1.6f);
     for (const SmallSlots& small : r.small)
-      if (view::norm_at(stack.wiring, at(r.row.first, small.sub, Slot::Stream)) == NormKind::None)
+      if (is_empty_slot(at(r.row.first, small.sub, Slot::Stream)))
         p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
   }
 

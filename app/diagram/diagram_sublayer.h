@@ -31,6 +31,11 @@ struct SublayerPainter : TokenPainter {
   // `function_box` draws the function with the norms that stand inside it, which cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
+  // `takes_norms` says whether norms may stand on the residual stream: not on several.
+  bool takes_norms() const { return stack.wiring.streams.one(); }
+  bool is_empty_slot(view::SlotId on_stream) const {
+    return takes_norms() && view::norm_at(stack.wiring, on_stream) == NormKind::None;
+  }
   // `streams` draws the residual stream, or several of them (diagram_streams.cpp).
   void streams(ui::Colour ink);
   // `second_stream` draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
