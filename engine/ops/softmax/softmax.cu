@@ -1,8 +1,8 @@
 // softmax on CUDA, over runs of n numbers x:
 //   out_i  =  exp(x_i - max) / sum over k of exp(x_k - max)
 //   dx_i   =  out_i (dout_i - sum over k of out_k dout_k)
-// With rounds, over n x n matrices: M = exp(x - max), and in every round each row is divided by its sum, then each
-// column. Backward goes through the divisions again, last first; for a row with sum s that became M:
+// With rounds, over n x n matrices: M = exp(x - max), the max of each row, at least kLeastOfRow, and in every round each
+// row is divided by its sum, then each column. Backward goes through the divisions again, last first; for a row with sum s that became M:
 //   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s,    M_j  <-  s M_j
 // and in the end  dx = dM M. A thread works on one group.
 #include "engine/cuda/device.cuh"
@@ -60,10 +60,15 @@ __device__ inline Division division_of(uint32_t k, uint32_t n) {
   return k % 2 == 0 ? Division{n, 1} : Division{1, n};
 }
 
-/// `balance` carries out all divisions of exp(x - max); `sums`, if any, receives the n sums of each.
+/// `balance` carries out all divisions of M; `sums`, if any, receives the n sums of each.
 __device__ inline void balance(const float* x, float* m, uint32_t n, uint32_t rounds, float* sums) {
-  const float most = largest_of(x, n * n);
-  for (uint32_t i = 0; i < n * n; ++i) m[i] = expf(x[i] - most);
+  for (uint32_t row = 0; row < n; ++row) {
+    const float most = largest_of(x + row * n, n);
+    for (uint32_t i = row * n; i < (row + 1) * n; ++i) {
+      const float e = expf(x[i] - most);
+      m[i] = e < kLeastOfRow ? kLeastOfRow : e;  // NaN stays
+    }
+  }
   for (uint32_t k = 0; k < 2 * rounds; ++k) {
     const Division by = division_of(k, n);
     for (uint32_t line = 0; line < n; ++line) {

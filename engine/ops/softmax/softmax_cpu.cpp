@@ -1,8 +1,8 @@
 // softmax on the CPU, over runs of n numbers x:
 //   out_i  =  exp(x_i - max) / sum over k of exp(x_k - max)
 //   dx_i   =  out_i (dout_i - sum over k of out_k dout_k)
-// With rounds, over n x n matrices: M = exp(x - max), and in every round each row is divided by its sum, then each
-// column. Backward goes through the divisions again, last first; for a row with sum s that became M:
+// With rounds, over n x n matrices: M = exp(x - max), the max of each row, at least kLeastOfRow, and in every round each
+// row is divided by its sum, then each column. Backward goes through the divisions again, last first; for a row with sum s that became M:
 //   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s,    M_j  <-  s M_j
 // and in the end  dx = dM M. A chunk is a number of groups. They are small: plain loops.
 #undef HWY_TARGET_INCLUDE
@@ -48,6 +48,16 @@ void softmax_of(const float* x, int64_t n, float* to) {
   const VF sum = hn::Set(d, exponentials(x, n, to));
   each_vector(n,
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Div(lanes.load(to + i), sum), to + i); });
+}
+
+/// `start` writes the matrix that is divided.
+void start(const float* x, int64_t n, float* m) {
+  const VF least = hn::Set(DF(), kLeastOfRow);
+  for (int64_t row = 0; row < n; ++row) exponentials(x + row * n, n, m + row * n);
+  each_vector(n * n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.load(m + i);
+    lanes.store(hn::IfThenElse(hn::Lt(v, least), least, v), m + i);  // NaN stays
+  });
 }
 
 /// `Division` is one step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
@@ -98,7 +108,7 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
       softmax_of(x, group, out);
       continue;
     }
-    exponentials(x, group, out);
+    start(x, spec.size, out);
     balance(out, spec.size, spec.rounds, nullptr);
   }
 }
@@ -117,7 +127,7 @@ void sinkhorn_gradient(const float* x, const float* dout, SoftmaxSpec spec, floa
                        bool add) {
   const int64_t group = int64_t{spec.size} * spec.size;
   float *m = scratch, *dm = m + group, *sums = dm + group;
-  exponentials(x, group, m);
+  start(x, spec.size, m);
   balance(m, spec.size, spec.rounds, sums);
   for (int64_t i = 0; i < group; ++i) dm[i] = dout[i];
   unbalance(m, dm, spec.size, spec.rounds, sums);

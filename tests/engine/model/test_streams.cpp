@@ -101,6 +101,21 @@ TEST_CASE("streams: the matrix of the manifold has rows and columns that add up 
     }
 }
 
+// Their logits can grow without bound in training: a row, or a column, far below the others must not become 0 / 0.
+TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are", "[streams]") {
+  for (const float size : {50.0f, 300.0f, 1e6f}) {
+    INFO(size);
+    Start start(config_of(Placement::ManifoldHyper));
+    std::vector<float> weights = start.weight("L02.ffn.carry");
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / 4 == 1 || i % 4 == 2 ? -size : size;
+    start.store.write(start.store.find("L02.ffn.carry"), weights);
+    start.program->replay({});
+    for (const float m : start.read(start.values.sublayers[3].carry)) CHECK((m >= 0 && m <= 1.001f));
+    for (const float g : start.program->read("L02.ffn.carry", true)) CHECK(std::isfinite(g));
+    CHECK(std::isfinite(start.program->loss()));
+  }
+}
+
 TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]") {
   ModelConfig c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].attention.stream = NormKind::LayerNorm;
