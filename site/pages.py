@@ -18,6 +18,7 @@ GROUPS = {
         ("docs/claims.md", "docs/claims.html"),
         ("docs/reproduction.md", "docs/reproduction.html"),
         ("docs/zoo.md", "docs/zoo.html"),
+        ("docs/studies/streams.md", "docs/studies/streams.html"),
         ("docs/performance.md", "docs/performance.html"),
         ("docs/performance/zen5.md", "docs/performance/zen5.html"),
         ("docs/performance/zen4.md", "docs/performance/zen4.html"),
