@@ -102,7 +102,7 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
   std::vector<Grid> grids;
   std::ptrdiff_t first = 0;
   for (const StudyPart& part : study.parts) {
-    const auto count = static_cast<std::ptrdiff_t>(jobs_of(part.plan).size());
+    const auto count = static_cast<std::ptrdiff_t>(part.plan.runs());
     grids.push_back(grid_of(
         part.plan, {jobs.begin() + first, jobs.begin() + first + count},
         std::vector<std::optional<Record>>(records.begin() + first, records.begin() + first + count)));
