@@ -95,7 +95,7 @@ Exit sweep_command(const SweepOptions& options) {
     const experiments::Studied studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, jobs, studied.records());
+    grid = sweep::grid_of(plan, jobs, studied.records(), sweep::predictions_of(plan, jobs));
     return count_of(study, studied);
   };
   work.show = [&] {

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
+#include "training/data/task.h"
 #include "training/io/nearest.h"
 #include "training/io/text_table.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::sweep {
 namespace {
@@ -18,8 +22,13 @@ namespace {
 using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
-    {"loss", "nats", false}, {"since", "steps", false}, {"gradient", "", true},
-    {"ratio", "", true},     {"beta2", "", false},
+    {"loss", "nats", false},
+    {"since", "steps", false},
+    {"gradient", "", true},
+    {"ratio", "", true},
+    {"beta2", "", false},
+    {"predicted-cosine", "", false},
+    {"predicted-gradient", "", true},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -118,8 +127,31 @@ std::string Grid::text_of(const Cell& cell) const {
   return text;
 }
 
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs) {
+  std::vector<theory::AtStart> predictions(plan.columns() * plan.rows());
+  std::vector<std::pair<DataSpec, double>> known;  // how often symbols repeat in the data of the cells
+  const auto same_token = [&](const RunSpec& spec) {
+    const auto found = std::ranges::find(known, spec.data, &std::pair<DataSpec, double>::first);
+    if (found != known.end()) return found->second;
+    const double token = theory::agreement_of(*make_task(spec.data), spec.model.sequence).token;
+    known.emplace_back(spec.data, token);
+    return token;
+  };
+  for (const Job& job : jobs) {
+    if (job.seed != 1 || !job.refused.empty()) continue;
+    theory::AtStart& of = predictions[job.row * plan.columns() + job.column];
+    try {
+      of = theory::at_start(job.spec.model, same_token(job.spec));
+    } catch (const Error& error) {  // data that cannot be read
+      of.objection = error.what();
+    }
+  }
+  return predictions;
+}
+
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
-             const std::vector<std::optional<Record>>& records) {
+             const std::vector<std::optional<Record>>& records,
+             const std::vector<theory::AtStart>& predictions) {
   Grid grid;
   grid.plan = plan;
   grid.cells.resize(plan.columns() * plan.rows());
@@ -129,6 +161,7 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
       cell.column = column;
       cell.row = row;
       cell.runs.resize(static_cast<size_t>(plan.seeds_of(column, row)));
+      if (!predictions.empty()) cell.predicted = predictions[row * plan.columns() + column];
     }
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
@@ -179,14 +212,23 @@ double value_of(const Cell& cell, Metric metric) {
       return cell.ratio;
     case Metric::Beta2:
       return cell.beta2;
+    case Metric::PredictedCosine:
+      return cell.predicted.cosine;
+    case Metric::PredictedGradient:
+      return cell.predicted.gradient;
   }
   return kUnknown;
 }
 
-std::string value_text(const Cell& cell, Metric metric) {
-  const double value = value_of(cell, metric);
+std::string number_text(double value, Metric metric) {
+  if (metric == Metric::PredictedGradient) return words::with_decimal(fmt::format("{:.3g}", value));
   if (info(metric).log) return words::with_decimal(power(value));
   return words::with_decimal(fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2));
+}
+
+std::string value_text(const Cell& cell, Metric metric) {
+  const double value = value_of(cell, metric);
+  return is_predicted(metric) && !std::isfinite(value) ? "–" : number_text(value, metric);
 }
 
 double ColourScale::colour(double value) const {

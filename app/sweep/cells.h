@@ -11,6 +11,7 @@
 
 #include "app/sweep/sweep_plan.h"
 #include "training/experiments/over_seeds.h"
+#include "training/measure/theory/trainability.h"
 
 namespace normscope::sweep {
 
@@ -28,8 +29,9 @@ struct Cell : OverSeeds {
   size_t column = 0, row = 0;
   size_t data = 0;  ///< index in Grid::data of the data that it reads
   Sign sign = Sign::Waiting;
-  double level = kUnknown;  ///< letter frequencies of its data, nats
-  std::string refused;      ///< why it cannot be trained, where sign is Failed
+  double level = kUnknown;    ///< letter frequencies of its data, nats
+  std::string refused;        ///< why it cannot be trained, where sign is Failed
+  theory::AtStart predicted;  ///< of its network at initialisation
   /// `words` says what the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
   std::string words() const;
 };
@@ -47,9 +49,12 @@ struct Grid {
   std::string unit() const;                     ///< a symbol of its data: "letter"; empty where they differ
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
+/// `predictions_of` are those of every cell, row by row, from the settings alone: nothing is trained.
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs);
 /// `grid_of` takes one record per job. The counts of runs are the same however few records there are yet.
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
-             const std::vector<std::optional<Record>>& records);
+             const std::vector<std::optional<Record>>& records,
+             const std::vector<theory::AtStart>& predictions = {});
 
 /// `share_learned` is (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
 /// is NaN without a finite loss, and where cells read different data.
@@ -57,7 +62,8 @@ double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
 /// `Metric` is what the colour of a cell can show.
-enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2 };
+enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2, PredictedCosine, PredictedGradient };
+inline bool is_predicted(Metric metric) { return metric >= Metric::PredictedCosine; }
 struct MetricInfo {
   const char *name, *unit;
   bool log = false;                  ///< coloured by its logarithm
@@ -65,9 +71,10 @@ struct MetricInfo {
 };
 const MetricInfo& info(Metric metric);
 std::vector<std::string_view> metric_names();
-Metric metric_from(std::string_view name);         ///< throws Error
-double value_of(const Cell& cell, Metric metric);  ///< NaN where there is none
-std::string value_text(const Cell& cell, Metric metric);
+Metric metric_from(std::string_view name);                ///< throws Error
+double value_of(const Cell& cell, Metric metric);         ///< NaN where there is none
+std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
+std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted
 
 /// `ColourScale` places values between the ends of the colours.
 struct ColourScale {

@@ -65,6 +65,7 @@ struct GridBrush {
       }
       Cell one;
       one.runs = {cell.runs[i]};
+      one.predicted = cell.predicted;
       one.summarise();
       p.fill(field, colour_of(one), 2);
       p.outline(field, t.strong, 1, 2);
@@ -76,7 +77,8 @@ struct GridBrush {
     Rect block = at.block(cell.column, cell.row);
     const bool seeds = cell.runs.size() > 1 && at.has_sign() && block.h > 2 * kStripHeight;
     if (seeds) strip(block.take_bottom(kStripHeight - 3, 3), cell);
-    const bool empty = cell.known == 0 || cell.sign == Sign::Failed;
+    const bool predicted = is_predicted(of.metric) && std::isfinite(value_of(cell, of.metric));
+    const bool empty = (cell.known == 0 && !predicted) || cell.sign == Sign::Failed;
     const Colour fill = empty ? t.panel : colour_of(cell);
     p.fill(block, fill, 3);
     if (empty)
@@ -210,7 +212,7 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
   const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
   const auto value = [&](double end) {
     if (!known) return std::string();
-    return words::with_decimal(info(metric).log ? experiments::power(end) : fixed(end, 2));
+    return info(metric).log ? number_text(end, metric) : words::with_decimal(fixed(end, 2));
   };
   const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
                     high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})

@@ -103,9 +103,11 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
   std::ptrdiff_t first = 0;
   for (const StudyPart& part : study.parts) {
     const auto count = static_cast<std::ptrdiff_t>(part.plan.runs());
+    const std::vector<Job> of_part(jobs.begin() + first, jobs.begin() + first + count);
     grids.push_back(grid_of(
-        part.plan, {jobs.begin() + first, jobs.begin() + first + count},
-        std::vector<std::optional<Record>>(records.begin() + first, records.begin() + first + count)));
+        part.plan, of_part,
+        std::vector<std::optional<Record>>(records.begin() + first, records.begin() + first + count),
+        is_predicted(part.metric) ? predictions_of(part.plan, of_part) : std::vector<theory::AtStart>{}));
     first += count;
   }
   return grids;

@@ -25,7 +25,7 @@ constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a te
 /// `cell_text` writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
 std::string cell_text(const Cell& cell, Metric metric) {
   std::string text = mark(cell.sign);
-  if (cell.known == 0 || cell.sign == Sign::Failed) return text;
+  if (cell.sign == Sign::Failed || (cell.known == 0 && !is_predicted(metric))) return text;
   text += " " + value_text(cell, metric);
   if (cell.known > 1) text += fmt::format(" {}/{}", cell.count(Verdict::Learns), cell.known);
   return text;
@@ -79,6 +79,9 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   for (size_t i = 0; i < grid.plan.axes.size(); ++i)
     json["values"][grid.plan.axes[i].key] = grid.plan.axes[i].values[i == 0 ? cell.column : cell.row];
   if (!cell.refused.empty()) json["refused"] = cell.refused;
+  json["predicted"] = {{"cosine", number_json(cell.predicted.cosine)},
+                       {"gradient", number_json(cell.predicted.gradient)}};
+  if (!cell.predicted.objection.empty()) json["predicted"]["objection"] = cell.predicted.objection;
   for (Json& run : json["runs"])
     run["learned"] = number_json(share_learned(grid, *cell.runs[run["seed"].get<size_t>() - 1]));
   return json;
@@ -107,10 +110,15 @@ std::string key_text(const Grid& grid) {
       loss_window_text(grid));
 }
 
-std::string refusals_text(const Grid& grid) {
+/// `refusals_text` says why cells cannot be trained, and of a predicted number why others have none.
+std::string refusals_text(const Grid& grid, Metric metric) {
   std::string out;
   for (const Cell& cell : grid.cells)
-    if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
+    if (!cell.refused.empty())
+      out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
+    else if (is_predicted(metric) && !cell.predicted.objection.empty())
+      out += fmt::format("{}: {}\n", grid.text_of(cell),
+                         words::say("sweep.no_prediction", {{"why", cell.predicted.objection}}));
   return out;
 }
 
@@ -145,7 +153,7 @@ std::string to_text(const Grid& grid, Metric metric) {
   std::string out =
       fmt::format("{}; {}\n{}\n\n", info(metric).title(), setting_text(grid), axes_text(plan, lies));
   out += experiments::to_text(lies ? lying(grid, metric) : upright(grid, metric));
-  return out + "\n" + key_text(grid) + refusals_text(grid);
+  return out + "\n" + key_text(grid) + refusals_text(grid, metric);
 }
 
 Json to_json(const Grid& grid) {
@@ -193,7 +201,7 @@ std::string section_text(const Grid& grid, Metric metric, const std::string& pic
   if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title(), picture);
   out +=
       fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
-  return out + "\n" + key_text(grid) + refusals_text(grid);
+  return out + "\n" + key_text(grid) + refusals_text(grid, metric);
 }
 
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,

@@ -95,7 +95,7 @@ void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& st
     records = records_;
     new_records_ = false;
   }
-  state.grid = std::make_shared<const Grid>(grid_of(plan, jobs, records));
+  state.grid = std::make_shared<const Grid>(grid_of(plan, jobs, records, predictions_));
   grid_made_ = Clock::now();
   grid_cost_ = grid_made_ - before;
 }
@@ -110,7 +110,9 @@ void Worker::work(const Task& task) {
     const std::lock_guard lock(records_mutex_);
     records_ = carried(*before->grid, task.plan, jobs);
   }
+  predictions_.clear();
   fill(task.plan, jobs, state);
+  predictions_ = predictions_of(task.plan, jobs);
   if (!store_) store_ = std::make_unique<experiments::ResultStore>(place_);
   const experiments::Study study = study_of(jobs);
   while (!train(task, study, jobs, state)) {

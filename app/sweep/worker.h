@@ -105,7 +105,8 @@ class Worker : public SweepTrainer {
   // `records_` belongs to the worker's thread and to the threads that train for it; they hold the mutex.
   std::mutex records_mutex_;
   std::vector<std::optional<Record>> records_;
-  std::atomic<bool> new_records_{false};  ///< records came after the grid was made; read unlocked
+  std::vector<theory::AtStart> predictions_;  ///< of the cells; of the worker's thread alone
+  std::atomic<bool> new_records_{false};      ///< records came after the grid was made; read unlocked
   std::unique_ptr<experiments::ResultStore> store_;
   Clock::time_point shown_, grid_made_, began_;
   std::optional<Clock::time_point> differs_since_;  ///< since other cores are wanted than are used

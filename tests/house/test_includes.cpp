@@ -82,7 +82,7 @@ constexpr Room kRooms[] = {
      "engine/core training/io training/files training/records app/words app/ui app/plot app/view app/panels app/compare app/lab"},
     {"app/zoo", "engine/core training/io training/data training/spec training/experiments app/words app/ui"},
     {"app/sweep",
-     "engine/core training/io training/data training/spec training/files training/experiments app/words app/ui app/plot app/view"},
+     "engine/core training/io training/data training/spec training/measure training/files training/experiments app/words app/ui app/plot app/view"},
     {"app/course",
      "engine/core training/io training/spec training/measure training/files training/experiments app/words app/ui app/plot app/tex app/view app/sweep"},
     {"app/lessons",

@@ -110,7 +110,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const Rect words{rest.x, head.y + 26, rest.w - 96, 36};
   rest.take_top(12);
   const TextStyle body{Face::Sans, type::body};
-  const std::string sentence = cell_sentence(cell);
+  const std::string sentence = is_predicted(metric_) ? predicted_sentence(cell) : cell_sentence(cell);
   ui.mark("sweep/cell/sentence", words, sentence, words::say("sweep.cell.help_sentence"));
   if (cell.sign == Sign::Failed)  // the reason from the engine takes the room of the curves
     ui.paint().text_wrapped(rest, body, ui.theme().ink2, sentence, 17);

@@ -33,7 +33,7 @@ void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top
   const TextStyle mono{Face::Mono, type::tick}, small{Face::Sans, type::tick};
   const auto words = [&](double end) {
     if (!std::isfinite(end)) return std::string();
-    return words::with_decimal(info(metric_).log ? experiments::power(end) : fixed(end, 2));
+    return info(metric_).log ? number_text(end, metric_) : words::with_decimal(fixed(end, 2));
   };
   p.text({top.x - 8, top.y + 8}, mono, t.ink3, words(scale_.high), Align::Right);
   p.text({top.x - 8, top.bottom() + 2}, mono, t.ink3, words(scale_.low), Align::Right);

@@ -114,6 +114,14 @@ std::string cell_sentence(const Cell& cell) {
   return words::say("sweep.cell.none");
 }
 
+std::string predicted_sentence(const Cell& cell) {
+  const theory::AtStart& at = cell.predicted;
+  if (!at.objection.empty()) return capitalised(words::say("sweep.no_prediction", {{"why", at.objection}}));
+  if (!std::isfinite(at.cosine)) return words::say("sweep.cell.not_trained");
+  return words::say("sweep.cell.predicted", {{"cosine", value_text(cell, Metric::PredictedCosine)},
+                                             {"gradient", value_text(cell, Metric::PredictedGradient)}});
+}
+
 std::string region_sentence(const Grid& grid, const Brush& brush) {
   int64_t disagree = 0;
   int32_t fewest = 0;

@@ -21,6 +21,8 @@ std::string cell_badge(const Cell& cell);
 /// `cell_sentence` explains a cell: "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.", or why it
 /// cannot be trained.
 std::string cell_sentence(const Cell& cell);
+/// `predicted_sentence` says what theory expects of a cell's network before training, or why it expects nothing.
+std::string predicted_sentence(const Cell& cell);
 /// `region_sentence` sums a region up: "The seeds disagree in 3 of 12 cells."
 std::string region_sentence(const Grid& grid, const Brush& brush);
 /// `progress_words` says how far training is: "2 running, 1 waiting, 20 s left", or why it failed. With `clock` false

@@ -36,7 +36,8 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
   experiments::ResultStore none("");
   const experiments::Studied direct =
       train(study_of(jobs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
-  const std::string expected = json_text(grid_of(plan, jobs_of(plan), direct.records()));
+  const std::string expected =
+      json_text(grid_of(plan, jobs_of(plan), direct.records(), predictions_of(plan, jobs_of(plan))));
   {
     Worker worker(folder.file("store"));
     worker.start(plan, true);
@@ -88,7 +89,8 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   worker.share(true);
   worker.start(plan, true);
   worker.wait();
-  CHECK(json_text(*worker.state()->grid) == json_text(grid_of(plan, jobs_of(plan), direct.records())));
+  CHECK(json_text(*worker.state()->grid) ==
+        json_text(grid_of(plan, jobs_of(plan), direct.records(), predictions_of(plan, jobs_of(plan)))));
 
   const Plan wider = quick_plan(40, "train.lr=1e-3,3e-3,1e-2");
   worker.start(wider, false);
