@@ -172,6 +172,9 @@ struct Figure {
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
   std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
+  /// walk: of each curve, the squares that the norms on its stream read, curves in the order of a layer's sub-layers.
+  std::vector<std::vector<std::string>> walk_norms{};
+  int32_t walk_opens = 0;  ///< walk: the step that it shows first; 0: the last one that is known
   std::vector<std::string>
       chain{};                ///< the squares along a stream and those of its branches, as arrows in a chain
   std::string bars{};         ///< a tape whose norm is drawn as bars, to be moved by hand

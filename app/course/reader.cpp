@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "app/course/language/language.h"
 #include "app/course/map/cells.h"
@@ -25,6 +27,7 @@
 #include "training/files/shipped_folder.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml_table.h"
+#include "training/spec/limits.h"
 
 namespace normscope::course {
 namespace {
@@ -75,6 +78,19 @@ FigureAxis read_axis(Table t) {
   return a;
 }
 
+void read_walk(Figure& f, Table& t) {
+  f.walk = t.texts("walk");
+  if (!f.walk.empty()) {
+    if (t.has("walk_norms"))
+      for (const std::string& of_stack : t.texts("walk_norms")) {
+        std::istringstream ids(of_stack);
+        f.walk_norms.emplace_back(std::istream_iterator<std::string>(ids),
+                                  std::istream_iterator<std::string>());
+      }
+    f.walk_opens = t.whole("walk_opens", 0, kMostSteps, 0);
+  }
+}
+
 Figure read_figure(const std::string& id, Table t) {
   Figure f;
   f.id = id;
@@ -93,7 +109,7 @@ Figure read_figure(const std::string& id, Table t) {
   f.tape = t.text("tape", "");
   if (!f.tape.empty()) f.follow = t.whole("follow", 0, static_cast<int32_t>(kMostSmallNumbers), 0);
   f.ball = t.text("ball", "");
-  f.walk = t.texts("walk");
+  read_walk(f, t);
   f.chain = t.texts("chain");
   f.bars = t.text("bars", "");
   if (!f.bars.empty()) f.bars_beside = t.text("bars_beside", "");

@@ -72,7 +72,8 @@ void Player::draw_rivers(Ui& ui, Rect rect, const Figure& figure) {
   draw_river(ui, "lesson/plot/below", rect, other);
 }
 
-/// `draw_walk` shows the step under the hand, and before a hand was there the last one that is known.
+/// `draw_walk` shows the step under the hand, and before a hand was there the one that the figure opens with, or the last
+/// one that is known.
 void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -82,7 +83,7 @@ void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   const bool known = last >= first;
   Rect foot = rect.take_bottom(kStepRow, 6);
   const auto chosen = walked_.find(figure.id);
-  double step = chosen != walked_.end() ? chosen->second : last;
+  double step = chosen != walked_.end() ? chosen->second : opening_step(figure, {first, last});
   step = std::clamp<double>(step, first, std::max(first, last));
   if (known) {
     const int32_t end = lesson()->curve(figure.walk.front())->to;

@@ -52,7 +52,7 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
       set_field(spec, field.key, text);
       validate(spec);
     } catch (const Error& error) {
-      return without_key(error.what());
+      return words::refused(without_key(error.what()));
     }
   }
   return is_file(field) && !text.empty() ? refused_file(text) : "";
@@ -82,7 +82,7 @@ std::string idle_because(const Field& field, const LabView& view) {
   const size_t space = reason.find(' ');
   if (const Field* decides = find_field(reason.substr(0, space)))
     reason.replace(0, space, shown_as(*decides).label);
-  return reason;
+  return words::refused(reason);
 }
 
 void Rows::open_text(const Field& field, const std::string& name, int only) {

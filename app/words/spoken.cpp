@@ -10,7 +10,7 @@
 namespace normscope::words {
 namespace {
 
-constexpr std::string_view kTable = "training.said";
+constexpr std::string_view kSaid = "training.said", kRefused = "training.refused";
 
 /// `places_in` takes what stands in the places of a text: "learning since step 21" after "learning since step {step}" is
 /// step = 21. Nothing where the phrase is another one.
@@ -36,19 +36,26 @@ struct Known {
   std::vector<const Language::Entry*> with_places;
 };
 
+Known known_in(std::string_view table) {
+  Known found;
+  for (const Language::Entry& entry : words::language("en").entries()) {
+    if (!entry.key.starts_with(table)) continue;
+    const Template& text = entry.forms.front().second;
+    if (text.pieces.size() == 1 && text.pieces.front().place.empty())
+      found.keys.emplace(text.plain, entry.key);
+    else
+      found.with_places.push_back(&entry);
+  }
+  return found;
+}
+
 const Known& known() {
-  static const Known all = [] {
-    Known found;
-    for (const Language::Entry& entry : words::language("en").entries()) {
-      if (!entry.key.starts_with(kTable)) continue;
-      const Template& text = entry.forms.front().second;
-      if (text.pieces.size() == 1 && text.pieces.front().place.empty())
-        found.keys.emplace(text.plain, entry.key);
-      else
-        found.with_places.push_back(&entry);
-    }
-    return found;
-  }();
+  static const Known all = known_in(kSaid);
+  return all;
+}
+
+const Known& known_refusals() {
+  static const Known all = known_in(kRefused);
   return all;
 }
 
@@ -89,6 +96,19 @@ std::string with_decimal(std::string text, const Language& language) {
     out += text[i] == '.' && inside && ends(i, 1) && ends(i, -1) ? sign : std::string(1, text[i]);
   }
   return out;
+}
+
+std::string refused(std::string_view phrase, const Language& language) {
+  if (language.name() == "en") return std::string(phrase);
+  const Known& all = known_refusals();
+  if (const auto at = all.keys.find(phrase); at != all.keys.end()) return language.say(at->second);
+  for (const Language::Entry* entry : all.with_places) {
+    auto places = places_in(entry->forms.front().second, phrase);
+    if (!places) continue;
+    for (Place& place : *places) place.text = refused(place.text, language);
+    return language.say(entry->key, std::span<const Place>(*places));
+  }
+  return spoken(phrase, language);
 }
 
 std::string spoken(std::string_view phrase, const Language& language) {

@@ -121,5 +121,8 @@ std::string with_decimal(std::string text, const Language& language = of_window(
 /// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
 /// assets/words/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
+/// `refused` is the same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
+/// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.
+std::string refused(std::string_view phrase, const Language& language = of_window());
 
 }  // namespace normscope::words

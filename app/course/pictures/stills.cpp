@@ -47,7 +47,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
     paint_chain(p, t, chain, rest, words);
   } else {
     const auto [first, last] = walk_steps(lesson, figure, data);
-    const Walk walk = walk_at(lesson, figure, data, last);
+    const Walk walk = walk_at(lesson, figure, data, opening_step(figure, {first, last}));
     say(last < first ? figure.note : walk_sentence(walk, words));
     paint_walk(p, t, walk, rest, words);
   }

@@ -19,7 +19,8 @@ constexpr float kWalkHead = 26, kWalkKey = 30,
                 kBetweenStacks = 16;  // px: tile and name; the key; between two stacks
 constexpr float kWidestArrow = 64, kShareOfStack = 0.28f;
 constexpr float kSlab = 20, kLowSlab = 16, kSlabPart = 0.4f, kWideSlab = 190;
-constexpr float kInKey = 6;  // px between an arrow and its number
+constexpr float kDivisorRow = 13;  // px: a line beside an arrow, of which there may be two
+constexpr float kInKey = 6;        // px between an arrow and its number
 constexpr float kArrowTip = 9,
                 kArrowBarb = 4;  // px: the height of an arrow's head, and how far it stands out
 constexpr size_t kMostStacks = 4;
@@ -119,6 +120,24 @@ void paint_key(Painter& p, const Theme& t, const Walk& walk, const WalkPlaces& a
   }
 }
 
+/// `divisors_of` are, by layer, the roots of the squares that the norms read on the way from the W2 above to the layer's
+/// own: the sub-layers of the layer above but its last, from the top, then the layer's own last.
+std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& curves, const FigureData& data,
+                                             size_t begin, size_t layers) {
+  std::vector<const std::vector<double>*> squares;
+  for (const std::string& id : curves) squares.push_back(seen_values(id, data));
+  const bool known = std::ranges::all_of(
+      squares, [&](const auto* of_sublayer) { return of_sublayer && of_sublayer->size() >= begin + layers; });
+  if (squares.empty() || !known) return {};
+  std::vector<std::vector<double>> divisors(layers);
+  for (size_t layer = 0; layer < layers; ++layer) {
+    for (size_t sublayer = squares.size() - 1; layer + 1 < layers && sublayer-- > 0;)
+      divisors[layer].push_back(std::sqrt((*squares[sublayer])[begin + layer + 1]));
+    divisors[layer].push_back(std::sqrt((*squares.back())[begin + layer]));
+  }
+  return divisors;
+}
+
 /// `share_words` says a share as people do: the nearest of those that have a word.
 const std::string& share_words(double share, const Words& words) {
   constexpr std::pair<double, const char*> kShares[] = {{100, "hundred_times"},
@@ -156,6 +175,11 @@ std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figur
   return {first, last};
 }
 
+int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps) {
+  const auto [first, last] = steps;
+  return std::clamp(figure.walk_opens > 0 ? figure.walk_opens : last, first, std::max(first, last));
+}
+
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step) {
   Walk walk;
   walk.step = step;
@@ -171,6 +195,8 @@ Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data,
     const std::vector<double>* values = seen_values(id, data);
     for (size_t at = begin; values && at < begin + static_cast<size_t>(layers); ++at)
       if (begin + static_cast<size_t>(layers) <= values->size()) stack.lengths.push_back((*values)[at]);
+    if (const size_t place = walk.stacks.size(); place < figure.walk_norms.size())
+      stack.divisors = divisors_of(figure.walk_norms[place], data, begin, stack.lengths.size());
     walk.stacks.push_back(std::move(stack));
   }
   return walk;
@@ -180,6 +206,16 @@ float arrow_width(const FigureAxis& scale, double length, float widest) {
   if (!(length > scale.low)) return 0;
   const double share = std::log(length / scale.low) / std::log(scale.high / scale.low);
   return widest * static_cast<float>(std::min(1.0, share));
+}
+
+std::string divisors_text(const Painter& p, const std::vector<double>& divisors, float room) {
+  std::string each;
+  double all = 1;
+  for (const double divisor : divisors) {
+    each += fmt::format("{}÷ {}", each.empty() ? "" : " ", number(divisor, 3));
+    all *= divisor;
+  }
+  return fitting(p, kLengthStyle, room, {each, fmt::format("÷ {}", number(all, 3))});
 }
 
 std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const Rect& rect) {
@@ -208,8 +244,13 @@ void paint_walk(Painter& p, const Theme& t, const Walk& walk, const Rect& rect, 
       if (finite) paint_arrow(p, arrow, look.line);
       const float x = arrow.tip.x + at.widest / 2 + kArrowBarb + 8;
       const float room = at.left(i) + at.stack - x;
-      p.text_in({x, arrow.shaft.y, room, arrow.tip.y - arrow.shaft.y}, kLengthStyle,
-                finite ? look.text : t.error,
+      Rect beside{x, arrow.shaft.y, room, arrow.tip.y - arrow.shaft.y};
+      const auto layer = static_cast<size_t>(&arrow - all[i].data());
+      if (beside.h >= 2 * kDivisorRow && layer < walk.stacks[i].divisors.size()) {
+        const std::vector<double>& divisors = walk.stacks[i].divisors[layer];
+        p.text_in(beside.take_top(beside.h / 2), kLengthStyle, t.ink2, divisors_text(p, divisors, room));
+      }
+      p.text_in(beside, kLengthStyle, finite ? look.text : t.error,
                 fitting(p, kLengthStyle, room, {number(arrow.length, 2), number(arrow.length, 1)}));
     }
   }
@@ -245,7 +286,13 @@ std::string wrong_walk(const Lesson& lesson, const Figure& figure) {
     return fmt::format("{} curves: expected at most {}", figure.walk.size(), kMostStacks);
   if (!figure.y.log) return "has no log scale: expected y = { log = true, ... }";
   const Curve* first = lesson.curve(figure.walk.front());
-  for (const std::string& id : figure.walk) {
+  std::vector<std::string> ids = figure.walk;
+  for (const std::vector<std::string>& of_stack : figure.walk_norms)
+    ids.insert(ids.end(), of_stack.begin(), of_stack.end());
+  if (figure.walk_norms.size() > figure.walk.size())
+    return fmt::format("has norms of {} stacks: expected at most {}", figure.walk_norms.size(),
+                       figure.walk.size());
+  for (const std::string& id : ids) {
     const Curve* curve = lesson.curve(id);
     if (!curve || !is_walk(*curve) || !lesson.has_letter(curve->run))
       return fmt::format(

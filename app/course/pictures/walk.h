@@ -1,5 +1,7 @@
 // The walk is a figure of a gradient on its way down: for each run a stack of layers below the loss, at one step, with
-// an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there. The player
+// an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
+// stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
+// the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
 // shows it at the step that the hand chooses, the report and the worksheet at the last.
 #pragma once
 
@@ -18,6 +20,9 @@ struct Walk {
     std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
     std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
+    /// `divisors` are by layer what the norms on the way into it divide the gradient by, in the order in which it passes
+    /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
+    std::vector<std::vector<double>> divisors{};
   };
   std::vector<Stack> stacks;
   int32_t layers = 0;  ///< of the highest stack
@@ -28,8 +33,13 @@ struct Walk {
 /// `walk_steps` is the first step of a figure's curves, and the last that any of them has reached; it is less than the
 /// first where nothing may be seen.
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
+/// `opening_step` is the one that a walk shows before a hand has chosen another.
+int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
 /// `walk_at` takes a step from what may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
+
+/// `divisors_text` writes them for the room there is: "÷ 1.13 ÷ 1.41", or "÷ 1.59" for all of them; empty for none.
+std::string divisors_text(const ui::Painter& p, const std::vector<double>& divisors, float room);
 
 /// `arrow_width` is how wide an arrow is, of at most `widest`.
 float arrow_width(const FigureAxis& scale, double length, float widest);

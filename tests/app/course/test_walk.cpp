@@ -13,8 +13,12 @@
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
+#include "app/ui/svg.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/tape/seal.h"
 #include "refusals/refusals.h"
+#include "training/measure/initial_analysis.h"
 
 namespace normscope::test_walk {
 namespace {
@@ -146,6 +150,69 @@ TEST_CASE("of a model with two stacks a walk names the part, and says whose it i
   CHECK((fall(0) > 2.8 && fall(1) < 2 && fall(2) < 1.7));
 }
 
+TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
+  const std::optional<Results> kept = load_results(lesson);
+  REQUIRE(kept);
+  FigureData data;
+  data.reference = &*kept;
+  const Figure& figure = *lesson.figure("walk");
+  const Walk start = walk_at(lesson, figure, data, opening_step(figure, walk_steps(lesson, figure, data)));
+  CHECK(start.step == 1);
+  const auto square = [&](const char* curve, size_t layer) { return kept->curves.at(curve).mean[layer - 1]; };
+  const Walk::Stack& decoder = start.stacks[0];
+  REQUIRE(decoder.divisors.size() == 6);
+  CHECK(decoder.divisors[5] == std::vector{std::sqrt(square("sum_ffn_dec_A", 6))});
+  // From layer 3 down to layer 2: cross-attention's norm of layer 3, self-attention's, then layer 2's own last one.
+  CHECK(decoder.divisors[1] == std::vector{std::sqrt(square("sum_cross_dec_A", 3)),
+                                           std::sqrt(square("sum_attn_dec_A", 3)),
+                                           std::sqrt(square("sum_ffn_dec_A", 2))});
+  CHECK(start.stacks[1].divisors[1].size() == 2);
+  CHECK(start.stacks[2].divisors.empty());  // Pre-LN has no norm on the stream
+  for (size_t layer = 1; layer < 6; ++layer) CHECK(decoder.divisors[layer - 1][0] > 1.1);
+}
+
+TEST_CASE("the divisors are written one by one, or where room is short as their product", "[lesson]") {
+  ui::to_svg("divisors", [](ui::Painter& p, const ui::Theme&) {
+    const std::vector<double> three{1.25, 2, 1};
+    CHECK(divisors_text(p, three, 400) == "÷ 1.25 ÷ 2 ÷ 1");
+    CHECK(divisors_text(p, three, 60) == "÷ 2.5");
+    CHECK(divisors_text(p, {}, 400).empty());
+    return ui::Vec{10, 10};
+  });
+}
+
+TEST_CASE("a norm divides the gradient by the spread of what it read, but for what lies along the row",
+          "[lesson]") {
+  const auto backend = make_cpu_backend(1);
+  ModelConfig config;
+  config.vocabulary = 40;
+  config.layers = 3;
+  set_placement(config, Placement::Post);
+  Store store(*backend);
+  Tape tape(store);
+  const ModelValues model = record_transformer(tape, config, {.batch = 4, .sequence = 32});
+  store.materialize(1);
+  Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
+  const Batch batch = random_batch(config, 4, 32, 1);
+  std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
+  std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+  program.replay({});
+  const auto norm = [&](ValueId value, bool gradient) {
+    double sum = 0;
+    const std::vector<float> x = program.read(tape.value(value).name, gradient);
+    for (float v : x) sum += static_cast<double>(v) * v;
+    return std::sqrt(sum / (gradient ? 1 : static_cast<double>(x.size())));
+  };
+  for (const SublayerValues& sub : model.sublayers) {
+    INFO(sub.name);
+    const double passed = norm(sub.sum, true) / norm(sub.output, true), spread = norm(sub.sum, false);
+    CHECK(spread > 1.05);  // or nothing would be told apart from passing unchanged
+    CHECK(passed * spread < 1.03);
+    CHECK(passed * spread > 0.75);
+  }
+}
+
 TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
   const Seen seen;
   REQUIRE(seen.kept);
@@ -185,6 +252,7 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
     CHECK(holds(svg, "At step 20 layer 1 of A hears about a thousandth"));
     for (const Walk::Stack& stack : seen.at(20).stacks)
       for (const double length : stack.lengths) CHECK(holds(svg, ">" + ui::number(length, 2) + "</text>"));
+    CHECK(holds(svg, "÷ " + ui::number(seen.at(20).stacks[0].divisors[5][0], 3)));
   }
   CHECK(holds(worksheet(first_steps(), seen.kept, true), "id=\"compare-walk\""));
   CHECK_FALSE(holds(worksheet(first_steps(), seen.kept, false), "id=\"compare-walk\""));

@@ -19,9 +19,11 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "catch.hpp"
+#include "engine/core/error.h"
 #include "test_paths.h"
 #include "training/data/identity/data_identity.h"
 #include "training/spec/spec.h"
+#include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test_other_language {
@@ -196,6 +198,41 @@ TEST_CASE("other language: a control has one name in every language") {
     for (const std::string& name : german[where])
       if (!names.contains(name)) FAIL_CHECK("only in German: " << name);
   }
+}
+
+TEST_CASE("other language: why a value is refused, and why a setting is not read, is said in German") {
+  const words::Language& german = words::language("de");
+  const auto check = [&](const std::string& why) {
+    const std::string said = words::refused(why, german);
+    if (said.find("expected") != said.npos || said == why) FAIL_CHECK("only in English: " << why);
+  };
+  const auto without_key = [](const std::string& line) { return line.substr(line.find("] ") + 2); };
+  std::set<std::string> reasons;
+  for (const std::string& preset : offered_presets())
+    for (const Field& field : spec_fields()) {
+      const RunSpec spec = preset_run(preset);
+      const std::string unused = unused_reason(spec, field.key);
+      if (!unused.empty()) reasons.insert(unused);
+      std::vector<std::string> values = {"x", "-1", "1e9", "0", "7", "0.5", "true"};
+      values.insert(values.end(), field.choices.begin(), field.choices.end());
+      for (const std::string& value : values) {
+        RunSpec changed = spec;
+        try {
+          set_field(changed, field.key, value);
+          validate(changed);
+        } catch (const Error& error) {
+          reasons.insert(without_key(error.what()));
+        }
+      }
+    }
+  CHECK(reasons.size() > 100);
+  for (const std::string& why : reasons) check(why);
+  CHECK(words::refused("7 is out of range: expected 0 to 0.9", german) ==
+        "7 liegt außerhalb: erwartet wird 0 bis 0,9");
+  CHECK(
+      words::refused("Skalierung is none: expected linear, llama3 or yarn, with rotary positions", german) ==
+      "Skalierung ist none: erwartet wird linear, llama3 oder yarn, mit rotary als Positionen");
+  CHECK(words::spoken("this or that", german) == "this or that");  // a name that somebody gave is no list
 }
 
 TEST_CASE("other language: numbers that a program wrote get the comma, versions do not") {
