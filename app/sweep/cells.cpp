@@ -19,7 +19,7 @@ using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
     {"loss", "nats", false}, {"since", "steps", false}, {"gradient", "", true},
-    {"ratio", "", true},     {"beta2", "", false},
+    {"ratio", "", true},     {"beta2", "", false},      {"measured", "", true},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -154,9 +154,15 @@ const std::string& MetricInfo::title() const { return words::say(fmt::format("sw
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
+std::string title_of(const Grid& grid, Metric metric) {
+  if (metric != Metric::Measured) return info(metric).title();
+  return words::say("sweep.metric.measured", {{"number", grid.measure}});
+}
+
 std::vector<std::string_view> metric_names() {
   std::vector<std::string_view> names;
-  for (const MetricInfo& row : kMetrics) names.emplace_back(row.name);
+  for (const MetricInfo& row : kMetrics)
+    if (&row != &info(Metric::Measured)) names.emplace_back(row.name);
   return names;
 }
 
@@ -179,12 +185,16 @@ double value_of(const Cell& cell, Metric metric) {
       return cell.ratio;
     case Metric::Beta2:
       return cell.beta2;
+    case Metric::Measured:
+      return cell.measured;
   }
   return kUnknown;
 }
 
 std::string value_text(const Cell& cell, Metric metric) {
   const double value = value_of(cell, metric);
+  if (metric == Metric::Measured)
+    return words::with_decimal(std::isfinite(value) ? fmt::format("{:.3g}", value) : "–");
   if (info(metric).log) return words::with_decimal(power(value));
   return words::with_decimal(fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2));
 }
