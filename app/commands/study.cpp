@@ -51,38 +51,30 @@ std::string study_command_of(const AskedStudy& options, std::string_view between
   return line + backend_line(options.study.backend, between);
 }
 
-/// `picture_of` is the file of a part's picture in --out; empty without --out.
-std::string picture_of(const AskedStudy& options, const sweep::StudyPart& part) {
-  return options.study.out.empty() ? ""
-                                   : fmt::format("{}/{}-{}.svg", options.study.out, options.name, part.name);
-}
-
-/// `pictures_beside` are their paths as seen from the page, which lies in the same folder.
-std::vector<std::string> pictures_beside(const AskedStudy& options, const sweep::StudyFile& study) {
-  std::vector<std::string> pictures;
-  for (const sweep::StudyPart& part : study.parts)
-    pictures.push_back(options.study.out.empty() ? "" : fmt::format("{}-{}.svg", options.name, part.name));
-  return pictures;
-}
-
 Exit train_study(const AskedStudy& options) {
   const sweep::StudyFile asked = study_of(options);
   const std::vector<sweep::Job> jobs = sweep::jobs_of(asked);
-  const experiments::Study study = sweep::study_of(jobs);
+  const experiments::Study study = sweep::study_of(asked, jobs);
   std::vector<sweep::Grid> grids;
   StudyWork work{.name = "study",
                  .file = options.name,
                  .of = fmt::format("{} grids", asked.parts.size()),
                  .runs = static_cast<int64_t>(jobs.size()),
                  .inputs = {{"a study", asked.file}}};
+  const auto picture_of = [&](const sweep::StudyPart& part, sweep::Metric metric) {
+    return options.study.out.empty()
+               ? std::string()
+               : fmt::format("{}/{}", options.study.out, sweep::picture_name(asked, part, metric));
+  };
   for (const sweep::StudyPart& part : asked.parts)
-    work.outputs.push_back({"--out", picture_of(options, part)});
+    for (const sweep::Metric metric : part.metrics())
+      work.outputs.push_back({"--out", picture_of(part, metric)});
   work.command = [&](std::string_view between) { return study_command_of(options, between); };
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     const experiments::Studied studied =
         experiments::train(study, store, runner, on_progress, [](size_t, const experiments::Taken&) {});
-    grids = sweep::grids_of(asked, jobs, studied.records());
+    grids = sweep::grids_of(asked, jobs, sweep::records_of(asked, studied));
     return count_of(study, studied);
   };
   work.show = [&] {
@@ -92,13 +84,14 @@ Exit train_study(const AskedStudy& options) {
   work.json = [&] { return sweep::to_json(asked, grids).dump(1) + "\n"; };
   work.csv = [&] { return sweep::to_csv(asked, grids); };
   work.markdown = [&](const StudyFiles& files) {
-    return sweep::to_markdown(asked, grids, pictures_beside(options, asked),
+    return sweep::to_markdown(asked, grids, !options.study.out.empty(),
                               page_command(work.command(" "), files));
   };
   work.close = [&](Closing& closing) {
     for (size_t i = 0; i < grids.size(); ++i)
-      closing.save(picture_of(options, asked.parts[i]), "study",
-                   [&] { return sweep::to_svg(grids[i], asked.parts[i].metric); });
+      for (const sweep::Metric metric : asked.parts[i].metrics())
+        closing.save(picture_of(asked.parts[i], metric), "study",
+                     [&] { return sweep::to_svg(grids[i], metric); });
     return Exit::Ok;
   };
   return run_study(options.study, work);

@@ -29,6 +29,7 @@ constexpr MetricInfo kMetrics[] = {
     {"beta2", "", false},
     {"predicted-cosine", "", false},
     {"predicted-gradient", "", true},
+    {"measured", "", true},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -187,9 +188,15 @@ const std::string& MetricInfo::title() const { return words::say(fmt::format("sw
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
+std::string title_of(const Grid& grid, Metric metric) {
+  if (metric != Metric::Measured) return info(metric).title();
+  return words::say("sweep.metric.measured", {{"number", grid.measure}});
+}
+
 std::vector<std::string_view> metric_names() {
   std::vector<std::string_view> names;
-  for (const MetricInfo& row : kMetrics) names.emplace_back(row.name);
+  for (const MetricInfo& row : kMetrics)
+    if (&row != &info(Metric::Measured)) names.emplace_back(row.name);
   return names;
 }
 
@@ -216,19 +223,23 @@ double value_of(const Cell& cell, Metric metric) {
       return cell.predicted.cosine;
     case Metric::PredictedGradient:
       return cell.predicted.gradient;
+    case Metric::Measured:
+      return cell.measured;
   }
   return kUnknown;
 }
 
 std::string number_text(double value, Metric metric) {
-  if (metric == Metric::PredictedGradient) return words::with_decimal(fmt::format("{:.3g}", value));
+  if (metric == Metric::PredictedGradient || metric == Metric::Measured)
+    return words::with_decimal(fmt::format("{:.3g}", value));
   if (info(metric).log) return words::with_decimal(power(value));
   return words::with_decimal(fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2));
 }
 
 std::string value_text(const Cell& cell, Metric metric) {
   const double value = value_of(cell, metric);
-  return is_predicted(metric) && !std::isfinite(value) ? "–" : number_text(value, metric);
+  const bool may_lack = is_predicted(metric) || metric == Metric::Measured;
+  return may_lack && !std::isfinite(value) ? "–" : number_text(value, metric);
 }
 
 double ColourScale::colour(double value) const {

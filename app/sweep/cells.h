@@ -38,6 +38,7 @@ struct Cell : OverSeeds {
 
 struct Grid {
   Plan plan;
+  std::string measure{};       ///< the number of Metric::Measured, as a study names it; empty: none
   std::vector<Cell> cells;     ///< row by row, columns x rows of them
   std::vector<DataSpec> data;  ///< the different data that the trainable cells read
   double level = kUnknown;     ///< letter frequencies, nats, of a cell that knows them; NaN where data differ
@@ -61,20 +62,33 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
-/// `Metric` is what the colour of a cell can show.
-enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2, PredictedCosine, PredictedGradient };
-inline bool is_predicted(Metric metric) { return metric >= Metric::PredictedCosine; }
+/// `Metric` is what the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
+enum class Metric : uint8_t {
+  Loss,
+  Since,
+  Gradient,
+  Ratio,
+  Beta2,
+  PredictedCosine,
+  PredictedGradient,
+  Measured
+};
+inline bool is_predicted(Metric metric) {
+  return metric == Metric::PredictedCosine || metric == Metric::PredictedGradient;
+}
 struct MetricInfo {
   const char *name, *unit;
   bool log = false;                  ///< coloured by its logarithm
   const std::string& title() const;  ///< "final loss"
 };
 const MetricInfo& info(Metric metric);
-std::vector<std::string_view> metric_names();
+/// `title_of` names the number too, where the metric is Measured.
+std::string title_of(const Grid& grid, Metric metric);
+std::vector<std::string_view> metric_names();             ///< of a sweep
 Metric metric_from(std::string_view name);                ///< throws Error
 double value_of(const Cell& cell, Metric metric);         ///< NaN where there is none
 std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
-std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted
+std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
 
 /// `ColourScale` places values between the ends of the colours.
 struct ColourScale {

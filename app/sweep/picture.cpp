@@ -35,7 +35,7 @@ GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
 Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float x = space::pad;
-  p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(info(metric).title()));
+  p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(title_of(grid, metric)));
   const std::string note = metric == Metric::Loss ? loss_note(grid) + "; " : "";
   p.text({x, 48}, body, t.ink3, note + setting_text(grid));
   p.text({x, 68}, body, t.ink2, grid_sentence(grid));
@@ -57,7 +57,7 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
 }  // namespace
 
 std::string to_svg(const Grid& grid, Metric metric) {
-  return ui::to_svg(info(metric).title(),
+  return ui::to_svg(title_of(grid, metric),
                     [&](Painter& p, const Theme& t) { return paint_sweep(p, t, grid, metric); });
 }
 

@@ -28,6 +28,12 @@ StudyPart part_of(Table& table) {
     table.refuse("name", fmt::format("'{}': expected small letters, digits and hyphens", part.name));
   part.title = table.text("title");
   const std::string metric = table.text("metric", "loss");
+  part.measure = table.text("measure", "");
+  if (!part.measure.empty() && !experiments::is_number_of_the_end(part.measure))
+    table.refuse("measure",
+                 fmt::format("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
+                             "such as L*.attn.out.mean_square",
+                             part.measure));
   PlanText text;
   text.axes = table.texts("axes");
   if (table.has("set")) text.set = table.texts("set");
@@ -91,6 +97,31 @@ StudyFile quick(StudyFile study) {
   return study;
 }
 
+std::vector<Metric> StudyPart::metrics() const {
+  return measure.empty() ? std::vector{metric} : std::vector{metric, Metric::Measured};
+}
+
+experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs) {
+  experiments::Study runs = study_of(jobs);
+  for (const StudyPart& part : study.parts)
+    if (!part.measure.empty()) runs.parts |= experiments::kLast;
+  return runs;
+}
+
+std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied) {
+  std::vector<std::optional<Record>> records = studied.records();
+  size_t run = 0;
+  for (const StudyPart& part : study.parts)
+    for (const size_t end = run + static_cast<size_t>(part.plan.runs()); run < end; ++run)
+      if (records[run] && !part.measure.empty())
+        records[run]->measured = experiments::largest(studied.runs[run]->last, part.measure);
+  return records;
+}
+
+std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric) {
+  return fmt::format("{}-{}{}.svg", study.name, part.name, metric == Metric::Measured ? "-measured" : "");
+}
+
 std::vector<Job> jobs_of(const StudyFile& study) {
   std::vector<Job> all;
   for (const StudyPart& part : study.parts) std::ranges::move(jobs_of(part.plan), std::back_inserter(all));
@@ -108,6 +139,7 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
         part.plan, of_part,
         std::vector<std::optional<Record>>(records.begin() + first, records.begin() + first + count),
         is_predicted(part.metric) ? predictions_of(part.plan, of_part) : std::vector<theory::AtStart>{}));
+    grids.back().measure = part.measure;
     first += count;
   }
   return grids;
@@ -116,7 +148,8 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids) {
   std::string out = fmt::format("{}\n{}\n", study.title, study.question);
   for (size_t i = 0; i < grids.size(); ++i)
-    out += fmt::format("\n{}\n{}", study.parts[i].title, to_text(grids[i], study.parts[i].metric));
+    for (const Metric metric : study.parts[i].metrics())
+      out += fmt::format("\n{}\n{}", study.parts[i].title, to_text(grids[i], metric));
   return out;
 }
 
@@ -135,14 +168,19 @@ std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids) {
   return out;
 }
 
-std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids,
-                        const std::vector<std::string>& pictures, const std::string& command) {
+std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
+                        const std::string& command) {
   std::string out = fmt::format("# {}\n\n{}\n\nMade by `{}`.\n", study.title, study.question, command);
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
-  for (size_t i = 0; i < grids.size(); ++i)
-    out += fmt::format("\n## {}\n\n{}.\n{}", study.parts[i].title, setting_text(grids[i]),
-                       section_text(grids[i], study.parts[i].metric, pictures[i]));
+  for (size_t i = 0; i < grids.size(); ++i) {
+    const StudyPart& part = study.parts[i];
+    out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grids[i]));
+    for (const Metric metric : part.metrics()) {
+      if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grids[i], metric));
+      out += section_text(grids[i], metric, with_pictures ? picture_name(study, part, metric) : "");
+    }
+  }
   if (!study.sources.empty()) out += "\n## Sources\n\n";
   for (const std::string& source : study.sources) out += fmt::format("- {}\n", source);
   return out;

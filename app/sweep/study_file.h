@@ -14,7 +14,12 @@ namespace normscope::sweep {
 struct StudyPart {
   std::string name, title;
   Metric metric = Metric::Loss;
+  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
+  /// empty: none. See experiments::largest.
+  std::string measure{};
   Plan plan;
+  /// `metrics` are what is shown: one table and one picture each.
+  std::vector<Metric> metrics() const;
 };
 
 struct StudyFile {
@@ -34,6 +39,12 @@ StudyFile read_study(const std::string& folder, std::string_view name);
 /// `quick` is the same with one seed in each cell.
 StudyFile quick(StudyFile study);
 
+/// `study_of` is what is trained and measured, and `records_of` what came of it, with each part's own number.
+experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs);
+std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied);
+/// `picture_name` is "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
+std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
+
 /// `jobs_of` are those of all parts, one part after the other, and `grids_of` the parts' grids again.
 std::vector<Job> jobs_of(const StudyFile& study);
 std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
@@ -42,8 +53,8 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);
 std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids);
-/// `to_markdown` writes the page; `pictures` are the paths of the parts' pictures as seen from it, or empty.
-std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids,
-                        const std::vector<std::string>& pictures, const std::string& command);
+/// `to_markdown` writes the page; `with_pictures`: they lie beside it.
+std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
+                        const std::string& command);
 
 }  // namespace normscope::sweep

@@ -82,8 +82,12 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   json["predicted"] = {{"cosine", number_json(cell.predicted.cosine)},
                        {"gradient", number_json(cell.predicted.gradient)}};
   if (!cell.predicted.objection.empty()) json["predicted"]["objection"] = cell.predicted.objection;
-  for (Json& run : json["runs"])
-    run["learned"] = number_json(share_learned(grid, *cell.runs[run["seed"].get<size_t>() - 1]));
+  if (!grid.measure.empty()) json["measured"] = number_json(cell.measured);
+  for (Json& run : json["runs"]) {
+    const Record& record = *cell.runs[run["seed"].get<size_t>() - 1];
+    run["learned"] = number_json(share_learned(grid, record));
+    if (!grid.measure.empty()) run["measured"] = number_json(record.measured);
+  }
   return json;
 }
 
@@ -151,7 +155,7 @@ std::string to_text(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
   const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
   std::string out =
-      fmt::format("{}; {}\n{}\n\n", info(metric).title(), setting_text(grid), axes_text(plan, lies));
+      fmt::format("{}; {}\n{}\n\n", title_of(grid, metric), setting_text(grid), axes_text(plan, lies));
   out += experiments::to_text(lies ? lying(grid, metric) : upright(grid, metric));
   return out + "\n" + key_text(grid) + refusals_text(grid, metric);
 }
@@ -171,6 +175,7 @@ Json to_json(const Grid& grid) {
                {"cells", Json::array()},
                {"border", Json::array()}};
   for (const MoreSeeds& more : plan.more) json["more_seeds"].push_back(to_text(more, plan));
+  if (!grid.measure.empty()) json["measure"] = grid.measure;
   for (const Axis& axis : plan.axes)
     json["axes"].push_back(
         {{"key", axis.key}, {"title", axis.title()}, {"text", to_text(axis)}, {"values", axis.values}});
@@ -184,6 +189,7 @@ std::string to_csv(const Grid& grid) {
   Table table;
   for (const Axis& axis : grid.plan.axes) table.columns.push_back({axis.key, "", experiments::Kind::Data});
   table.columns = joined(joined(table.columns, run_columns()), experiments::data_columns({"learned"}));
+  if (!grid.measure.empty()) table.columns = joined(table.columns, experiments::data_columns({"measured"}));
   for (const Cell& cell : grid.cells)
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       if (!cell.runs[i]) continue;
@@ -191,6 +197,7 @@ std::string to_csv(const Grid& grid) {
       if (grid.plan.axes.size() > 1) row.emplace_back(grid.plan.axes[1].values[cell.row]);
       row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
       row.emplace_back(share_learned(grid, *cell.runs[i]));
+      if (!grid.measure.empty()) row.emplace_back(cell.runs[i]->measured);
       table.rows.push_back(std::move(row));
     }
   return experiments::to_csv(table);
@@ -198,9 +205,10 @@ std::string to_csv(const Grid& grid) {
 
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture) {
   std::string out;
-  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title(), picture);
+  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", title_of(grid, metric), picture);
   out +=
       fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
+  if (metric == Metric::Measured) return out;  // the losses stand above it, with the key
   return out + "\n" + key_text(grid) + refusals_text(grid, metric);
 }
 

@@ -73,6 +73,8 @@ void OverSeeds::summarise() {
   gradient = geometric(*this, [](const Record& r) { return r.gradient_first; });
   ratio = geometric(*this, [](const Record& r) { return r.gradient_first / r.gradient_last; });
   beta2 = mean_beta2(*this);
+  double spread = kUnknown;
+  spread_over(*this, &Record::measured, measured, spread);
 }
 
 int32_t OverSeeds::count(Verdict verdict) const {

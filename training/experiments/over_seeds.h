@@ -26,6 +26,7 @@ struct OverSeeds {
   double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
   double beta2 = kUnknown;                              ///< mean over the seeds
   double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score
+  double measured = kUnknown;                           ///< mean of Record::measured
   /// `summarise` fills in everything above from `runs`.
   void summarise();
 };

@@ -39,6 +39,8 @@ struct Record {
   /// `score` comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
   /// character of a model with a memory. It is unknown for other models.
   double score = kUnknown;
+  double measured =
+      kUnknown;  ///< the number that a part of a study shows; not stored, as it is taken from a Taken
   /// `curve` has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
   /// the last one the mean of what is left. There are at most kCurve of them.
   std::vector<double> curve;

@@ -30,6 +30,7 @@ Taken failed(const std::string& why) {
 
 /// `asked_of` drops parts that were not asked for, which take room: a sweep has a hundred thousand runs.
 Taken asked_of(Taken taken, Parts asked) {
+  if (!(asked & kLast)) taken.last = {};
   if (asked & kLayers) return taken;
   taken.frames = {};
   taken.start = taken.end = {};
@@ -104,6 +105,7 @@ Studied train(const Study& study, ResultStore& store, const RunnerOptions& optio
     plan.keep_state = plan.live = true;
     plan.validate_every = kValidationEvery;
   }
+  if (study.parts & kLast) plan.live = true;
   plan.measure = [&](size_t i) {
     TakingHooks hooks{.taken = [&gathering, i](Taken taken) { gathering.take(i, std::move(taken)); }};
     if (study.on_run) hooks.ended = [&study, place = places[i]](Run& run) { study.on_run(place, run); };

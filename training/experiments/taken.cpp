@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "training/io/input_value.h"
@@ -15,9 +16,9 @@ namespace {
 
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
-constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten;
+constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten | kLast;
 /// `kOfClaims` is what was measured for claims when files did not say it.
-constexpr Parts kOfClaims = kAll & ~kShares;
+constexpr Parts kOfClaims = kScores | kLayers | kLeftOut | kWritten;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
 /// `as_many` is a number for each name.
@@ -41,6 +42,23 @@ bool kept_share(const std::string& name) {
   const size_t dot = rest.find('.');
   const std::string row = rest.substr(0, dot), column = rest.substr(dot + 1);
   return column == "sum" || column == "0" || column == row;
+}
+
+/// `spelled` is what a study's word for a number stands for.
+std::string_view spelled(std::string_view pattern) {
+  if (pattern == "critical_rate") return kCriticalStat;
+  return pattern == "largest_logit" ? "*logit*" : pattern;
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (; !name.empty(); name.remove_prefix(1))
+    if (matches(name, pattern)) return true;
+  return matches(name, pattern);
 }
 
 }  // namespace
@@ -84,6 +102,7 @@ void io(Io& io, codec::Of<Io, Taken>& taken) {
     io("start", taken.start);
     io("end", taken.end);
   }
+  if (taken.has(kLast)) io("last", taken.last);
   if (taken.has(kWritten)) io("bleu", taken.bleu);
   if (taken.has(kLeftOut)) io("left_out", taken.left_out, codec::List{0, kMostStacks, codec::Object{}});
 }
@@ -111,6 +130,29 @@ bool kept_at_steps(const std::string& name) {
 bool kept_at_moments(const std::string& name) {
   static const std::regex pattern(fmt::format(R"((enc\.|dec\.)?L\d\d{})", kMoments));
   return kept_share(name) || std::regex_match(name, pattern);
+}
+
+bool kept_at_end(const std::string& name) {
+  static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
+  return name == kCriticalStat || std::regex_match(name, logits) || kept_at_steps(name) ||
+         kept_at_moments(name);
+}
+
+double largest(const Numbers& numbers, std::string_view pattern) {
+  double most = kUnknown;
+  for (size_t i = 0; i < numbers.names.size(); ++i)
+    if (std::isfinite(numbers.values[i]) && !(numbers.values[i] <= most) &&
+        matches(numbers.names[i], spelled(pattern)))
+      most = numbers.values[i];
+  return most;
+}
+
+bool is_number_of_the_end(std::string_view pattern) {
+  if (pattern == "largest_logit") return true;
+  std::string name(spelled(pattern));
+  for (size_t star = name.find('*'); star != name.npos; star = name.find('*'))
+    name.replace(star, 1, star > 0 && name[star - 1] == 'L' ? "01" : "1");
+  return kept_at_end(name);
 }
 
 bool is_number_of_a_step(const std::string& y, bool by_layer) {

@@ -26,6 +26,7 @@ inline constexpr Parts kScores = 2;    ///< validation, accuracy, attachment
 inline constexpr Parts kLayers = 4;    ///< frames, start, end
 inline constexpr Parts kLeftOut = 8;   ///< left_out
 inline constexpr Parts kWritten = 16;  ///< bleu
+inline constexpr Parts kLast = 32;     ///< last: the run measures itself at every step
 /// `kAlways` is measured of every run, whoever asks.
 inline constexpr Parts kAlways = kShares | kScores;
 
@@ -60,6 +61,7 @@ struct Taken {
   double bleu = kUnknown;        ///< of an encoder-decoder; claims/README.md says of which text and how
   Frames frames;
   Numbers start, end;  ///< of measure/step_metrics.h over one batch, before and after training
+  Numbers last;        ///< the newest value of each number of the history that a study can show
   std::vector<LeftOutRise> left_out;
   double seconds = 0;  ///< of one core, to train and measure; not written into tables of a study
   bool has(Parts asked) const { return (parts & asked) == asked; }
@@ -76,6 +78,14 @@ std::vector<int32_t> ladder();
 /// `kept_at_steps` says whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
 bool kept_at_steps(const std::string& name);
 bool kept_at_moments(const std::string& name);
+/// `kept_at_end` says whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
+/// largest logits and the critical rate.
+bool kept_at_end(const std::string& name);
+/// `largest` is the largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
+/// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.
+double largest(const Numbers& numbers, std::string_view pattern);
+/// `is_number_of_the_end` says whether `largest` can find anything in `last`.
+bool is_number_of_the_end(std::string_view pattern);
 /// `is_number_of_a_step` says whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
 /// b". With `by_layer`, L* stands in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);

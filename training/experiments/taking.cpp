@@ -189,6 +189,28 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   return true;
 }
 
+/// `take_last` writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
+/// in a layout, found once for each.
+void take_last(const Run& run, std::vector<size_t>& places, Numbers& last) {
+  const History& history = *run.history();
+  std::vector<float> all;
+  int32_t found = 0;
+  if (!history.frame(run.steps_done(), all, found) || found != run.steps_done()) return;
+  const std::vector<StatInfo>& layout = history.layout();
+  if (places.empty() || places.back() >= layout.size() || layout[places.back()].name != last.names.back()) {
+    std::vector<std::string> names;
+    places.clear();
+    for (size_t i = 0; i < layout.size(); ++i)
+      if (kept_at_end(layout[i].name)) {
+        places.push_back(i);
+        names.push_back(layout[i].name);
+      }
+    if (names != last.names) last = {std::move(names), std::vector<double>(places.size(), kUnknown)};
+  }
+  for (size_t i = 0; i < places.size(); ++i)
+    if (std::isfinite(all[places[i]])) last.values[i] = short_number(static_cast<double>(all[places[i]]));
+}
+
 std::string without_padding(const Task& task, std::span<const int32_t> row) {
   std::vector<int32_t> symbols;
   for (const int32_t symbol : row)
@@ -283,6 +305,7 @@ class Taking final : public Measurement {
     if (taken_.has(kLayers) &&
         (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
       take_frame(run, step, taken_.frames);
+    if (taken_.has(kLast)) take_last(run, places_, taken_.last);
     return !hooks_.stepped || hooks_.stepped(run);
   }
   void afterwards(Run& run) override {
@@ -291,6 +314,7 @@ class Taking final : public Measurement {
     };
     if (run.steps_done() >= Record::kGradientStep && !take_gradients(run, taken_.record))
       gone(Record::kGradientStep);
+    if (taken_.has(kLast)) fail("result", "it did not measure itself at every step");
     if (!taken_.has(kLayers)) return;
     for (const int32_t step : ladder())
       if (step <= run.steps_done() && !take_frame(run, step, taken_.frames)) gone(step);
@@ -320,7 +344,8 @@ class Taking final : public Measurement {
   }
   bool go_on(const InputValue& so_far) override {
     Taken taken = taken_from(so_far);
-    if (taken_.has(kLayers) && !taken.has(kLayers)) return false;  // the other parts are measured at the end
+    const Parts on_the_way = kLayers | kLast;  // the other parts are measured at the end
+    if ((taken_.parts & ~taken.parts & on_the_way) != 0) return false;
     taken.parts |= taken_.parts;
     taken_ = std::move(taken);
     since_ = Clock::now();
@@ -347,6 +372,7 @@ class Taking final : public Measurement {
   Parts& found_;
   TakingHooks hooks_;
   Taken taken_;
+  std::vector<size_t> places_{};  ///< of `last` in the history
   Clock::time_point since_ = Clock::now();
 };
 

@@ -1,4 +1,5 @@
 // These tests cover studies as files: what comes with the program, a grid for each part, the page, the command.
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -72,6 +73,54 @@ TEST_CASE("study: the command trains what its parts need once, and writes page, 
   INFO(again.out << again.err);
   CHECK(again.code == 0);
   CHECK(again.out.find("Second") != std::string::npos);
+}
+
+TEST_CASE("study: a part shows a number of its runs' history beside the loss", "[study]") {
+  const Folder folder;
+  std::string text = small_study();
+  text.replace(text.find("seeds = 1"), 9, "seeds = 2\nmeasure = \"L*.attn.out.mean_square\"");
+  folder.write("small.toml", text);
+  const std::string command = "study small --studies " + folder.file(".") + " --store " +
+                              folder.file("store") + " --out " + folder.file("out");
+  const Outcome done = run_program(command);
+  INFO(done.out << done.err);
+  REQUIRE(done.code == 0);
+  CHECK(done.out.find("L*.attn.out.mean_square at the end, the largest") != std::string::npos);
+  CHECK(std::filesystem::exists(folder.file("out/small-one-measured.svg")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("out/small-two-measured.svg")));
+  CHECK(read_all(folder.file("out/small.md")).find("small-one-measured.svg") != std::string::npos);
+  const auto json = nlohmann::json::parse(read_all(folder.file("out/small.json")));
+  const auto& sweep = json["parts"][0]["sweep"];
+  CHECK(sweep["measure"] == "L*.attn.out.mean_square");
+  CHECK_FALSE(json["parts"][1]["sweep"].contains("measure"));
+  for (const auto& cell : sweep["cells"]) {
+    double sum = 0;
+    for (const auto& run : cell["runs"]) sum += run["measured"].get<double>();
+    CHECK(sum > 0);
+    CHECK(cell["measured"].get<double>() == Approx(sum / 2));
+  }
+  CHECK(sweep["cells"][0]["measured"] != sweep["cells"][2]["measured"]);
+  // The same numbers come from the store, without a run.
+  const Outcome again = run_program(command + " --stored");
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK(nlohmann::json::parse(read_all(folder.file("out/small.json"))) == json);
+}
+
+TEST_CASE("study: the largest of the numbers that match, known ones alone", "[study]") {
+  const double nan = experiments::kUnknown;
+  const experiments::Numbers numbers{
+      {"L01.attn.head.1.logit", "L02.attn.head.1.logit", "L02.attn.out.mean_square", "critical.rate"},
+      {3, nan, 9, 0.25}};
+  CHECK(experiments::largest(numbers, "largest_logit") == 3);
+  CHECK(experiments::largest(numbers, "critical_rate") == 0.25);
+  CHECK(experiments::largest(numbers, "L*.attn.*") == 9);
+  CHECK(experiments::largest(numbers, "L*.attn.head.*.logit") == 3);
+  CHECK(std::isnan(experiments::largest(numbers, "L02.attn.head.*.logit")));
+  CHECK(std::isnan(experiments::largest(numbers, "L*.attn")));
+  CHECK(experiments::is_number_of_the_end("L*.attn.out.mean_square"));
+  CHECK(experiments::is_number_of_the_end("L*.ffn.w2.grad_norm"));
+  CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.colour"));
 }
 
 TEST_CASE("study: list names them, and a name that is none gets the nearest", "[study]") {
