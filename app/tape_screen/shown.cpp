@@ -29,7 +29,11 @@ struct Signs {
 };
 
 Signs signs_of_norm(const Node& node) {
-  Signs signs{{{{"x"}, {"γ", "tape.role.gain"}, {"β", "tape.role.bias"}, {"α", "tape.role.slope"}}},
+  Signs signs{{{{"x"},
+                {"γ", "tape.role.gain"},
+                {"β", "tape.role.bias"},
+                {"α", "tape.role.slope"},
+                {"s", "tape.role.shift"}}},
               "y",
               {{{"mean x"}, {"1/σ"}}}};
   const NormKind kind = node.attributes.as<NormSpec>().kind;

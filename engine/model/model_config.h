@@ -101,7 +101,7 @@ struct ModelConfig {
   float eps = 1e-5f;
   bool gain_offset = false;  ///< a norm's gain is stored as what it has beyond 1 (Gemma)
   float adanorm_scale = 1.0f, adanorm_slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019)
-  float dyt_alpha = 0.5f;                            ///< where DyT's learned alpha starts (Zhu et al. 2025)
+  float dyt_alpha = 0.5f;                            ///< where DyT's and Derf's learned alpha starts
   float dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   StackWiring encoder, decoder;  ///< only the stacks that the architecture has are read
 

@@ -93,6 +93,7 @@ class ModelParts {
     const NormExtras extras{
         .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha})
                                  : kNone,
+        .shift = has_shift(kind) ? parameter(name + ".shift", {1}, {Init::Kind::Zeros, 0.0}) : kNone,
         .scale = config_.adanorm_scale,
         .slope = config_.adanorm_slope,
         .gain_offset = static_cast<float>(beyond)};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -123,6 +124,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     n.gain = node.in[1];
     n.bias = node.in[2];
     n.alpha = node.in[3];
+    n.shift = has_shift(norm.kind) ? node.in[4] : kNone;
     n.mean = node.saved[0];
     n.inverse_sigma = node.saved[1];
     n.scale = norm.scale;
@@ -323,8 +325,9 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   join(bias_component_, layer_components_.back());
 }
 
-/// `element_factors` are what AdaNorm and DyT multiply each element by beside mean and 1/sigma, in this replay: C (1 -
-/// k y), or tanh(alpha x) / x. Null for the other kinds.
+/// `element_factors` are what AdaNorm, DyT and Derf multiply each element by beside mean and 1/sigma, in this replay: C
+/// (1 - k y), tanh(alpha x) / x, or (erf(alpha x + s) - erf(s)) / x. What is left of Derf, gain erf(s), is no share of
+/// x and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
   const bool adaptive = traits_of(norm.kind).has_factor;
   if (!adaptive && !has_alpha(norm.kind)) return nullptr;
@@ -338,9 +341,24 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
   }
   float alpha = 0;
   program_->read_front(norm.alpha, {&alpha, 1});
-  for (float& x : factor_) x = x == 0 ? alpha : std::tanh(alpha * x) / x;
+  if (has_shift(norm.kind))
+    shifted_factors(alpha, norm.shift);
+  else
+    for (float& x : factor_) x = x == 0 ? alpha : std::tanh(alpha * x) / x;
   std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
   return factor_.data();
+}
+
+void LiveMeasurements::shifted_factors(float alpha, ValueId shift) {
+  float read = 0;
+  program_->read_front(shift, {&read, 1});
+  const double a = static_cast<double>(alpha), s = static_cast<double>(read), still = std::erf(s);
+  const double steepest = 2 / std::sqrt(std::numbers::pi) * a * std::exp(-s * s);
+  for (float& x : factor_) {
+    const double e = static_cast<double>(x);
+    x = static_cast<float>(e == 0 ? steepest : (std::erf(a * e + s) - still) / e);
+  }
+  for (size_t j = 0; j < width_; ++j) bias_[j] += gain_[j] * static_cast<float>(still);
 }
 
 double LiveMeasurements::entropy(const Sublayer& s) {

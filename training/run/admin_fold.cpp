@@ -161,8 +161,8 @@ void check(const std::string& path, ModelConfig& model) {
          label(placement_of(*stack_layout.wiring, stack_layout.context)));
   }
   if (!has_gain(model.norm))
-    fail(kFold, "{} has norms of kind {}, which have no gain to fold into: expected ln, rms or dyt", path,
-         short_name(model.norm));
+    fail(kFold, "{} has norms of kind {}, which have no gain to fold into: expected ln, rms, dyt or derf",
+         path, short_name(model.norm));
 }
 
 void write(const SafetensorsFile& from, const Weights& weights, const AdminFold& result,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <span>
 
 #include "engine/core/error.h"
@@ -134,20 +135,24 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
 }
 
 /// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
-/// it multiplies is a projection or the identity; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|.
+/// it multiplies is a projection or the identity; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|, of Derf
+/// |alpha| 2/√π exp(-(alpha x + s)²) at the smallest |alpha x + s|.
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
   if (!has_alpha(node.attributes.as<NormSpec>().kind)) return norms;
   const std::vector<float> x = at.look.read(node.in[0]);
   const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
+  const bool shifted = has_shift(node.attributes.as<NormSpec>().kind);
+  const double shift = shifted ? static_cast<double>(at.look.read(node.in[4])[0]) : 0;
   const size_t width = x.size() / norms.size();
   for (size_t r = 0; r < norms.size(); ++r) {
-    double nearest = INFINITY;  // the slope is steepest at the smallest |x|
+    double nearest = INFINITY;  // the curve is steepest at the smallest |alpha x + shift|
     for (size_t j = r * width; j < (r + 1) * width; ++j)
-      nearest = std::min(nearest, std::abs(static_cast<double>(x[j])));
-    const double t = std::tanh(alpha * nearest);
-    norms[r] = std::abs(alpha) * (1 - t * t);
+      nearest = std::min(nearest, std::abs(alpha * static_cast<double>(x[j]) + shift));
+    const double t = std::tanh(nearest);
+    norms[r] = std::abs(alpha) *
+               (shifted ? 2 / std::sqrt(std::numbers::pi) * std::exp(-nearest * nearest) : 1 - t * t);
   }
   return norms;
 }

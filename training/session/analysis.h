@@ -37,6 +37,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 ///    layer norm  1/sigma, from 3 features on (Xiong et al. 2020, Lemma 3)
 ///    RMS norm    1/rms
 ///    DyT         alpha max_j sech^2(alpha x_j)
+///    Derf        2/sqrt(pi) alpha max_j exp(-(alpha x_j + s)^2)
 ///    AdaNorm     that of its normalisation
 struct NormJacobian {
   std::string name;  ///< the norm's: "L03.attn.trunk", "final"

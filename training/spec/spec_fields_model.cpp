@@ -185,7 +185,7 @@ Field norm_field() {
                           "learned gain and bias; rms only scales; simple is ln without gain and bias. The "
                           "detach kinds hold mean, spread or both constant in the backward pass; adanorm "
                           "replaces gain and bias by a function of its input; dyt is a tanh, element by "
-                          "element."});
+                          "element; derf is an erf with a learned shift."});
   for (NormKind kind : kNormKinds)
     if (kind != NormKind::None) field.choices.push_back(short_name(kind));
   field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
@@ -342,7 +342,9 @@ void add_number_fields(std::vector<Field>& fields) {
       {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
       1));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
-      {"model.dyt_alpha", "DyT alpha", "", "dyt: where the learned slope inside the tanh starts."}, 0, 100));
+      {"model.dyt_alpha", "DyT alpha", "",
+       "dyt and derf: where the learned slope inside the tanh or the erf starts."},
+      0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
       {"model.dropout_residual", "dropout", "",
        "Share of each branch's output that is set to zero at random in training."},

@@ -36,7 +36,7 @@ bool has_epsilon(const RunSpec& s) {
 bool has_adanorm(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return traits_of(kind).has_factor; });
 }
-bool has_dyt(const RunSpec& s) {
+bool has_curve(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return has_alpha(kind); });
 }
 bool has_moments(const RunSpec& s) { return update_op(s.train.optimizer) == OpKind::Adam; }
@@ -129,7 +129,7 @@ constexpr Condition kConditions[] = {
     {"model.rotary_low", stretches_by_turns, "model.rotary_scaling", kByTurns},
     {"model.rotary_high", stretches_by_turns, "model.rotary_scaling", kByTurns},
     {"model.masked_head", fills_in, "model.architecture", "encoder, with symbols to predict"},
-    {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms or dyt"},
+    {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms, dyt or derf"},
     {"model.output_projection", transforms, "model.architecture", kTransformer},
     {"model.dropout_residual", transforms, "model.architecture", kTransformer},
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
@@ -146,7 +146,7 @@ constexpr Condition kConditions[] = {
     {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
     {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
     {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
-    {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
+    {"model.dyt_alpha", has_curve, "model.norm", "dyt or derf"},
     {"model.pooling", classifies, "data.name", "labels, word-order or mood"},
     {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
     {"train.reference", falls_from_reference, "train.schedule"},

@@ -1,4 +1,5 @@
-// layer_norm checks its inputs and records one node. It saves mean and 1/sigma of every row, for DyT 0 and its factor.
+// layer_norm checks its inputs and records one node. It saves mean and 1/sigma of every row, for DyT and Derf 0 and their
+// factor.
 #include "engine/ops/layer_norm/layer_norm.h"
 
 #include "engine/core/error.h"
@@ -83,7 +84,16 @@ constexpr OpRule kNormRules[] = {
      .rule =
          R"(dx = \alpha c, \quad c = \gamma \odot (1 - t^2) \odot dy, \quad d\alpha = \sum_{r,j} c x, \quad d\gamma = \sum_r dy_r \odot t_r, \quad d\beta = \sum_r dy_r)",
      .source = "Zhu et al. 2025",
-     .reads = {11, 9, 0, 11}}};
+     .reads = {11, 9, 0, 11}},
+    {.variant = to_string(NormKind::Derf),
+     .title = "Dynamic erf",
+     .formula = R"(y = \gamma \odot t + \beta, \quad t = \operatorname{erf}(\alpha x + s))",
+     .shapes =
+         "x (..,D), gain γ or γ - 1 (D), bias (D), alpha (1), shift s (1), y (..,D); saved: zero (R), |t| / |x| (R)",
+     .rule =
+         R"(dx = \alpha c, \quad c = \frac{2}{\sqrt{\pi}} \gamma \odot e^{-(\alpha x + s)^2} \odot dy, \quad d\alpha = \sum_{r,j} c x, \quad ds = \sum_{r,j} c, \quad d\gamma = \sum_r dy_r \odot t_r, \quad d\beta = \sum_r dy_r)",
+     .source = "Chen et al. 2025",
+     .reads = {27, 25, 0, 27, 27}}};
 
 }  // namespace
 
@@ -104,13 +114,15 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
       fail(where, "{} has {} numbers for rows of {}", tape.value(v).name, tape.shape(v).size(), width);
   if ((extras.alpha != kNone) != has_alpha(kind))
     fail(where, "{} takes {} alpha", to_string(kind), has_alpha(kind) ? "an" : "no");
-  if (extras.alpha != kNone && tape.shape(extras.alpha).size() != 1)
-    fail(where, "{} has {} numbers: expected one alpha", tape.value(extras.alpha).name,
-         tape.shape(extras.alpha).size());
+  if ((extras.shift != kNone) != has_shift(kind))
+    fail(where, "{} takes {} shift", to_string(kind), has_shift(kind) ? "a" : "no");
+  for (const auto& [one, word] : {std::pair{extras.alpha, "alpha"}, {extras.shift, "shift"}})
+    if (one != kNone && tape.shape(one).size() != 1)
+      fail(where, "{} has {} numbers: expected one {}", tape.value(one).name, tape.shape(one).size(), word);
   if (extras.gain_offset != 0.0f && (extras.gain_offset != 1.0f || !wants_gain))
     fail(where, "a gain offset of {} for {}: expected 0{}", extras.gain_offset, to_string(kind),
          wants_gain ? " or 1" : "");
-  Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha}};
+  Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha, extras.shift}};
   node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset};
   return tape.add_node(std::move(node), in, {{"mean", {rows}}, {"inverse_sigma", {rows}}});
 }

@@ -9,12 +9,14 @@
 //           - y * mean(c * y) r          // the path through sigma: not where sigma is detached
 //   dgain  =  sum over rows of dout * y
 //   dbias  =  sum over rows of dout
-// DyT, with t = tanh(alpha x) and c = gain * (1 - t^2) * dout:
+// DyT, with u = alpha x, t = tanh(u) and slope 1 - t^2, or Derf, with u = alpha x + shift, t = erf(u) and slope
+// 2 / sqrt(pi) exp(-u^2); c = gain * slope * dout:
 //   out     =  gain * t + bias
 //   dx      =  alpha c
 //   dgain   =  sum over rows of dout * t
 //   dbias   =  sum over rows of dout
 //   dalpha  =  sum over all numbers of c * x
+//   dshift  =  sum over all numbers of c
 #include "engine/cuda/device.cuh"
 #include "engine/ops/layer_norm/layer_norm.h"
 
@@ -122,20 +124,39 @@ uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);
 }
 
-struct DyT {
-  const float *x, *bias, *alpha;
+/// Curve is what stands in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
+struct Curve {
+  const float *alpha, *shift;  // shift: nullptr for tanh
+  explicit Curve(const Call& c)
+      : alpha(c.in[3].p), shift(has_shift(c.attributes.as<NormSpec>().kind) ? c.in[4].p : nullptr) {}
+  __device__ float at(float x) const { return shift ? erff(fmaf(*alpha, x, *shift)) : tanhf(*alpha * x); }
+  __device__ float slope(float x) const {
+    if (shift) {
+      const float u = fmaf(*alpha, x, *shift);
+      return 1.12837917f * expf(-u * u);
+    }
+    const float t = tanhf(*alpha * x);
+    return 1.0f - t * t;
+  }
+  /// of_zeros is dt/dx at x = 0, which a row of zeros has as its factor.
+  __device__ float of_zeros() const { return *alpha * slope(0.0f); }
+};
+
+struct Squash {
+  const float *x, *bias;
+  Curve curve;
   Gain gain;
   float *out, *mean, *factor;
   uint32_t rows, cols;
 };
 
-__global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
+__global__ void __launch_bounds__(32 * kWarps) squash(Squash n) {
   const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (r >= n.rows) return;
-  const float *x = n.x + r * n.cols, alpha = *n.alpha;
+  const float* x = n.x + r * n.cols;
   float before = 0, after = 0;
   for (uint32_t j = lane; j < n.cols; j += 32) {
-    const float t = tanhf(alpha * x[j]);
+    const float t = n.curve.at(x[j]);
     before += x[j] * x[j];
     after += t * t;
     n.out[r * n.cols + j] = n.gain.at(j) * t + n.bias[j];
@@ -144,59 +165,66 @@ __global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
   after = warp_sum(after);
   if (lane == 0) {
     n.mean[r] = 0.0f;
-    n.factor[r] = before == 0.0f ? alpha : sqrtf(after / before);
+    n.factor[r] = before == 0.0f ? n.curve.of_zeros() : sqrtf(after / before);
   }
 }
 
-/// SquashSlope is c = gain * (1 - t^2) * dout at one place, which dx and dalpha share.
+/// SquashSlope is c = gain * slope * dout at one place, which dx, dalpha and dshift share.
 struct SquashSlope {
-  const float *x, *dout, *alpha;
+  const float *x, *dout;
+  Curve curve;
   Gain gain;
   uint32_t cols;
-  __device__ float at(uint32_t i) const {
-    const float t = tanhf(*alpha * x[i]);
-    return dout[i] * gain.at(i % cols) * (1.0f - t * t);
-  }
+  __device__ float at(uint32_t i) const { return dout[i] * gain.at(i % cols) * curve.slope(x[i]); }
 };
 struct SquashInput {
   SquashSlope slope;
   float* dx;
   bool add;
-  __device__ void operator()(uint32_t i) const { write_to(dx + i, *slope.alpha * slope.at(i), add); }
+  __device__ void operator()(uint32_t i) const { write_to(dx + i, *slope.curve.alpha * slope.at(i), add); }
 };
 struct SquashAlpha {
   SquashSlope slope;
   __device__ float operator()(uint32_t i) const { return slope.at(i) * slope.x[i]; }
 };
+struct SquashShift {
+  SquashSlope slope;
+  __device__ float operator()(uint32_t i) const { return slope.at(i); }
+};
 struct SquashGain {
-  const float *x, *dout, *alpha;
+  const float *x, *dout;
+  Curve curve;
   uint32_t cols;
   __device__ float2 operator()(uint32_t r, uint32_t j) const {
     const float d = dout[r * cols + j];
-    return {d * tanhf(*alpha * x[r * cols + j]), d};
+    return {d * curve.at(x[r * cols + j]), d};
   }
 };
 
-void dyt_backward(const Call& c, Context& context, const ColumnOutputs& outputs) {
+void squash_backward(const Call& c, Context& context, const ColumnOutputs& outputs) {
   const uint32_t cols = width_of(c), n = static_cast<uint32_t>(c.dout.shape.size());
-  const SquashSlope slope{c.in[0].p, c.dout.p, c.in[3].p, Gain(c), cols};
+  const SquashSlope slope{c.in[0].p, c.dout.p, Curve(c), Gain(c), cols};
   if (c.din[0])
     launch(context, for_each<SquashInput>, elementwise(n), n,
            SquashInput{slope, c.din[0].p, c.write[0] == Write::Add});
   if (c.din[1] || c.din[2])
     launch(context, sum_columns<float2, SquashGain>, column_sums(cols), rows_of(c), cols,
-           SquashGain{c.in[0].p, c.dout.p, c.in[3].p, cols}, outputs);
+           SquashGain{c.in[0].p, c.dout.p, Curve(c), cols}, outputs);
+  double* partials = reinterpret_cast<double*>(c.workspace);  // the second sum begins when the first is done
   if (c.din[3])
-    launch(context, sum_all<SquashAlpha>, whole_sum(n), n, SquashAlpha{slope},
-           reinterpret_cast<double*>(c.workspace), c.counter, c.din[3].p, c.write[3] == Write::Add);
+    launch(context, sum_all<SquashAlpha>, whole_sum(n), n, SquashAlpha{slope}, partials, c.counter,
+           c.din[3].p, c.write[3] == Write::Add);
+  if (c.din[4])
+    launch(context, sum_all<SquashShift>, whole_sum(n), n, SquashShift{slope}, partials, c.counter,
+           c.din[4].p, c.write[4] == Write::Add);
 }
 
 void forward(const Call& c, Context& context) {
   const int64_t rows = rows_of(c);
-  if (c.attributes.as<NormSpec>().kind == NormKind::DyT) {
+  if (has_alpha(c.attributes.as<NormSpec>().kind)) {
     launch(context, squash, warp_per_row(rows),
-           DyT{c.in[0].p, c.in[2].p, c.in[3].p, Gain(c), c.out.p, c.saved[0].p, c.saved[1].p,
-               static_cast<uint32_t>(rows), width_of(c)});
+           Squash{c.in[0].p, c.in[2].p, Curve(c), Gain(c), c.out.p, c.saved[0].p, c.saved[1].p,
+                  static_cast<uint32_t>(rows), width_of(c)});
     return;
   }
   launch(context, normalise, warp_per_row(rows),
@@ -213,7 +241,7 @@ void backward(const Call& c, Context& context) {
   outputs.out[1] = c.din[2].p;
   outputs.add[0] = c.write[1] == Write::Add;
   outputs.add[1] = c.write[2] == Write::Add;
-  if (c.attributes.as<NormSpec>().kind == NormKind::DyT) return dyt_backward(c, context, outputs);
+  if (has_alpha(c.attributes.as<NormSpec>().kind)) return squash_backward(c, context, outputs);
   if (c.din[0])
     launch(
         context, input_gradient, warp_per_row(rows),
@@ -226,9 +254,9 @@ void backward(const Call& c, Context& context) {
            GainAndBias{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, cols}, outputs);
 }
 
-/// workspace holds the partial sums of dalpha.
+/// workspace holds the partial sums of dalpha, then of dshift.
 size_t workspace(const Call& c, Context&) {
-  return c.attributes.as<NormSpec>().kind == NormKind::DyT ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
+  return has_alpha(c.attributes.as<NormSpec>().kind) ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
 }
 
 }  // namespace layer_norm

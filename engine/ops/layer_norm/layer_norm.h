@@ -17,8 +17,9 @@ namespace normscope {
 ///   DetachVariance  y                      // the backward pass holds sigma constant
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
-/// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025) knows no statistics
-/// and learns one alpha.
+///   Derf            gain * erf(alpha x + shift) + bias
+/// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
+/// knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
 #include "engine/ops/layer_norm/norm_kinds.def"
@@ -36,7 +37,8 @@ struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
   const char* short_name = "";  ///< "simple": on the command line and in files
   bool has_gain = false, has_bias = false;
-  bool has_alpha = false;      ///< one learned number within tanh
+  bool has_alpha = false;      ///< one learned slope within tanh or erf
+  bool has_shift = false;      ///< one learned number that is added to it there
   bool has_factor = false;     ///< C (1 - k y), which the backward pass holds constant
   bool has_statistics = true;  ///< of a row; with them epsilon
   bool is_centred = true;
@@ -53,6 +55,7 @@ constexpr const char* short_name(NormKind kind) { return traits_of(kind).short_n
 constexpr bool has_gain(NormKind k) { return traits_of(k).has_gain; }
 constexpr bool has_bias(NormKind k) { return traits_of(k).has_bias; }
 constexpr bool has_alpha(NormKind k) { return traits_of(k).has_alpha; }
+constexpr bool has_shift(NormKind k) { return traits_of(k).has_shift; }
 constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
 constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
@@ -80,14 +83,16 @@ struct NormSpec {
 
 /// NormExtras holds what only some kinds read.
 struct NormExtras {
-  ValueId alpha = kNone;             ///< DyT
+  ValueId alpha = kNone;             ///< DyT and Derf
+  ValueId shift = kNone;             ///< Derf
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
   float gain_offset = 0.0f;  ///< 0 or 1, where the kind has a gain; 1: the parameter is gain - 1 (Gemma)
 };
-/// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D) and alpha (1) are
-/// given where the kind has them, else they are kNone. Of each of the R rows it saves
-///   saved[0]  =  mean            // 0 for Rms and DyT
-///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole
+/// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
+/// shift (1) are given where the kind has them, else they are kNone. Of each of the R rows it saves
+///   saved[0]  =  mean            // 0 for Rms, DyT and Derf
+///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;
+///                                // Derf: the same of its erf
 /// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its
 /// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
 /// the gain of NormKind is 1 + the input `gain`.

@@ -10,13 +10,18 @@
 //   dbias  =  sum over rows of dout
 // Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
 // 2019, Theorem 1).
-// DyT (Zhu et al. 2025) knows no statistics; with t = tanh(alpha x) and c = gain * (1 - t^2) * dout:
+// DyT (Zhu et al. 2025) and Derf (Chen et al. 2025) know no statistics; with u = alpha x, t = tanh(u) and slope
+// 1 - t^2, or u = alpha x + shift, t = erf(u) and slope 2 / sqrt(pi) exp(-u^2), and c = gain * slope * dout:
 //   out     =  gain * t + bias
 //   dx      =  alpha c
 //   dgain   =  sum over rows of dout * t
 //   dbias   =  sum over rows of dout
 //   dalpha  =  sum over all numbers of c * x
+//   dshift  =  sum over all numbers of c
 // A row stays in the L1 cache for its three passes. Chunks leave partial sums of the gradients; a last stage adds them.
+#include <algorithm>
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/layer_norm/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -99,11 +104,11 @@ void forward(const Call& call, const StepInputs&, const Region& region, Scratch)
   }
 }
 
-// `partial_stride` is the distance of the partials of a chunk: dgain, dbias, then dalpha on a line of its own.
+// `partial_stride` is the distance of the partials of a chunk: dgain, dbias, then dalpha and dshift on one line.
 int64_t partial_stride(const Call& call) { return round_up(width_of(call), 16); }
 int64_t chunk_stride(const Call& call) { return 2 * partial_stride(call) + 16; }
 bool wants_partials(const Call& call) {
-  return call.write[1] != Write::Skip || call.write[2] != Write::Skip || call.write[3] != Write::Skip;
+  return std::any_of(call.write + 1, call.write + 5, [](Write w) { return w != Write::Skip; });
 }
 
 template <NormKind kKind, bool kShifted>
@@ -148,59 +153,87 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-template <bool kShifted>
-void dyt_forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
+/// `Curve` is what stands in the place of a norm: t of u, and the slope dt/du.
+template <NormKind kKind>
+struct Curve {
+  const float alpha, shift;
+  explicit Curve(const Call& call) : alpha(*call.in[3].p), shift(has_shift(kKind) ? *call.in[4].p : 0.0f) {}
+  HWY_INLINE VF inner(VF x) const {
+    const DF d;
+    const VF a = hn::Set(d, alpha);
+    return has_shift(kKind) ? hn::MulAdd(a, x, hn::Set(d, shift)) : hn::Mul(a, x);
+  }
+  static HWY_INLINE VF at(VF u) { return kKind == NormKind::Derf ? erf_of(DF(), u) : tanh_of(DF(), u); }
+  static HWY_INLINE VF slope(VF u, VF t) {
+    const DF d;
+    if (kKind == NormKind::Derf) return hn::Mul(hn::Set(d, kAtZero), exp_of(d, hn::Neg(hn::Mul(u, u))));
+    return hn::NegMulAdd(t, t, hn::Set(d, 1.0f));
+  }
+  /// `of_zeros` is dt/dx at x = 0, which a row of zeros has as its factor.
+  float of_zeros() const {
+    return kKind == NormKind::Derf ? alpha * kAtZero * std::exp(-shift * shift) : alpha;
+  }
+  static constexpr float kAtZero = 1.12837917f;  // 2 / sqrt(pi)
+};
+
+template <NormKind kKind, bool kShifted>
+void curve_forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
   const DF d;
   const int64_t width = width_of(call);
   const Gain<kShifted> gain(call);
   const float* bias = call.in[2].p;
-  const VF alpha = hn::Set(d, *call.in[3].p);
+  const Curve<kKind> curve(call);
   for (int64_t r = region.row; r < region.row + region.rows; ++r) {
     const float* x = call.in[0].p + r * width;
     float* out = call.out.p + r * width;
     VF before = hn::Zero(d), after = hn::Zero(d);
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF v = lanes.load(x + j), t = tanh_of(d, hn::Mul(alpha, v));  // beyond the row tanh 0 = 0
+      const VF v = lanes.load(x + j), t = lanes.zero_rest(curve.at(curve.inner(v)));
       before = hn::MulAdd(v, v, before);
       after = hn::MulAdd(t, t, after);
       lanes.store(hn::MulAdd(gain.at(lanes, j), t, lanes.load(bias + j)), out + j);
     });
     const float squares = sum_of(d, before);
     call.saved[0].p[r] = 0.0f;
-    call.saved[1].p[r] = squares == 0.0f ? *call.in[3].p : __builtin_sqrtf(sum_of(d, after) / squares);
+    call.saved[1].p[r] = squares == 0.0f ? curve.of_zeros() : __builtin_sqrtf(sum_of(d, after) / squares);
   }
 }
 
-template <bool kShifted>
-void dyt_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+template <NormKind kKind, bool kShifted>
+void curve_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
   const int64_t width = width_of(call);
   const Cut c = row_cut(call);
   const Gain<kShifted> gain(call);
-  const VF alpha = hn::Set(d, *call.in[3].p), one = hn::Set(d, 1.0f);
+  const Curve<kKind> curve(call);
+  const VF alpha = hn::Set(d, curve.alpha);
   const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
              add = call.write[0] == Write::Add;
   float* dgain = call.workspace + chunk * chunk_stride(call);
   float* dbias = dgain + partial_stride(call);
-  double dalpha = 0;
+  double dalpha = 0, dshift = 0;
   for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
     const float *x = call.in[0].p + r * width, *dout = call.dout.p + r * width;
     float* dx = call.din[0].p + r * width;
     const bool first = r == c.begin(chunk);
-    VF sum = hn::Zero(d);
+    VF sum = hn::Zero(d), slopes = hn::Zero(d);
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF g = lanes.load(dout + j), v = lanes.load(x + j), t = tanh_of(d, hn::Mul(alpha, v));
+      const VF g = lanes.load(dout + j), v = lanes.load(x + j), u = curve.inner(v), t = curve.at(u);
       if (partials) {
         put(lanes, hn::Mul(g, t), dgain + j, !first);
         put(lanes, g, dbias + j, !first);
       }
-      const VF slope = hn::Mul(hn::Mul(g, gain.at(lanes, j)), hn::NegMulAdd(t, t, one));
+      const VF slope = hn::Mul(hn::Mul(g, gain.at(lanes, j)), curve.slope(u, t));
       sum = hn::MulAdd(slope, v, sum);
+      if (has_shift(kKind)) slopes = hn::Add(slopes, slope);
       if (input) put(lanes, hn::Mul(alpha, slope), dx + j, add);
     });
     dalpha += static_cast<double>(sum_of(d, sum));
+    if (has_shift(kKind)) dshift += static_cast<double>(sum_of(d, slopes));
   }
-  if (partials) dbias[partial_stride(call)] = static_cast<float>(dalpha);
+  if (!partials) return;
+  dbias[partial_stride(call)] = static_cast<float>(dalpha);
+  dbias[partial_stride(call) + 1] = static_cast<float>(dshift);
 }
 
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
@@ -209,21 +242,23 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
     if (call.write[1 + side] != Write::Skip)
       reduce_rows(call.workspace + side * stride, chunks, chunk_stride(call), width, call.din[1 + side].p,
                   call.write[1 + side] == Write::Add);
-  if (call.write[3] == Write::Skip) return;
-  double alpha = 0;
-  for (int64_t k = 0; k < chunks; ++k)
-    alpha += static_cast<double>(call.workspace[k * chunk_stride(call) + 2 * stride]);
-  float* to = call.din[3].p;
-  *to = static_cast<float>(call.write[3] == Write::Add ? static_cast<double>(*to) + alpha : alpha);
+  for (int one = 0; one < 2; ++one) {  // alpha, shift
+    if (call.write[3 + one] == Write::Skip) continue;
+    double sum = 0;
+    for (int64_t k = 0; k < chunks; ++k)
+      sum += static_cast<double>(call.workspace[k * chunk_stride(call) + 2 * stride + one]);
+    float* to = call.din[3 + one].p;
+    *to = static_cast<float>(call.write[3 + one] == Write::Add ? static_cast<double>(*to) + sum : sum);
+  }
 }
 
-/// `forward_for` is the forward pass of a kind: those without gain, factor and tanh differ in the backward pass only.
+/// `forward_for` is the forward pass of a kind: those without gain, factor and curve differ in the backward pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
   constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor;
   constexpr NormKind kForward = kOwn ? kKind : NormKind::Simple;
   if constexpr (has_alpha(kKind))
-    return dyt_forward<kShifted>;
+    return curve_forward<kKind, kShifted>;
   else
     return forward<kForward, kShifted>;
 }
@@ -232,7 +267,7 @@ template <NormKind kKind, bool kShifted>
 constexpr StageFn backward_for() {
   constexpr NormKind kOwn = kKind == NormKind::None ? NormKind::Simple : kKind;
   if constexpr (has_alpha(kKind))
-    return dyt_backward<kShifted>;
+    return curve_backward<kKind, kShifted>;
   else
     return backward<kOwn, kShifted>;
 }

@@ -111,6 +111,7 @@ TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind doe
                                   {"ln:0", "expected an epsilon above 0"},
                                   {"ln:2", "expected an epsilon above 0"},
                                   {"dyt:0.1", "dyt divides by no deviation"},
+                                  {"derf:0.1", "derf divides by no deviation"},
                                   {"none:0.1", "none divides by no deviation"},
                                   {"l:0.1", "'l' is not a norm"}}) {
     INFO(text);

@@ -163,3 +163,46 @@ TEST_CASE("norm kinds: DyT squashes each element by itself", "[norm]") {
   for (size_t i = 0; i < y.size(); ++i)
     CHECK(y[i] == Approx(3 * std::tanh(0.5 * static_cast<double>(in[i])) + 0.25).epsilon(1e-5));
 }
+
+TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift", "[norm]") {
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
+  store.declare("gain", {kColumns}, {Init::Kind::Constant, 3.0});
+  store.declare("bias", {kColumns}, {Init::Kind::Constant, 0.25});
+  store.declare("alpha", {1}, {Init::Kind::Constant, 0.5});
+  store.declare("shift", {1}, {Init::Kind::Constant, 0.3});
+  Tape tape(store);
+  const ValueId x = tape.parameter("x"), gain = tape.parameter("gain"), bias = tape.parameter("bias"),
+                alpha = tape.parameter("alpha"), shift = tape.parameter("shift");
+  layer_norm(tape, "norm", NormKind::Derf, x, gain, bias, 1e-5f, 1, {.alpha = alpha, .shift = shift});
+  CHECK_THROWS_WITH(layer_norm(tape, "still", NormKind::Derf, x, gain, bias, 1e-5f, 1, {.alpha = alpha}),
+                    Catch::Contains("takes a shift"));
+  CHECK_THROWS_WITH(
+      layer_norm(tape, "tanh", NormKind::DyT, x, gain, bias, 1e-5f, 1, {.alpha = alpha, .shift = shift}),
+      Catch::Contains("takes no shift"));
+  CHECK_THROWS_WITH(
+      layer_norm(tape, "wide", NormKind::Derf, x, gain, bias, 1e-5f, 1, {.alpha = alpha, .shift = gain}),
+      Catch::Contains("expected one shift"));
+  store.materialize(1);
+  Program program = seal(tape, {});
+  program.replay({});
+  const std::vector<float> y = program.read("norm"), in = program.read("x"),
+                           factor = program.read("norm.inverse_sigma");
+  double without_shift = 0, with_tanh = 0;
+  for (size_t r = 0; r < kRows; ++r) {
+    double before = 0, after = 0;
+    for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
+      const double e = static_cast<double>(in[i]), out = static_cast<double>(y[i]),
+                   t = std::erf(0.5 * e + 0.3);
+      CHECK(out == Approx(3 * t + 0.25).epsilon(1e-5));
+      without_shift = std::max(without_shift, std::abs(out - (3 * std::erf(0.5 * e) + 0.25)));
+      with_tanh = std::max(with_tanh, std::abs(out - (3 * std::tanh(0.5 * e + 0.3) + 0.25)));
+      before += e * e;
+      after += t * t;
+    }
+    CHECK(static_cast<double>(factor[r]) == Approx(std::sqrt(after / before)).epsilon(1e-5));
+  }
+  CHECK(without_shift > 0.5);  // neither neighbour is near
+  CHECK(with_tanh > 0.1);
+}

@@ -125,14 +125,16 @@ OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D, float gain_offs
   c.in[1].terms = c.in[2].terms = static_cast<double>(R * H);
   // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
   c.in[0].zero_gradient =
-      D == 1 && kind != NormKind::Detach && kind != NormKind::DetachMean && kind != NormKind::DyT;
-  c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms && kind != NormKind::DyT;
+      D == 1 && kind != NormKind::Detach && kind != NormKind::DetachMean && !has_alpha(kind);
+  c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms && !has_alpha(kind);
   c.out = {R, H * D};
   c.saved = {{R * H}, {R * H}};
   c.terms = static_cast<double>(D);
   if (has_alpha(kind)) {
     c.in.push_back(random.normal({1}, 0.6, 0.1));
     c.in[3].terms = static_cast<double>(R * H * D) + 3;  // tanh and 1 - tanh² stand before the sum
+    if (has_shift(kind)) c.in.push_back(random.normal({1}, 0.3, 0.1));
+    c.in.back().terms = c.in[3].terms;
   }
   return c;
 }

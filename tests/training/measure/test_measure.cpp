@@ -188,7 +188,7 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
 }
 
 TEST_CASE("the components add up to the state under norms that weigh each element by itself", "[measure]") {
-  for (NormKind norm : {NormKind::AdaNorm, NormKind::DyT})
+  for (NormKind norm : {NormKind::AdaNorm, NormKind::DyT, NormKind::Derf})
     for (Placement placement : {Placement::Post, Placement::Admin, Placement::DeepNorm}) {
       INFO(to_string(placement) << " with " << short_name(norm));
       ModelConfig config = small_model(placement, norm);

@@ -63,6 +63,8 @@ TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the dev
   // DyT has no statistics: its slope alpha wherever the tanh is straight.
   CHECK(jacobian_of(NormKind::DyT, {.width = 16, .scale = 1e-3, .seed = 3}).spectral ==
         Approx(0.5).epsilon(1e-3));
+  CHECK(jacobian_of(NormKind::Derf, {.width = 16, .scale = 1e-3, .seed = 3}).spectral ==
+        Approx(0.5 * 2 / std::sqrt(std::acos(-1.0))).epsilon(1e-3));
 }
 
 TEST_CASE("single norm: which kind keeps mean and variance of a gradient", "[norm]") {

@@ -251,7 +251,8 @@ TEST_CASE("memory map: a buffer lives from its writer to its last reader", "[tap
 }
 
 TEST_CASE("memory map: what a backward instruction is said not to read may hold anything", "[tape]") {
-  for (const NormKind norm : {NormKind::LayerNorm, NormKind::Rms, NormKind::DyT, NormKind::DetachMean}) {
+  for (const NormKind norm :
+       {NormKind::LayerNorm, NormKind::Rms, NormKind::DyT, NormKind::Derf, NormKind::DetachMean}) {
     INFO(to_string(norm));
     Tiny tiny({.placement = Placement::Post, .norm = norm, .layers = 1});
     tiny.fill(1);

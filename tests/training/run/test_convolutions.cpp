@@ -62,9 +62,9 @@ Array<double> norm_of(const Parameters& all, const std::string& name, NormKind k
                       double eps) {
   if (kind == NormKind::None) return x;
   const auto D = static_cast<int64_t>(x.size()) / kBatch;
-  if (kind == NormKind::DyT)
-    return reference::dyt<double>(x, of(all, name + ".gain"), of(all, name + ".bias"),
-                                  of(all, name + ".alpha")[0], D)
+  if (has_alpha(kind))
+    return reference::squash<double>(x, of(all, name + ".gain"), of(all, name + ".bias"),
+                                     of(all, name + ".alpha")[0], of(all, name + ".shift"), D)
         .out;
   return reference::layer_norm<double>(kind, x, of(all, name + ".gain"), of(all, name + ".bias"), D, eps).out;
 }
@@ -137,6 +137,7 @@ TEST_CASE("convolutions: loss and gradients are those of the network in double",
                                         {Placement::Post, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::Simple},
                                         {Placement::Post, NormKind::DyT},
+                                        {Placement::Post, NormKind::Derf},
                                         {Placement::Pre, NormKind::LayerNorm},
                                         {Placement::Pre, NormKind::Rms}}) {
     INFO(to_string(placement) << ", " << to_string(norm));

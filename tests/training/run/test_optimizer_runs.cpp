@@ -122,19 +122,26 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
   train("adanorm", "model.adanorm_scale", "1.5");
   train("adanorm", "model.adanorm_slope", "0.2");
   train("dyt", "model.dyt_alpha", "0.8");
+  train("derf", "model.dyt_alpha", "0.8");
   for (size_t i = 0; i < weights.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       INFO(names[i] << " and " << names[j]);
       CHECK(relative_distance(weights[i], weights[j]) > 1e-6);
     }
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.norm", "dyt");
-  const auto run = make_run(spec);
-  const int32_t alpha = run->store().find("L01.attn.before.alpha");
-  REQUIRE(alpha >= 0);
-  CHECK(run->store().read(alpha)[0] == 0.5f);
-  steps(*run, 3);
-  CHECK(run->store().read(alpha)[0] != 0.5f);  // it is learned
+  for (const NormKind kind : {NormKind::DyT, NormKind::Derf}) {
+    RunSpec spec = small_spec("pre");
+    set_field(spec, "model.norm", short_name(kind));
+    const auto run = make_run(spec);
+    const int32_t alpha = run->store().find("L01.attn.before.alpha"),
+                  shift = run->store().find("L01.attn.before.shift");
+    REQUIRE(alpha >= 0);
+    REQUIRE((shift >= 0) == has_shift(kind));
+    CHECK(run->store().read(alpha)[0] == 0.5f);
+    if (shift >= 0) CHECK(run->store().read(shift)[0] == 0.0f);
+    steps(*run, 3);
+    CHECK(run->store().read(alpha)[0] != 0.5f);  // it is learned
+    if (shift >= 0) CHECK(run->store().read(shift)[0] != 0.0f);
+  }
 }
 
 }  // namespace normscope::test

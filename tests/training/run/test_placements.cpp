@@ -79,7 +79,7 @@ TEST_CASE("placement: gradients are the loss's slope in every architecture", "[p
 TEST_CASE("placement: the components of the state add up to it in every architecture", "[placements]") {
   for (const Architecture architecture : {Architecture::Encoder, Architecture::EncoderDecoder})
     for (const Placement p : kPresets)
-      for (const NormKind norm : {NormKind::LayerNorm, NormKind::AdaNorm, NormKind::DyT}) {
+      for (const NormKind norm : {NormKind::LayerNorm, NormKind::AdaNorm, NormKind::DyT, NormKind::Derf}) {
         INFO(to_string(p) << " " << short_name(norm));
         ModelConfig config = config_of(p, architecture);
         config.norm = norm;

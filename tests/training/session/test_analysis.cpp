@@ -133,6 +133,35 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
   CHECK(one.largest <= alpha * (1 + 1e-6));
 }
 
+TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift", "[examine]") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.norm", "derf");
+  const auto run = make_run(spec);
+  steps(*run, 10);
+  const auto number = [&](const char* name) {
+    return static_cast<double>(run->store().read(run->store().find(name))[0]);
+  };
+  run->store().write(run->store().find("L02.ffn.before.shift"), std::vector<float>{0.7f});
+  const double alpha = number("L02.ffn.before.alpha"), shift = number("L02.ffn.before.shift");
+  double sum = 0, rows = 0, still = 0;
+  for (const auto& batch : tensors_of(*run, {"L02.attn.sum"})) {
+    const Doubles& x = batch.at("L02.attn.sum");
+    for (size_t r = 0; r < x.size(); r += 16, rows += 1) {
+      double steepest = 0, unshifted = 0;
+      for (size_t j = r; j < r + 16; ++j) {
+        const double bell = 2 / std::sqrt(std::acos(-1.0)) * alpha;
+        steepest = std::max(steepest, bell * std::exp(-std::pow(alpha * x[j] + shift, 2)));
+        unshifted = std::max(unshifted, bell * std::exp(-std::pow(alpha * x[j], 2)));
+      }
+      sum += steepest;
+      still += unshifted;
+    }
+  }
+  const NormJacobian one = row_of(jacobian_norms(*run), "L02.ffn.before");
+  CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
+  CHECK(std::abs(one.mean - still / rows) > 1e-3 * one.mean);
+}
+
 TEST_CASE("examine: concentration of the row norms", "[examine]") {
   const auto run = make_run(small_spec("pre"));
   steps(*run, 5);

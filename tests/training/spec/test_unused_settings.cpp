@@ -28,6 +28,7 @@ const std::vector<Case>& cases() {
       {"model.adanorm_scale", "1.5", {{"model.norm", "adanorm"}}},
       {"model.adanorm_slope", "0.2", {{"model.norm", "adanorm"}}},
       {"model.dyt_alpha", "0.8", {{"model.norm", "dyt"}}},
+      {"model.dyt_alpha", "0.8", {{"model.norm", "derf"}}},
   };
   return all;
 }

@@ -34,7 +34,7 @@ struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };
 
-/// layer_norm computes all kinds but DyT over rows x of length D, with y = (x - mean) / sqrt(variance + eps):
+/// layer_norm computes all kinds but DyT and Derf over rows x of length D, with y = (x - mean) / sqrt(variance + eps):
 ///   LayerNorm                    out  =  gain * y + bias
 ///   Simple, the detached kinds   out  =  y
 ///   AdaNorm                      out  =  C (1 - k y) * y
@@ -72,17 +72,18 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
   return r;
 }
 
-/// dyt computes, over rows x of length D,
-///   out            =  gain * tanh(alpha x) + bias
-///   inverse_sigma  =  sqrt(sum of tanh(alpha x)² / sum of x²)
+/// squash computes DyT, and where a shift is given Derf, over rows x of length D:
+///   out            =  gain * t + bias                t = tanh(alpha x), or erf(alpha x + shift)
+///   inverse_sigma  =  sqrt(sum of t² / sum of x²)
 template <class S>
-NormResult<S> dyt(const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha, int64_t D) {
+NormResult<S> squash(const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha,
+                     const Array<S>& shift, int64_t D) {
   const int64_t R = static_cast<int64_t>(x.size()) / D;
   NormResult<S> r{Array<S>(x.size()), Array<S>(at(R), S(0.0)), Array<S>(at(R))};
   for (int64_t i = 0; i < R; ++i) {
     S before(0.0), after(0.0);
     for (int64_t j = 0; j < D; ++j) {
-      const S e = x[at(i * D + j)], t = tanh(alpha * e);
+      const S e = x[at(i * D + j)], t = shift.empty() ? tanh(alpha * e) : erf(alpha * e + shift[0]);
       before += e * e;
       after += t * t;
       r.out[at(i * D + j)] = gain[at(j)] * t + bias[at(j)];
@@ -100,7 +101,8 @@ Outputs<S> forward(Op<OpKind::LayerNorm>, const Call<S>& c) {
   for (S& g : gain) g += S(static_cast<double>(spec.gain_offset));
   const auto result =
       has_alpha(spec.kind)
-          ? dyt<S>(c.numbers(0), gain, c.numbers(2), c.numbers(3).at(0), D)
+          ? squash<S>(c.numbers(0), gain, c.numbers(2), c.numbers(3).at(0),
+                      has_shift(spec.kind) ? c.numbers(4) : Array<S>{}, D)
           : layer_norm<S>(spec.kind, c.numbers(0), gain, c.numbers(2), D, static_cast<double>(spec.eps),
                           {static_cast<double>(spec.scale), static_cast<double>(spec.slope)}, c.held);
   return {result.out, result.mean, result.inverse_sigma};
