@@ -37,7 +37,7 @@ std::string words_of(OpKind op) {
 }
 
 std::string update_label(OpKind op) {
-  return op == OpKind::Sgd ? "SGD" : op == OpKind::Adam ? "Adam" : words_of(op);
+  return op == OpKind::Sgd ? "SGD" : op == OpKind::Adam ? "Adam" : op == OpKind::Muon ? "Muon" : words_of(op);
 }
 
 /// `marks_of` has the names that came or are rewired, and which of both.

@@ -256,7 +256,7 @@ class Maker {
 
   /// `add_update` adds all parameters that have a gradient, as far as the panel has room.
   void add_update() {
-    const bool writes = it_.op == OpKind::Adam || it_.op == OpKind::Sgd;
+    const bool writes = it_.op == OpKind::Adam || it_.op == OpKind::Sgd || it_.op == OpKind::Muon;
     size_t all = 0;
     for (size_t v = 0; v < program_.values.size(); ++v) {
       if (program_.values[v].role != Role::Parameter || program_.plan.gradient_offset[v] == kNoOffset)

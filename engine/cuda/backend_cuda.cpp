@@ -149,7 +149,8 @@ class CudaExecutable final : public Executable {
   }
 
   void build_update_table() {
-    const std::vector<ParameterCall> parameters = bind_parameters(program_, *this);
+    parameters_ = bind_parameters(program_, *this);
+    const std::vector<ParameterCall>& parameters = parameters_;
     std::vector<Chunk> chunks;
     std::vector<int32_t> first_chunk;
     for (size_t p = 0; p < parameters.size(); ++p) {
@@ -161,6 +162,7 @@ class CudaExecutable final : public Executable {
     update_.parameter_count = static_cast<int32_t>(parameters.size());
     update_.chunk_count = static_cast<int32_t>(chunks.size());
     update_.parameters = table(parameters);
+    update_.on_host = parameters_.data();
     update_.chunks = table(chunks);
     update_.first_chunk = table(first_chunk);
     update_.partials = zeros<double>(2 * chunks.size());
@@ -281,6 +283,7 @@ class CudaExecutable final : public Executable {
   Pinned staged_host_, stats_host_;  // StepInputs and the batch; the stats block
   Block staged_, stats_, activations_, gradients_, workspace_[2];
   std::vector<Block> tables_;
+  std::vector<ParameterCall> parameters_;
   UpdateTable update_;
   ProbeTable value_probes_, gradient_probes_;
   std::vector<Planned> calls_;  // one for each instruction

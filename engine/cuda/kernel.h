@@ -15,9 +15,10 @@ struct Chunk {
   int32_t parameter = 0, first = 0;
 };
 
-/// `UpdateTable` is all parameters of an update, cut into chunks (grad_norm, clip, adam, sgd). Arrays in device memory.
+/// `UpdateTable` is all parameters of an update, cut into chunks (grad_norm, clip, adam, sgd, muon). Arrays in device memory.
 struct UpdateTable {
   const ParameterCall* parameters = nullptr;
+  const ParameterCall* on_host = nullptr;  ///< the same list, in host memory: shapes and addresses
   const Chunk* chunks = nullptr;
   const int32_t* first_chunk = nullptr;  ///< of each parameter, and one past the last
   int32_t parameter_count = 0, chunk_count = 0;

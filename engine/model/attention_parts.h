@@ -7,6 +7,7 @@
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/concat/concat.h"
+#include "engine/ops/qk_clip/qk_clip.h"
 #include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
 
@@ -84,7 +85,7 @@ class AttentionParts : protected ModelParts {
     const auto plus = [&](const char* which, const char* bias) {
       return affine(tape_, n + which, q, 1.0f, kNone, parameter(n + bias, {D}, {Init::Kind::Zeros, 0.0}));
     };
-    const ValueId w = parameter(n + ".wr", {D, D}, matrix_init(D, D, gains_.key));
+    const ValueId w = matrix(n + ".wr", {D, D}, matrix_init(D, D, gains_.key));
     const RelativeAttentionInputs in{.content = plus(".content", ".content_bias"),
                                      .position = plus(".position", ".position_bias"),
                                      .keys = k,
@@ -92,6 +93,26 @@ class AttentionParts : protected ModelParts {
                                      .distances = linear(tape_, n + ".r", distances_, w, kNone),
                                      .memory_lengths = memory_lengths_};
     return relative_attention(tape_, n + ".heads", in, {config_.heads, dropout_site});
+  }
+
+  /// `clip_heads` has the largest logit of each head measured, and its matrices scaled behind the update.
+  void clip_heads(const std::string& n, const Inner& inner, ValueId q, ValueId k, ValueId key_lengths,
+                  bool causal) {
+    const ValueId largest =
+        largest_logit(tape_, n + ".largest_logit", q, k, key_lengths,
+                      {.heads = config_.heads,
+                       .causal = causal,
+                       .window = causal && has_window(config_, layer_) ? config_.attention.window : 0,
+                       .scale = config_.attention.scale});
+    const auto bias = [&](const char* suffix) {
+      return !inner.shifts && has_bias_of(suffix) ? tape_.parameter(n + ".b" + suffix) : kNone;
+    };
+    qk_clip(tape_, n + ".qk_clip", largest,
+            {.wq = tape_.parameter(n + ".wq"),
+             .wk = tape_.parameter(n + ".wk"),
+             .bq = bias("q"),
+             .bk = bias("k")},
+            {.heads = config_.heads, .shared = kv_heads(config_) < config_.heads});
   }
 
   /// `attention_block` takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
@@ -114,6 +135,7 @@ class AttentionParts : protected ModelParts {
     }
     k = for_all_heads(n + ".k_repeated", k);
     v = for_all_heads(n + ".v_repeated", v);
+    if (options_.qk_clip && clips(config_, inner)) clip_heads(n, inner, q, k, key_lengths, causal);
     ValueId heads = heads_of(n, q, k, v, key_lengths, causal);
     if (inner.head_scale)
       heads = affine(tape_, n + ".scaled", heads, 1.0f,

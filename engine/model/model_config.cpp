@@ -202,6 +202,11 @@ bool has_plain_embedding(const ModelConfig& config) {
   return config.embedding_scale == 0 && config.embedding_width == 0 && config.token_types == 0;
 }
 
+bool clips(const ModelConfig& config, const Inner& attention) {
+  return config.positions != Positions::Relative && NormKind(attention.query) == NormKind::None &&
+         NormKind(attention.key) == NormKind::None;
+}
+
 bool has_window(const ModelConfig& config, int32_t layer) {
   const AttentionConfig& a = config.attention;
   if (a.window == 0 || a.pattern.empty()) return a.window > 0;

@@ -117,6 +117,9 @@ int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
 /// `has_plain_embedding` says whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
 bool has_plain_embedding(const ModelConfig& config);
+/// `clips` says whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative
+/// positions add other scores.
+bool clips(const ModelConfig& config, const Inner& attention);
 /// `has_window` says whether the attention of a layer, from 1, has the window.
 bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);

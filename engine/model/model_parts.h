@@ -51,7 +51,7 @@ class ModelParts {
     const int64_t in = tape_.shape(x).cols();
     Init init = matrix_init(in, out, gain * config_.init_scale);
     init.mirror = mirror;
-    const ValueId w = parameter(n + ".w" + suffix, {in, out}, init);
+    const ValueId w = matrix(n + ".w" + suffix, {in, out}, init);
     const bool biased = !inner.shifts && has_bias_of(suffix);
     const ValueId b = biased ? parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0}) : kNone;
     return linear(tape_, n + "." + suffix + twin_, x, w, b);
@@ -119,6 +119,13 @@ class ModelParts {
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
     store_.declare(name, shape, init, trainable, layer_);
     return tape_.parameter(name);
+  }
+
+  /// `matrix` is a parameter from hidden states to hidden states.
+  ValueId matrix(const std::string& name, Shape shape, Init init) {
+    const ValueId value = parameter(name, shape, init);
+    store_.mark_hidden(name);
+    return value;
   }
 
   Tape& tape_;

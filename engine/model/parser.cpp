@@ -54,6 +54,7 @@ class ParserRecorder : ModelParts {
     begin(l);
     const Wiring& wiring = config_.stack().layers[static_cast<size_t>(l - 1)].feed_forward;
     x = product(name, name + ".1", x, config_.feed_forward);
+    store_.mark_hidden(name + ".w");
     x = norm(name + ".norm", wiring.before, x);
     x = activated(name + ".act", x);
     x = drop(name + ".drop", DropoutKind::Activation, config_.dropout_activation, x);

@@ -37,6 +37,7 @@ Call bind(const ProgramData& program, const Instruction& i, const Addresses& at,
 std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Addresses& at) {
   std::vector<ParameterCall> parameters;
   const Store& store = *program.store;
+  int64_t matrices = 0;
   for (int32_t p : program.parameter_order) {
     const ParameterInfo& info = store.parameters()[static_cast<size_t>(p)];
     float* d = nullptr;
@@ -48,6 +49,11 @@ std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Add
     };
     parameters.push_back(
         {place(Store::Block::Value), d, place(Store::Block::M), place(Store::Block::V), info.shape.size()});
+    if (!info.hidden) continue;
+    parameters.back().rows = info.shape[0];
+    parameters.back().cols = info.shape[1];
+    parameters.back().at = matrices;
+    matrices += static_cast<int64_t>(info.shape.padded());
   }
   return parameters;
 }

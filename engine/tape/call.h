@@ -25,11 +25,15 @@ struct Tensor {
   explicit operator bool() const { return p != nullptr; }
 };
 
-/// `ParameterCall` is one parameter of a multi-tensor update (grad_norm, clip, adam, sgd work on all parameters at
+/// `ParameterCall` is one parameter of a multi-tensor update (grad_norm, clip, adam, sgd, muon work on all parameters at
 /// once).
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
   int64_t size = 0;
+  /// A matrix between hidden states, which Muon orthogonalises: its shape, and its first place where all of them lie one
+  /// behind the other, each on a 64-byte line.
+  int64_t rows = 0, cols = 0, at = 0;
+  constexpr bool is_matrix() const { return rows > 0; }
 };
 
 /// `Call` is plain data, immutable during replay.

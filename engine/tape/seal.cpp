@@ -27,7 +27,8 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (backward) {
     for (Instruction& i : passes::emit_backward(tape, needs_gradient, options.loss))
       program.instructions.push_back(std::move(i));
-    for (Instruction& i : passes::update_instructions(options)) program.instructions.push_back(std::move(i));
+    for (Instruction& i : passes::update_instructions(options, tape.after_update()))
+      program.instructions.push_back(std::move(i));
   }
   program.instructions = passes::place_probes(tape, std::move(program.instructions), options.loss);
   passes::check_supported(program.instructions, tape.store().backend());

@@ -74,7 +74,7 @@ std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>
   return out;
 }
 
-std::vector<Instruction> update_instructions(const SealOptions& options) {
+std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after) {
   std::vector<Instruction> out;
   const auto append = [&](OpKind op) {
     Instruction i;
@@ -85,7 +85,12 @@ std::vector<Instruction> update_instructions(const SealOptions& options) {
   };
   append(OpKind::GradNorm);
   if (options.clip) append(OpKind::Clip);
-  if (options.update != kNoOp) append(options.update);
+  if (options.update == kNoOp) return out;
+  append(options.update);
+  for (const Node& node : after) {
+    out.push_back(Instruction{node});
+    out.back().phase = Phase::Update;
+  }
   return out;
 }
 

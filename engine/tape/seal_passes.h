@@ -2,6 +2,7 @@
 // emit_backward, update_instructions, place_probes, plan_memory. seal.cpp calls them; tests call each alone.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/tape/program.h"
@@ -21,8 +22,8 @@ std::vector<Instruction> emit_forward(const Tape& tape);
 std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
                                        ValueId loss);
 
-/// `update_instructions` has grad_norm always, clip and the optimizer on request.
-std::vector<Instruction> update_instructions(const SealOptions& options);
+/// `update_instructions` has grad_norm always, clip and the optimizer on request, and behind that what the tape asks for.
+std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after = {});
 
 /// `place_probes` puts each requested probe right after the instruction that completes its tensor: the writer of a
 /// value, the last writer of a gradient. A loss whose op does not measure it gets a probe too.

@@ -25,7 +25,7 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
   for (const ParameterInfo& other : parameters_)
     if (site_of(other.name) == site_of(name))
       fail("store", "parameters {} and {} hash to the same site: rename one", other.name, name);
-  parameters_.push_back({name, shape, init, trainable, layer, size_});
+  parameters_.push_back({name, shape, init, trainable, layer, false, size_});
   size_ += shape.padded();
   const int32_t index = static_cast<int32_t>(parameters_.size()) - 1;
   by_name_.emplace(name, index);
@@ -35,6 +35,13 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
 int32_t Store::find(std::string_view name) const {
   const auto it = by_name_.find(std::string(name));
   return it == by_name_.end() ? -1 : it->second;
+}
+
+void Store::mark_hidden(std::string_view name) {
+  const int32_t place = find(name);
+  if (place < 0 || parameters_[static_cast<size_t>(place)].shape.rank != 2)
+    fail("store", "{} is no matrix that was declared: expected one", name);
+  parameters_[static_cast<size_t>(place)].hidden = true;
 }
 
 void Store::materialize(uint64_t seed) {

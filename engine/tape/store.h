@@ -24,7 +24,8 @@ struct ParameterInfo {
   Init init;
   bool trainable = true;
   int32_t layer = 0;
-  size_t offset = 0;  ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
+  bool hidden = false;  ///< a matrix from hidden states to hidden states: what Muon takes for one
+  size_t offset = 0;    ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
 };
 
 class Store {
@@ -37,6 +38,8 @@ class Store {
   /// `declare` is idempotent for an equal shape; it throws when the name exists with another. Only before
   /// materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
+  /// `mark_hidden` says that a declared parameter is a matrix between hidden states.
+  void mark_hidden(std::string_view name);
   /// `materialize` allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
   /// and v.
   void materialize(uint64_t seed);

@@ -25,6 +25,12 @@ ValueId Tape::parameter(const std::string& name) {
       {name, store_->parameters()[static_cast<size_t>(index)].shape, DType::F32, Role::Parameter, index, -1});
 }
 
+void Tape::after_update(Node node) {
+  check_inputs(node);
+  node.layer = layer_;
+  after_update_.push_back(std::move(node));
+}
+
 ValueId Tape::add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved) {
   const int32_t index = static_cast<int32_t>(nodes_.size());
   if (find(node.name) != kNone)

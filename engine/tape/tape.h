@@ -69,6 +69,8 @@ class Tape {
   /// Error when it has another number of inputs than the registry says, or an input that is not on this tape.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
   void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
+  /// `after_update` asks for an instruction behind the optimizer's update, in order. Only a program that updates has it.
+  void after_update(Node node);
   void set_layer(int32_t layer) { layer_ = layer; }
 
   const ValueInfo& value(ValueId v) const { return values_[static_cast<size_t>(v)]; }
@@ -76,6 +78,7 @@ class Tape {
   const std::vector<ValueInfo>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<ProbeRequest>& probes() const { return probes_; }
+  const std::vector<Node>& after_update() const { return after_update_; }
   /// `find` is the value with that name, or kNone.
   ValueId find(std::string_view name) const;
   Store& store() const { return *store_; }
@@ -87,6 +90,7 @@ class Tape {
   std::vector<ValueInfo> values_;
   std::vector<Node> nodes_;
   std::vector<ProbeRequest> probes_;
+  std::vector<Node> after_update_;
   int32_t layer_ = 0;
 };
 

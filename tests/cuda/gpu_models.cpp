@@ -55,6 +55,7 @@ std::vector<TinyOptions> variants() {
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
+  all.push_back({.placement = Placement::Pre, .qk_clip = true, .optimizer = Optimizer::Muon});
   all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});
   return all;
 }

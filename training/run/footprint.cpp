@@ -32,7 +32,8 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   return plan ? plan(call) : cpu::Stages{};
 }
 
-/// `workspace_floats` is that of forward and backward; the update works in place with a few numbers for each parameter.
+/// `workspace_floats` is that of forward and backward; the update works in place with a few numbers for each
+/// parameter, unless it is Muon's (see footprint_of).
 size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
   ProgramData program;
   program.values = tape.values();
@@ -109,8 +110,10 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
   need.reused_gradients = 4 * reused.gradients;
   need.gradients = reuse_gradients ? need.reused_gradients : 4 * plan.gradients;
   need.workspace = 4 * (plan.inputs + workspace_floats(tape, needs_gradient, model.loss));
-  for (const ParameterInfo& p : store.parameters())
+  for (const ParameterInfo& p : store.parameters()) {
     need.parameter_count += static_cast<size_t>(p.shape.size());
+    if (p.hidden) need.matrices += 4 * p.shape.padded();
+  }
   collect_tensors(tape, needs_gradient, need.largest);
   std::stable_sort(need.largest.begin(), need.largest.end(),
                    [](const TensorBytes& a, const TensorBytes& b) { return a.bytes > b.bytes; });
@@ -125,6 +128,8 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
 Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
   Footprint need = footprint_of(spec.model, shape, backend, spec.train.reuse_gradients);
+  if (update_op(spec.train.optimizer) == OpKind::Muon)  // a direction, the next one and two squares of each
+    need.workspace = std::max(need.workspace, 4 * need.matrices);
   if (spec.train.critical_every > 0)  // a Store and as many numbers beside it, on the host
     need.evaluation += 2 * (need.parameters + need.optimizer) + 4 * critical_floats(spec, shape, backend);
   return need;

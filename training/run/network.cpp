@@ -100,9 +100,15 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
+RecordOptions step_options(const RunSpec& spec, const BatchShape& shape) {
+  RecordOptions options = record_options(shape, true, spec.model.memory);
+  options.qk_clip = spec.train.qk_clip > 0;
+  return options;
+}
+
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape, ModelValues* values) {
   Tape tape(store);
-  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+  const ModelValues recorded = record_model(tape, spec.model, step_options(spec, shape));
   if (!store.materialized()) store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,

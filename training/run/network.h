@@ -24,6 +24,8 @@ struct FiniteCheck {
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
+/// `step_options` says how a step of the run is recorded on batches of that shape.
+RecordOptions step_options(const RunSpec& spec, const BatchShape& shape);
 /// `training_program` is the program of a step on batches of that shape: forward, backward, clip and the optimizer's
 /// update. It gives a Store without weights those of the seed, and writes what was recorded to `values` too.
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,

@@ -21,7 +21,7 @@ std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
   const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
   std::vector<LayerMemory> layers;
   const auto record = [&](Tape& tape) {
-    ModelValues values = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+    ModelValues values = record_model(tape, spec.model, step_options(spec, shape));
     layers = std::move(values.memories);
     return values.loss;
   };

@@ -24,6 +24,7 @@ struct TrainConfig {
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;            ///< global gradient norm; 0 = off
+  float qk_clip = 0.0f;         ///< tau of QK-clip, see ops/qk_clip/qk_clip.h; 0 = off
   float label_smoothing = 0.0f;
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never

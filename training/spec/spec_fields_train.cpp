@@ -54,7 +54,8 @@ void add_optimizer_fields(std::vector<Field>& fields) {
        "sgd follows the gradient as it is, momentum its running sum. adam rescales each weight's update "
        "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
        "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
-       "that of its authors' code."},
+       "that of its authors' code. muon makes the momentum of each matrix of the layers orthogonal, so that "
+       "no direction is left behind, and treats everything else as adamw does."},
       names_of(kOptimizers)));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
@@ -86,6 +87,12 @@ void add_optimizer_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
       {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
       0, 1e9));
+  fields.push_back(real<[](RunSpec& s) -> float& {
+    return s.train.qk_clip;
+  }>({"train.qk_clip", "QK-clip", "",
+      "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
+      "down to it. 0 is off."},
+     0, 1e9));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
       {"train.label_smoothing", "label smoothing", "",
        "Share of the target's probability that is spread evenly over all symbols.", true},

@@ -26,6 +26,17 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
   return in(model.stack()) || (both && in(model.encoder));
 }
 
+/// `any_clipped` says whether QK-clip means anything for an attention of the model.
+bool any_clipped(const RunSpec& s) {
+  const auto in = [&](const StackWiring& stack) {
+    return std::ranges::any_of(
+        stack.layers, [&](const LayerWiring& layer) { return clips(s.model, layer.attention.inner); });
+  };
+  const bool both = s.model.architecture == Architecture::EncoderDecoder;
+  return in(s.model.stack()) || (both && in(s.model.encoder));
+}
+bool has_plain_scores(const RunSpec& s) { return s.model.positions != Positions::Relative; }
+
 bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
 bool has_norm(const RunSpec& s) {
   return any_norm(s.model, [](NormKind) { return true; });
@@ -39,7 +50,10 @@ bool has_adanorm(const RunSpec& s) {
 bool has_curve(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return has_alpha(kind); });
 }
-bool has_moments(const RunSpec& s) { return update_op(s.train.optimizer) == OpKind::Adam; }
+bool has_moments(const RunSpec& s) {
+  const OpKind op = update_op(s.train.optimizer);
+  return op == OpKind::Adam || op == OpKind::Muon;
+}
 bool may_leave_out_correction(const RunSpec& s) {
   return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No;
 }
@@ -158,6 +172,10 @@ constexpr Condition kConditions[] = {
     {"train.eps", has_moments, "train.optimizer"},
     {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
     {"train.momentum", has_momentum, "train.optimizer"},
+    {"train.qk_clip", transforms, "model.architecture", kTransformer},
+    {"train.qk_clip", has_plain_scores, "model.positions", "another than relative"},
+    {"train.qk_clip", any_clipped, "model.placement",
+     "one without a norm of queries or keys, which undoes it"},
     {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
     {"data.punctuation", reads_trees, "data.name", "treebank"},
     {"data.tokenizer", cuts_text, "data.name", "text, passage or pairs"},
@@ -183,8 +201,8 @@ std::string choices_that_read(const Condition& row) {
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
   const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
-                                [&](const Condition& r) { return r.key == key; });
-  if (row == std::end(kConditions) || row->read(spec)) return "";
+                                [&](const Condition& r) { return r.key == key && !r.read(spec); });
+  if (row == std::end(kConditions)) return "";
   // Tried out once, because every frame that shows the settings asks, for every run.
   static const std::vector<std::string> expected = [] {
     std::vector<std::string> all;

@@ -13,7 +13,7 @@ namespace normscope {
 struct ModelConfig;
 struct TrainConfig;
 
-/// `Optimizer` says what a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve them
+/// `Optimizer` says what a step does with the gradients: the rules of spec/optimizers.def. Three kernels serve them
 /// all; StepInputs holds what differs from rule to rule (set_update_rule).
 /// sgd: w -= lr g.
 /// momentum: m = mu m + g, w -= lr m.
@@ -22,6 +22,8 @@ struct TrainConfig;
 /// radam: Liu et al. 2020, algorithm 2. With rho_t > 4 an Adam step times r_t, below it momentum without adaptation.
 /// radam-code: the authors' program. With rho_t >= 5 as radam, but epsilon is added before the second moment's
 /// correction: (sqrt(v) + eps) / sqrt(1 - beta2^t). Below it neither update nor weight decay.
+/// muon: Jordan et al. 2024, as large as Adam's updates are (Liu et al. 2025, arXiv 2502.16982): the matrices of the
+/// layers move along their orthogonalised momentum, all other parameters as under adamw.
 enum class Optimizer : uint8_t {
   None,
 #define OPTIMIZER(Name, ...) Name,

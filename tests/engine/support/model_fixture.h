@@ -25,6 +25,7 @@ struct TinyOptions {
   bool reuse_bytes = false;
   int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
   float dropout = 0;    ///< all three kinds
+  bool qk_clip = false;
   Optimizer optimizer = Optimizer::Adam;
   int threads = 1;
   uint64_t seed = 7;
@@ -66,9 +67,12 @@ class Tiny {
   }
 
   ModelValues record(Tape& tape) const {
-    return record_transformer(
-        tape, tiny_config(o),
-        {.batch = o.batch, .sequence = o.sequence, .row_weights = o.row_weights, .probes = o.probes});
+    return record_transformer(tape, tiny_config(o),
+                              {.batch = o.batch,
+                               .sequence = o.sequence,
+                               .row_weights = o.row_weights,
+                               .qk_clip = o.qk_clip,
+                               .probes = o.probes});
   }
   Program seal_tape(const Tape& tape) const {
     return seal(tape, {.loss = tape.find("loss"),

@@ -20,13 +20,14 @@ struct StepInputChange {
   const char* name;
   Optimizer optimizer;
   void (*change)(StepInputs&);
+  bool qk_clip = false;  ///< of the tape
 };
 
 inline const std::vector<StepInputChange>& step_input_changes() {
   static const StepInputs all;
   // A new field fails to compile here until it is added below.
   [[maybe_unused]] static const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted,
-                                       momentum, decay, l2, clip, smoothing, dropout] = all;
+                                       momentum, decay, l2, clip, qk_clip, smoothing, dropout] = all;
   static const std::vector<StepInputChange> changes = {
       {"seed", Optimizer::Adam, [](StepInputs& s) { s.seed += 1; }},
       {"step", Optimizer::Adam, [](StepInputs& s) { s.step += 1; }},
@@ -46,6 +47,10 @@ inline const std::vector<StepInputChange>& step_input_changes() {
       {"adapted", Optimizer::RAdam, [](StepInputs& s) { s.adapted = false; }},
       {"clip", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.1f; }},
       {"clip off", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.0f; }},
+      {"qk_clip", Optimizer::Adam, [](StepInputs& s) { s.qk_clip = 1e-3f; }, true},
+      {"lr, muon", Optimizer::Muon, [](StepInputs& s) { s.lr *= 2; }},
+      {"momentum, muon", Optimizer::Muon, [](StepInputs& s) { s.momentum = 0.5f; }},
+      {"weight_decay, muon", Optimizer::Muon, [](StepInputs& s) { s.weight_decay = 0.1f; }},
       {"label_smoothing", Optimizer::Adam, [](StepInputs& s) { s.label_smoothing = 0.1f; }},
       {"dropout residual threshold", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].threshold *= 2; }},
       {"dropout residual scale", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].scale *= 1.5f; }},
@@ -65,6 +70,7 @@ inline void check_every_step_input_counts(const TinyOptions& base,
     INFO(field.name);
     TinyOptions o = base;
     o.optimizer = field.optimizer;
+    o.qk_clip = field.qk_clip;
     Tiny changed(o, make_backend()), same(o, make_backend());
     for (Tiny* t : {&changed, &same}) {
       t->steps(1, 2);

@@ -97,6 +97,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"train.bias_correction", "false"},
                                                      {"train.weight_decay", "0.1"},
                                                      {"train.clip", "0.01"},
+                                                     {"train.qk_clip", "0.0001"},
                                                      {"train.label_smoothing", "0.1"},
                                                      {"data.name", "copy"},
                                                      {"data.consecutive", "true"},
@@ -258,7 +259,7 @@ TEST_CASE("unused settings: norms count where one stands, in either stack", "[sp
 }
 
 TEST_CASE("unused settings: the reason names what decides and the way out", "[spec]") {
-  CHECK(unused_reason(small_spec(), "train.momentum") == "train.optimizer is adam: expected momentum");
+  CHECK(unused_reason(small_spec(), "train.momentum") == "train.optimizer is adam: expected momentum or muon");
   CHECK(unused_reason(small_spec(), "model.encoder_layers") ==
         "model.architecture is decoder: expected encoder-decoder");
   for (const char* key : {"data.valid", "data.tokenizer", "data.vocabulary", "model.pooling"})

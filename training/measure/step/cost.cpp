@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/update/muon.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
@@ -26,10 +27,25 @@ double parameter_floats(const ProgramData& program) {
 double update_passes(OpKind op) {
   if (op == OpKind::Adam) return 7;  // reads value, gradient and both moments, writes all but the gradient
   if (op == OpKind::Sgd) return 5;
+  if (op == OpKind::Muon)
+    return 9;  // of a matrix: without the second moment, but the direction twice and back
   return op == OpKind::GradNorm ? 1 : 0;
 }
 
+/// `muon_flop` counts the three products of each of the five iterations of each matrix.
+double muon_flop(const ProgramData& program) {
+  double sum = 0;
+  for (int32_t p : program.parameter_order) {
+    const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
+    if (!info.hidden) continue;
+    const double side = static_cast<double>(std::min(info.shape[0], info.shape[1]));
+    sum += muon::kIterations * (4 * side * static_cast<double>(info.shape.size()) + 2 * side * side * side);
+  }
+  return sum;
+}
+
 double flop_of(const ProgramData& program, const Instruction& i) {
+  if (i.op == OpKind::Muon) return muon_flop(program);
   const bool backward = i.phase == Phase::Backward;
   if (i.op == OpKind::Linear) {
     const Shape& x = program.values[static_cast<size_t>(i.in[0])].shape;
@@ -43,6 +59,9 @@ double flop_of(const ProgramData& program, const Instruction& i) {
     if (!backward) return product;
     return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
   }
+  if (i.op == OpKind::LargestLogit)
+    return 2 * floats_of(program, i.in[0]) *
+           static_cast<double>(program.values[static_cast<size_t>(i.in[1])].shape[1]);
   if (i.op == OpKind::Attention) {
     const auto spec = i.attributes.as<AttentionSpec>();
     int64_t keys = program.values[static_cast<size_t>(i.in[1])].shape[1];  // (B,T,D)
