@@ -97,6 +97,9 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
   return band ? CurveData{band->x, band->mean} : CurveData{};
 }
 
+/// `lies_apart` says whether a curve has so few points that an area between them would be most of what is seen.
+bool lies_apart(const CurveBand& band) { return band.x.size() <= 3; }
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotSpec& plot) {
   const CurveBand* band = band_of(line.curve, data);
@@ -108,6 +111,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.x = column(band->x);
     area.lo = column(clamped(band->low, figure.y));
     area.hi = column(clamped(band->high, figure.y));
+    area.apart = lies_apart(*band);
     plot.bands.push_back(std::move(area));
   }
   const auto [x, y] = data_of(lesson, line.curve, data);
@@ -233,6 +237,13 @@ bool is_of_means(const Lesson& lesson, const Figure& figure) {
 std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   const Curve& curve = *lesson.curve(line.curve);
   return !is_swept(curve) && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
+}
+
+bool ranges_apart(const Figure& figure, const Results& results) {
+  return std::ranges::any_of(figure.lines, [&](const FigureLine& line) {
+    const auto it = results.curves.find(line.curve);
+    return it != results.curves.end() && lies_apart(it->second);
+  });
 }
 
 const std::vector<double>* seen_values(const std::string& curve, const FigureData& data) {

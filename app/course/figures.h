@@ -36,6 +36,10 @@ bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
+/// `ranges_apart` says whether the ranges of the seeds are bars in this figure, because its curves have too few points for an
+/// area between them.
+bool ranges_apart(const Figure& figure, const Results& results);
+
 /// `seen_values` is what a picture may show of a curve: the learner's own, or the mean over the seeds; null: nothing.
 const std::vector<double>* seen_values(const std::string& curve, const FigureData& data);
 

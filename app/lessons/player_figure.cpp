@@ -48,7 +48,7 @@ std::string Player::note_of(const Figure& figure) const {
       !figure.cells.empty() || figure.lines.empty())
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
-         word("course.figure.band",
+         word(ranges_apart(figure, *reference_) ? "course.figure.bars" : "course.figure.band",
               {{"seeds", reference_->seeds},
                {"changed", shown_changes().empty() ? "" : word("course.figure.not_changed")}});
 }

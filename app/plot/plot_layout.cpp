@@ -95,8 +95,30 @@ void add_axes(Builder& b) {
   }
 }
 
+/// `add_ranges` draws a band as a bar at each of its x, `row` bars further towards the middle of the plot than the first.
+void add_ranges(Builder& b, const Band& band, size_t row) {
+  constexpr float kBar = 4, kPitch = 8, kBarAlpha = 0.5f;
+  const ui::Rect& a = b.out.map.area;
+  const auto inside = [&](float py) { return std::clamp(py, a.y, a.bottom()); };
+  for (size_t i = 0; i < std::min({band.x.size(), band.lo.size(), band.hi.size()}); ++i) {
+    if (!std::isfinite(band.lo[i]) || !std::isfinite(band.hi[i])) continue;
+    const float px = b.out.map.x(band.x[i]), way = px > a.centre().x ? -kPitch : kPitch;
+    if (px < a.x - 1 || px > a.right() + 1) continue;
+    const float left = px + way * static_cast<float>(row) - kBar / 2, top = inside(b.out.map.y(band.hi[i])),
+                bottom = std::max(inside(b.out.map.y(band.lo[i])), top + 1);
+    b.add(StripItem{{{left, top}, {left + kBar, top}},
+                    {{left, bottom}, {left + kBar, bottom}},
+                    line_colour(b.theme, band.ink).alpha(kBarAlpha)});
+  }
+}
+
 void add_bands(Builder& b) {
+  size_t rows = 0;
   for (const Band& band : b.plot.bands) {
+    if (band.apart) {
+      add_ranges(b, band, rows++);
+      continue;
+    }
     float alpha = band.theory ? ui::theory_alpha : b.theme.band_alpha;
     StripItem strip{{}, {}, line_colour(b.theme, band.ink).alpha(alpha)};
     const ui::Rect& a = b.out.map.area;

@@ -92,6 +92,7 @@ struct Band {
   std::string id{};
   Column x{}, lo{}, hi{};
   Ink ink;
+  bool apart = false;                                 // a bar at each x, as nothing was measured between them
   bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
   std::string label{};                                // which mean, which range, or which theory
   std::optional<std::pair<double, double>> label_at;  // data point that the label's leader points to

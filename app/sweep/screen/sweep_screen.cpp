@@ -84,7 +84,7 @@ bool SweepScreen::take(Plan next, bool done) {
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
-    message_ = error.what();
+    message_ = words::refused(error.what());
     return false;
   }
   grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
