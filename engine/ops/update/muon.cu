@@ -38,7 +38,7 @@ struct MuonUnit {
   float* unit;
   const double* squares;
   __device__ void operator()(uint32_t i) const {
-    unit[i] = direction[i] * (1.0f / (static_cast<float>(sqrt(*squares)) + muon::kEps));
+    unit[i] = direction[i] * (1.0f / (static_cast<float>(sqrt(*squares)) + kMuonEps));
   }
 };
 
@@ -48,8 +48,8 @@ struct MuonPolynomial {
   float* p;
   uint32_t side;
   __device__ void operator()(uint32_t i) const {
-    const float diagonal = i / side == i % side ? muon::kA : 0.0f;
-    p[i] = muon::kB * square[i] + muon::kC * p[i] + diagonal;
+    const float diagonal = i / side == i % side ? kMuonA : 0.0f;
+    p[i] = kMuonB * square[i] + kMuonC * p[i] + diagonal;
   }
 };
 
@@ -59,7 +59,7 @@ struct Muon : Adam {
 
   __device__ void operator()(const ParameterCall& p, int64_t i, Squares& s) const {
     if (p.rows == 0) return Adam::operator()(p, i, s);
-    const float size = muon::kSize * sqrtf(static_cast<float>(p.rows > p.cols ? p.rows : p.cols));
+    const float size = kMuonSize * sqrtf(static_cast<float>(p.rows > p.cols ? p.rows : p.cols));
     move(p, i, p.value[i], step->lr * size * directions[p.at + i], s);
   }
 };
@@ -113,10 +113,10 @@ void orthogonalise(const Call& c, Context& context, int32_t i, const MuonRoom& r
         *library = polynomial + room.square;
   launch(context, for_each<MuonUnit>, elementwise(p.size), p.size,
          MuonUnit{direction, other, c.update.sums + 2 * i});
-  static_assert(muon::kIterations % 2 == 1, "the last direction lies where it is expected");
+  static_assert(kMuonIterations % 2 == 1, "the last direction lies where it is expected");
   const auto side = static_cast<uint32_t>(std::min(p.rows, p.cols));
   float *x = other, *y = direction;
-  for (int k = 0; k < muon::kIterations; ++k) {
+  for (int k = 0; k < kMuonIterations; ++k) {
     const MuonProducts of = products_of(p, x, y, square, polynomial);
     gemm(context, of.square, library);
     gemm(context, of.squared, library);

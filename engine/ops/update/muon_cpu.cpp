@@ -6,8 +6,8 @@
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/ops/update/adam_inl.h"
 #include "engine/ops/update/muon.h"
+#include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -68,7 +68,7 @@ void direction_of(const Call& call, const StepInputs& step, const ParameterCall&
     return hn::Mul(u, u);
   });
   const float norm = static_cast<float>(__builtin_sqrt(squares));
-  const VF over = hn::Set(d, 1.0f / (norm + muon::kEps));
+  const VF over = hn::Set(d, 1.0f / (norm + kMuonEps));
   each_vector(p.size,
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Mul(lanes.load(x + i), over), x + i); });
 }
@@ -76,12 +76,12 @@ void direction_of(const Call& call, const StepInputs& step, const ParameterCall&
 /// `polynomial_of` computes P = a I + b S + c S^2 of a square matrix S of `side` rows.
 void polynomial_of(const Call& call, const float* square, int64_t side, float* p, Scratch scratch) {
   const DF d;
-  const VF b = hn::Set(d, muon::kB), c = hn::Set(d, muon::kC);
+  const VF b = hn::Set(d, kMuonB), c = hn::Set(d, kMuonC);
   whole_product(call, {side, side, side, {square, side, 1}, {square, side, 1}, p}, scratch);
   each_vector(side * side, [&](int64_t i, auto lanes) HWY_ATTR {
     lanes.store(hn::MulAdd(c, lanes.load(p + i), hn::Mul(b, lanes.load(square + i))), p + i);
   });
-  for (int64_t i = 0; i < side; ++i) p[i * side + i] += muon::kA;
+  for (int64_t i = 0; i < side; ++i) p[i * side + i] += kMuonA;
 }
 
 /// `orthogonalise` is the chunk of one matrix (Jordan et al. 2024), on its smaller side; five times
@@ -92,10 +92,10 @@ void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scra
   const ParameterCall& p = call.parameters[place];
   const MatrixRoom room = room_of(call, p);
   const int64_t rows = p.rows, cols = p.cols, side = smaller(rows, cols);
-  static_assert(muon::kIterations % 2 == 1, "the last direction lies where it is expected");
+  static_assert(kMuonIterations % 2 == 1, "the last direction lies where it is expected");
   float *x = room.next, *y = room.direction;
   direction_of(call, step, p, x);
-  for (int i = 0; i < muon::kIterations; ++i) {
+  for (int i = 0; i < kMuonIterations; ++i) {
     const Operand whole{x, cols, 1}, turned{x, 1, cols}, polynomial{room.polynomial, side, 1};
     if (rows > cols)
       whole_product(call, {side, side, rows, turned, whole, room.square}, scratch);
@@ -119,7 +119,7 @@ void muon_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
   const AdamStep adam(call, step);
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     if (!p.is_matrix()) return adam.move(p, begin, n, sums);
-    const VF rate = hn::Set(d, step.lr * muon::scale_of(p.rows, p.cols));
+    const VF rate = hn::Set(d, step.lr * muon_scale_of(p.rows, p.cols));
     const float* direction = room_of(call, p).direction + begin;
     float* value = p.value + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);

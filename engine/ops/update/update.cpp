@@ -43,8 +43,7 @@ OpRules sgd_rules() {
 OpRules muon_rules() {
   static constexpr OpRule kRows[] = {
       {.title = "Muon",
-       .formula =
-           R"(m = \mu m + g, \quad w = w - 0.2 \eta \sqrt{\max(n, k)} O(g + \mu m) - \eta \lambda w)",
+       .formula = R"(m = \mu m + g, \quad w = w - 0.2 \eta \sqrt{\max(n, k)} O(g + \mu m) - \eta \lambda w)",
        .shapes = "matrices w (n,k) of the hidden layers with gradient g = f dw and momentum m; O: five times "
                  "X = a X + b XX'X + c (XX')(XX')X from X of norm one; all other parameters: Adam",
        .source = "Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982)"}};

@@ -6,7 +6,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
-#include "engine/ops/update/adam_inl.h"
+#include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -46,7 +46,8 @@ inline std::vector<test::TinyOptions> every_op() {
                           .activation = Activation::Gelu,
                           .classes = 3,
                           .optimizer = Optimizer::Sgd};
-  return {plain, other};
+  test::TinyOptions third{.layers = 1, .optimizer = Optimizer::Muon};
+  return {plain, other, third};
 }
 
 inline std::vector<const ShownTensor*> tensors_of(const Shown& shown) {

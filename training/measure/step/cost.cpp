@@ -39,7 +39,7 @@ double muon_flop(const ProgramData& program) {
     const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
     if (!info.hidden) continue;
     const double side = static_cast<double>(std::min(info.shape[0], info.shape[1]));
-    sum += muon::kIterations * (4 * side * static_cast<double>(info.shape.size()) + 2 * side * side * side);
+    sum += kMuonIterations * (4 * side * static_cast<double>(info.shape.size()) + 2 * side * side * side);
   }
   return sum;
 }
