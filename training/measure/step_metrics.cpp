@@ -166,6 +166,7 @@ void LiveMeasurements::lay_out() {
     const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
     for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance"})
       layout_.push_back({s.name + number, layer});
+    for (const char* number : {".extreme", ".extreme_position"}) layout_.push_back({s.name + number, layer});
     if (s.probabilities != kNone) lay_out_heads(s, layer);
     layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
     for (int32_t j = 0; j <= s.index_in_stack; ++j)
@@ -230,6 +231,8 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   if (s.scales_skip) multiply(x_, skip_, width_);
   *number++ = variance(branch_);
   *number++ = variance(x_);
+  number_extreme(number);
+  number += 2;
   if (s.probabilities != kNone) number = number_heads(s, number);
   carry_components(s);
   double* sum = number++;

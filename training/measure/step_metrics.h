@@ -36,6 +36,9 @@ namespace normscope {
 /// is causal, it has nothing else to see.
 /// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
 /// skip path, scales included: v_i and the denominator of Liu et al., section 4.
+/// "NAME.extreme": the largest |x| over the median |x| of all numbers of the state after the sub-layer, and
+/// "NAME.extreme_position", from 1, where in its sequence the largest one stands (massive activations: Sun et al. 2024,
+/// arXiv 2402.17762). NaN where the median is zero.
 /// "NAME.read.1" and so on: of several streams (but not of depth), the mean over tokens of the weight that each is read
 /// with behind the sub-layer.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
@@ -106,6 +109,7 @@ class LiveMeasurements {
   static Scores scores_of(const Node& attention);
   void make_room_for_heads(int32_t sequences);
   void lay_out_heads(const Sublayer& s, int32_t layer);
+  void number_extreme(double* number);
   double* number_heads(const Sublayer& s, double* number);
   double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
   double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;

@@ -201,3 +201,37 @@ TEST_CASE("a head whose weights are not finite has no largest score", "[measure]
   CHECK(std::isfinite(run.at("L01.attn.largest_logit")));
   CHECK(std::isnan(run.at("L02.attn.largest_logit")));
 }
+
+TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position",
+          "[measure]") {
+  const HeadedRun run(headed_model());
+  for (const SublayerValues& s : run.model.sublayers) {
+    INFO(s.name);
+    std::vector<float> y = run.program->read(run.tape.value(s.output).name);
+    const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
+    const auto most = std::max_element(y.begin(), y.end(), larger);
+    const auto position = (most - y.begin()) / 24 % kTokens + 1;
+    const double largest = std::abs(static_cast<double>(*most));
+    std::sort(y.begin(), y.end(), larger);
+    const size_t half = y.size() / 2;
+    const double median =
+        (std::abs(static_cast<double>(y[half - 1])) + std::abs(static_cast<double>(y[half]))) / 2;
+    CHECK(run.at(s.name + ".extreme") == Approx(largest / median).epsilon(1e-9));
+    CHECK(run.at(s.name + ".extreme_position") == Approx(static_cast<double>(position)));
+    double mean = 0;  // not the mean |x|
+    for (const float x : y) mean += std::abs(static_cast<double>(x)) / static_cast<double>(y.size());
+    CHECK(std::abs(run.at(s.name + ".extreme") - largest / mean) > 0.05);
+  }
+}
+
+TEST_CASE("an extreme that was put into a state is found where it was put", "[measure]") {
+  HeadedRun run(headed_model());
+  const int32_t places = run.store.find("emb.positions");
+  std::vector<float> values = run.store.read(places);
+  values[7 * 24 + 5] = -400;
+  run.store.write(places, values);
+  run.program->replay({.seed = 1, .lr = 0.0f});
+  run.live->measure(run.numbers);
+  CHECK(run.at("L01.attn.extreme_position") == 8);
+  CHECK(run.at("L01.attn.extreme") > 100);
+}
