@@ -80,7 +80,7 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
 }
 
 /// `attention_of` reads the probabilities; their entropy is over the first `queries`, which are no padding.
-std::vector<Inside::Attention> attention_of(const Look& look, size_t queries) {
+std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
   std::vector<Inside::Attention> all;
   for (const SublayerValues& s : look.values().sublayers) {
     if (s.probabilities == kNone) continue;
@@ -96,6 +96,10 @@ std::vector<Inside::Attention> attention_of(const Look& look, size_t queries) {
       for (const float p : std::span(attention.probabilities).subspan(at, queries * keys))
         if (p > 0) sum -= static_cast<double>(p) * std::log(static_cast<double>(p));
       attention.entropy.push_back(sum / static_cast<double>(queries));
+    }
+    for (int32_t h = 1; h <= attention.heads; ++h) {
+      attention.logit.push_back(number(fmt::format("{}.head.{}.logit", s.name, h)));
+      attention.first_mass.push_back(number(fmt::format("{}.head.{}.first_mass", s.name, h)));
     }
   }
   return all;
@@ -131,7 +135,7 @@ std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Ba
   inside.embedding = row_norms(look.read(look.values().embedding), width);
   inside.sublayers = stream_of(look, number, width);
   const int32_t counted = text.key_lengths.empty() ? text.T : std::clamp(text.key_lengths[0], 1, text.T);
-  inside.attention = attention_of(look, static_cast<size_t>(counted));
+  inside.attention = attention_of(look, number, static_cast<size_t>(counted));
   if (asked.gradients) inside.gradients = gradients_of(look, store);
   return asked.guesses > 0 ? states_of(look) : std::vector<LayerState>();
 }

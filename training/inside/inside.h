@@ -38,7 +38,8 @@ struct Inside {
     std::string name;
     int32_t layer = 0, heads = 0;
     std::vector<float> probabilities;
-    std::vector<double> entropy;  ///< nats, of each head: mean over the queries of -sum p ln p
+    std::vector<double> entropy;            ///< nats, of each head: mean over the queries of -sum p ln p
+    std::vector<double> logit, first_mass;  ///< of each head: measure/step_metrics.h
   };
   struct Guess {
     int32_t token = 0;

@@ -77,11 +77,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
   for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
   direction_.resize(width_);
-  for (const Sublayer& s : sublayers_)
-    if (s.probabilities != kNone) {
-      const Shape p = shape(s.probabilities);
-      p_.reserve(static_cast<size_t>(sequences * p[1] * p[2] * p[3]));
-    }
+  make_room_for_heads(sequences);
   components_.resize(sublayers_.size() + 1);
   for (auto& component : components_) component.reserve(count * width_);
   if (std::any_of(sublayers_.begin(), sublayers_.end(), [](const Sublayer& s) { return s.adds_bottom; })) {
@@ -141,6 +137,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.branch = m.branch;
     s.output = m.output;
     s.probabilities = m.probabilities;
+    if (m.probabilities != kNone) s.scores = scores_of(producer(m.probabilities));
     s.entered = m.entered;
     s.adds_bottom = m.bottom != kNone;
     s.streams = m.streams;
@@ -171,7 +168,8 @@ void LiveMeasurements::lay_out() {
     const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
     for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance"})
       layout_.push_back({s.name + number, layer});
-    if (s.probabilities != kNone) layout_.push_back({s.name + ".attention_entropy", layer});
+    for (const char* number : {".extreme", ".extreme_position"}) layout_.push_back({s.name + number, layer});
+    if (s.probabilities != kNone) lay_out_heads(s, layer);
     layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
     for (int32_t j = 0; j <= s.index_in_stack; ++j)
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
@@ -235,7 +233,9 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   if (s.scales_skip) multiply(x_, skip_, width_);
   *number++ = variance(branch_);
   *number++ = variance(x_);
-  if (s.probabilities != kNone) *number++ = entropy(s);
+  number_extreme(number);
+  number += 2;
+  if (s.probabilities != kNone) number = number_heads(s, number);
   carry_components(s);
   double* sum = number++;
   *sum = 0;
@@ -359,18 +359,6 @@ void LiveMeasurements::shifted_factors(float alpha, ValueId shift) {
     x = static_cast<float>(e == 0 ? steepest : (std::erf(a * e + s) - still) / e);
   }
   for (size_t j = 0; j < width_; ++j) bias_[j] += gain_[j] * static_cast<float>(still);
-}
-
-double LiveMeasurements::entropy(const Sublayer& s) {
-  const Shape& shape = program_->data().values[static_cast<size_t>(s.probabilities)].shape;
-  const size_t heads = rows_ / tokens_per_sequence_ * static_cast<size_t>(shape[1]);
-  const size_t queries = static_cast<size_t>(shape[2]), keys = static_cast<size_t>(shape[3]);
-  const size_t counted = std::min(queries, tokens_per_sequence_);
-  load(s.probabilities, p_, heads * queries * keys);
-  double total = 0;
-  for (size_t h = 0; h < heads; ++h)
-    total += cpu::entropy(&p_[h * queries * keys], static_cast<int64_t>(counted * keys));
-  return total / static_cast<double>(heads * counted);
 }
 
 }  // namespace normscope

@@ -27,9 +27,18 @@ namespace normscope {
 /// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
 /// tokens point the same way.
 /// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
-/// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only).
+/// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only), and
+/// "NAME.head.1.entropy" and so on of each head.
+/// "NAME.largest_logit": the largest score that goes into the softmax, with its sign, over heads, queries and the keys
+/// they see (its growth: Wortsman et al. 2023, arXiv 2309.14322, section 3.1.1), "NAME.head.1.logit" of each head.
+/// "NAME.first_mass": mean over heads and queries of the probability of the first key, which attention sinks hold (Xiao
+/// et al. 2023, arXiv 2309.17453), "NAME.head.1.first_mass" of each head. The first query counts, too: where attention
+/// is causal, it has nothing else to see.
 /// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
 /// skip path, scales included: v_i and the denominator of Liu et al., section 4.
+/// "NAME.extreme": the largest |x| over the median |x| of all numbers of the state after the sub-layer, and
+/// "NAME.extreme_position", from 1, where in its sequence the largest one stands (massive activations: Sun et al. 2024,
+/// arXiv 2402.17762). NaN where the median is zero.
 /// "NAME.read.1" and so on: of several streams (but not of depth), the mean over tokens of the weight that each is read
 /// with behind the sub-layer.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
@@ -55,11 +64,19 @@ class LiveMeasurements {
     float scale = 1, slope = 0;  // AdaNorm
     float gain_offset = 0;       // what the stored gain lacks
   };
+  /// `Scores` are what the scores of an attention are made of, as its op reads them.
+  struct Scores {
+    ValueId queries = kNone, keys = kNone;
+    ValueId position = kNone, distances = kNone;  ///< of relative positions
+    size_t heads = 0;
+    double scale = 1, cap = 0;
+  };
   /// `Sublayer` has one sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {
     std::string name;
     ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;
     Norm enter, stream;
+    Scores scores;
     ValueId streams = kNone, read = kNone, carry = kNone, write = kNone;  ///< several streams, their weights
     bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
     bool starts_layer = false;
@@ -92,7 +109,13 @@ class LiveMeasurements {
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
   void keep_layer_input(size_t count);
   void add_layer_input(const Sublayer& s, size_t count);
-  double entropy(const Sublayer& s);
+  static Scores scores_of(const Node& attention);
+  void make_room_for_heads(int32_t sequences);
+  void lay_out_heads(const Sublayer& s, int32_t layer);
+  void number_extreme(double* number);
+  double* number_heads(const Sublayer& s, double* number);
+  double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
+  double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;
   size_t counted_tokens(const Sublayer& s, size_t sequences) const;
 
   const Program* program_;
@@ -107,6 +130,7 @@ class LiveMeasurements {
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
   std::vector<float> direction_, factor_;
+  std::vector<float> queries_, keys_, position_, distances_;  ///< of the attention being measured
   StreamShares streams_;
   std::vector<float> read_, carry_, write_;  ///< weights of several streams
   double residual_ = 0;

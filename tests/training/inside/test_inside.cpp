@@ -161,6 +161,14 @@ TEST_CASE("inside: attention has the heads of the queries, rows of one, and its 
       CHECK(a.heads == config.heads);
       REQUIRE(a.probabilities.size() == static_cast<size_t>(a.heads) * T * T);
       REQUIRE(a.entropy.size() == static_cast<size_t>(a.heads));
+      REQUIRE(a.logit.size() == a.entropy.size());
+      REQUIRE(a.first_mass.size() == a.entropy.size());
+      for (size_t h = 0; h < a.first_mass.size(); ++h) {
+        double mass = 0;
+        for (size_t q = 0; q < T; ++q) mass += static_cast<double>(a.probabilities[(h * T + q) * T]);
+        CHECK(close(a.first_mass[h], mass / static_cast<double>(T)));
+        CHECK(std::isfinite(a.logit[h]));
+      }
       for (size_t h = 0; h < a.entropy.size(); ++h) {
         double entropy = 0;
         for (size_t q = 0; q < T; ++q) {

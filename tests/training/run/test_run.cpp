@@ -405,7 +405,8 @@ TEST_CASE("live measurements join the history by name and change no bit of the r
     REQUIRE(with.layout().size() == without.layout().size());
     for (const char* name :
          {"beta2.4.sum", "beta2.1.0", "beta2.4.4", "L02.attn.token_cosine", "L02.ffn.layer_cosine",
-          "L01.attn.attention_entropy", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
+          "L01.attn.attention_entropy", "L02.attn.largest_logit", "L02.attn.first_mass",
+          "L02.attn.head.1.logit", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
       INFO(preset << " " << name);
       const Series series = with.series(with.find(name));
       REQUIRE(series.values.size() == 12);

@@ -1,0 +1,237 @@
+// These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
+// double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/model/transformer.h"
+#include "engine/support/disturb.h"
+#include "engine/support/helpers.h"
+#include "engine/tape/seal.h"
+#include "training/measure/initial_analysis.h"
+#include "training/measure/live_numbers.h"
+#include "training/measure/step_metrics.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+constexpr int64_t kTokens = 11, kHeads = 4;
+
+ModelConfig headed_model() {
+  ModelConfig config;
+  config.layers = 2;
+  config.d_model = 24;
+  config.heads = kHeads;
+  config.feed_forward = 40;
+  config.sequence = kTokens;
+  config.vocabulary = 17;
+  set_placement(config, Placement::Pre);
+  return config;
+}
+
+/// `HeadedRun` is a model with disturbed weights, replayed once on a batch of two sequences; both are measured.
+struct HeadedRun {
+  explicit HeadedRun(const ModelConfig& c)
+      : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
+    model = record_transformer(tape, config, {.batch = 2, .sequence = kTokens});
+    store.materialize(3);
+    disturb(store);
+    program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
+    const Batch batch = random_batch(config, 2, kTokens, 9);
+    std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
+    std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
+    program->replay({.seed = 1, .lr = 0.0f});
+    live = std::make_unique<LiveMeasurements>(*program, model, config, 2);
+    numbers.resize(live->layout().size());
+    live->measure(numbers);
+  }
+  double at(const std::string& name) const { return number(*live, numbers, name); }
+  std::vector<float> input(const std::string& name, size_t place) const {
+    for (const Node& node : tape.nodes())
+      if (node.name == name + ".heads") return program->read(tape.value(node.in[place]).name);
+    FAIL("no attention " << name);
+    return {};
+  }
+
+  ModelConfig config;
+  std::unique_ptr<Backend> backend;
+  Store store;
+  Tape tape;
+  ModelValues model;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<LiveMeasurements> live;
+  std::vector<double> numbers;
+};
+
+/// `Rule` says which keys a query sees and what becomes of q k.
+struct Rule {
+  bool causal = true;
+  int64_t window = kTokens;
+  double scale = 1, cap = 0;
+  bool relative = false;
+};
+
+struct HeadNumbers {
+  double logit = -std::numeric_limits<double>::infinity(), entropy = 0, mass = 0;
+};
+
+/// `heads_by_hand` computes every score of every head, then the softmax over what is seen.
+std::vector<HeadNumbers> heads_by_hand(const HeadedRun& run, const std::string& name, const Rule& rule) {
+  const std::vector<float> q = run.input(name, 0), k = run.input(name, 1);
+  const std::vector<float> e = rule.relative ? run.input(name, 3) : q,
+                           r = rule.relative ? run.input(name, 4) : k;
+  const int64_t all = static_cast<int64_t>(q.size()) / (2 * kTokens), width = all / kHeads;
+  std::vector<HeadNumbers> heads(kHeads);
+  for (int64_t i = 0; i < 2 * kTokens * kHeads; ++i) {
+    const int64_t h = i % kHeads, row = i / kHeads, t = row % kTokens, b = row / kTokens;
+    HeadNumbers& head = heads[static_cast<size_t>(h)];
+    std::vector<double> scores;
+    double sum = 0;
+    const int64_t first = rule.causal ? std::max<int64_t>(0, t - rule.window + 1) : 0,
+                  end = rule.causal ? t + 1 : kTokens;
+    for (int64_t s = first; s < end; ++s) {
+      double score = 0;
+      for (int64_t c = h * width; c < (h + 1) * width; ++c) {
+        const auto of = [&](const std::vector<float>& x, int64_t at) {
+          return static_cast<double>(x[static_cast<size_t>(at * all + c)]);
+        };
+        score += of(q, row) * of(k, b * kTokens + s);
+        if (rule.relative) score += of(e, row) * of(r, t - s);
+      }
+      score *= rule.scale;
+      if (rule.cap > 0) score = rule.cap * std::tanh(score / rule.cap);
+      head.logit = std::max(head.logit, score);
+      scores.push_back(score);
+      sum += std::exp(score);
+    }
+    for (const double score : scores)
+      head.entropy -= std::exp(score) / sum * (score - std::log(sum)) / (2.0 * kTokens);
+    if (first == 0) head.mass += std::exp(scores[0]) / sum / (2.0 * kTokens);
+  }
+  return heads;
+}
+
+void check_heads(const HeadedRun& run, const std::string& name, const Rule& rule) {
+  INFO(name);
+  double largest = -std::numeric_limits<double>::infinity(), entropy = 0, mass = 0;
+  const std::vector<HeadNumbers> heads = heads_by_hand(run, name, rule);
+  for (size_t h = 0; h < heads.size(); ++h) {
+    const std::string head = fmt::format("{}.head.{}.", name, h + 1);
+    CHECK(run.at(head + "logit") == Approx(heads[h].logit).epsilon(1e-6));
+    CHECK(run.at(head + "entropy") == Approx(heads[h].entropy).epsilon(1e-5));
+    CHECK(run.at(head + "first_mass") == Approx(heads[h].mass).epsilon(1e-5));
+    largest = std::max(largest, heads[h].logit);
+    entropy += heads[h].entropy / kHeads;
+    mass += heads[h].mass / kHeads;
+  }
+  CHECK(run.at(name + ".largest_logit") == Approx(largest).epsilon(1e-6));
+  CHECK(run.at(name + ".attention_entropy") == Approx(entropy).epsilon(1e-5));
+  CHECK(run.at(name + ".first_mass") == Approx(mass).epsilon(1e-5));
+}
+
+/// `misses` tells whether some head's largest score by a rule is not the measured one.
+bool misses(const HeadedRun& run, const std::string& name, const Rule& rule) {
+  const std::vector<HeadNumbers> heads = heads_by_hand(run, name, rule);
+  for (size_t h = 0; h < heads.size(); ++h)
+    if (std::abs(run.at(fmt::format("{}.head.{}.logit", name, h + 1)) - heads[h].logit) > 1e-3) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured",
+          "[measure]") {
+  const HeadedRun run(headed_model());
+  const Rule rule{.scale = 1 / std::sqrt(6.0)};
+  for (const char* name : {"L01.attn", "L02.attn"}) check_heads(run, name, rule);
+  Rule unscaled = rule;
+  unscaled.scale = 1;
+  CHECK(misses(run, "L02.attn", unscaled));
+}
+
+TEST_CASE(
+    "scores are measured as they go into the softmax: turned, normalised, shared, scaled, capped, in a window",
+    "[measure]") {
+  ModelConfig config = headed_model();
+  config.positions = Positions::Rotary;
+  config.attention.kv_heads = 2;
+  config.attention.head_width = 8;
+  config.attention.window = 4;
+  config.attention.scale = 1.5f;
+  config.attention.cap = 2.0f;
+  for (LayerWiring& layer : config.decoder.layers)
+    layer.attention.inner.query = layer.attention.inner.key = NormKind::Rms;
+  const HeadedRun run(config);
+  const Rule rule{.window = 4, .scale = 1.5, .cap = 2};
+  check_heads(run, "L02.attn", rule);
+  CHECK(run.at("L02.attn.largest_logit") < 2);
+  Rule uncapped = rule;
+  uncapped.cap = 0;
+  CHECK(misses(run, "L02.attn", uncapped));
+}
+
+TEST_CASE("the scores of relative positions have the product with the distance", "[measure]") {
+  ModelConfig config = headed_model();
+  config.positions = Positions::Relative;
+  const HeadedRun run(config);
+  const Rule rule{.scale = 1 / std::sqrt(6.0), .relative = true};
+  check_heads(run, "L02.attn", rule);
+  Rule without = rule;
+  without.relative = false;
+  CHECK(misses(run, "L02.attn", without));
+}
+
+TEST_CASE("a head whose weights are not finite has no largest score", "[measure]") {
+  HeadedRun run(headed_model());
+  const int32_t wq = run.store.find("L02.attn.wq");
+  std::vector<float> values = run.store.read(wq);
+  values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
+  run.store.write(wq, values);
+  run.program->replay({.seed = 1, .lr = 0.0f});
+  run.live->measure(run.numbers);
+  CHECK(std::isfinite(run.at("L01.attn.largest_logit")));
+  CHECK(std::isnan(run.at("L02.attn.largest_logit")));
+}
+
+TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position",
+          "[measure]") {
+  const HeadedRun run(headed_model());
+  for (const SublayerValues& s : run.model.sublayers) {
+    INFO(s.name);
+    std::vector<float> y = run.program->read(run.tape.value(s.output).name);
+    const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
+    const auto most = std::max_element(y.begin(), y.end(), larger);
+    const auto position = (most - y.begin()) / 24 % kTokens + 1;
+    const double largest = std::abs(static_cast<double>(*most));
+    std::sort(y.begin(), y.end(), larger);
+    const size_t half = y.size() / 2;
+    const double median =
+        (std::abs(static_cast<double>(y[half - 1])) + std::abs(static_cast<double>(y[half]))) / 2;
+    CHECK(run.at(s.name + ".extreme") == Approx(largest / median).epsilon(1e-9));
+    CHECK(run.at(s.name + ".extreme_position") == Approx(static_cast<double>(position)));
+    double mean = 0;  // not the mean |x|
+    for (const float x : y) mean += std::abs(static_cast<double>(x)) / static_cast<double>(y.size());
+    CHECK(std::abs(run.at(s.name + ".extreme") - largest / mean) > 0.05);
+  }
+}
+
+TEST_CASE("an extreme that was put into a state is found where it was put", "[measure]") {
+  HeadedRun run(headed_model());
+  const int32_t places = run.store.find("emb.positions");
+  std::vector<float> values = run.store.read(places);
+  values[7 * 24 + 5] = -400;
+  run.store.write(places, values);
+  run.program->replay({.seed = 1, .lr = 0.0f});
+  run.live->measure(run.numbers);
+  CHECK(run.at("L01.attn.extreme_position") == 8);
+  CHECK(run.at("L01.attn.extreme") > 100);
+}
