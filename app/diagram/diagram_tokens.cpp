@@ -166,6 +166,7 @@ std::vector<std::string> inner_brief(const Inner& inner) {
   for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
   const std::string heads = normed_heads(inner);
   const std::string brief = !heads.empty()                      ? heads
+                            : inner.hidden != NormKind::None    ? "W₁"
                             : inner.output != NormKind::None    ? "out"
                             : inner.head_scale || !inner.shifts ? "×head"
                                                                 : "+shift";
@@ -181,6 +182,7 @@ std::vector<std::string> inner_words(const Inner& inner) {
                                          : inner.value;
   };
   if (!heads.empty()) words.push_back(std::string(view::token_text(kind_of())) + " " + heads);
+  if (inner.hidden != NormKind::None) words.push_back(std::string(view::token_text(inner.hidden)) + " W₁");
   if (inner.output != NormKind::None)
     words.push_back(words::say("diagram.picture.out", {{"kind", view::token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");

@@ -62,7 +62,7 @@ class AttentionParts : protected ModelParts {
     return norm(
         n + ".v_norm", wiring.inner.value,
         project(n, "v", x, heads * head_width(config_), gains_.value * wiring.init_gain, wiring.inner),
-        heads);
+        wiring.inner.values_across_heads ? 1 : heads);
   }
 
   /// `turned` turns the heads of queries or keys by their places. Between two texts places mean nothing.

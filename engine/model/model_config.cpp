@@ -25,6 +25,10 @@ void check_layer(const char* what, const LayerWiring& layer) {
       inner.head_scale)
     fail("model", "the {}'s feed-forward network has no heads: expected q=, k=, v=, head-scale on attention",
          what);
+  for (const Wiring* w : {&layer.attention, &layer.cross})
+    if (w->inner.hidden != NormKind::None)
+      fail("model", "the {}'s attention has no hidden layer: expected hidden= on the feed-forward network",
+           what);
 }
 
 /// `check_second`: what is read of a second stream, or joined with it, needs one.
@@ -52,7 +56,7 @@ void check_streams(const char* what, const StackWiring& stack) {
         fail(
             "model",
             "the {} has several streams, and '{}' puts a norm or a scale on one: expected norms inside the branch, "
-            "before=, after=, q=, k=, v=, output=",
+            "before=, after=, q=, k=, v=, hidden=, output=",
             what, to_string(*w));
     }
 }

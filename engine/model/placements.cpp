@@ -261,7 +261,7 @@ bool has_norms(Placement placement) {
     if (*other) all.push_back(**other);
   for (const SingleSublayer& single : row.single) all.push_back(single.wiring);
   return std::any_of(all.begin(), all.end(), [](const Wiring& wiring) {
-    const std::array<WiredNorm, 8> norms = norms_of(wiring);
+    const auto norms = norms_of(wiring);
     return std::any_of(norms.begin(), norms.end(), [](WiredNorm n) { return n != NormKind::None; });
   });
 }

@@ -281,15 +281,18 @@ class Recorder : StreamParts {
       return project(n, suffix, x, config_.feed_forward, gains_.first * wiring.init_gain, inner,
                      gains_.mirrored ? Mirror::Columns : Mirror::None);
     };
+    const auto hidden = [&](const char* suffix, const std::string& name) {
+      return norm(n + name + "_norm", inner.hidden, first(suffix));
+    };
     const auto active = [&](const char* name, ValueId h) {
       return activated(n + name, shift(n + ".shift_hidden", inner, h));
     };
     ValueId h = kNone;
     if (config_.gated) {
-      const ValueId gate = active(".gate", first("g"));
-      h = multiply(tape_, n + ".hidden", gate, first("1"));
+      const ValueId gate = active(".gate", hidden("g", ".gate"));
+      h = multiply(tape_, n + ".hidden", gate, hidden("1", ".hidden"));
     } else {
-      h = active(".hidden", first("1"));
+      h = active(".hidden", hidden("1", ".hidden"));
     }
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     h = norm(n + ".output", inner.output, h);

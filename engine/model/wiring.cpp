@@ -72,6 +72,7 @@ constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> WiredNorm& { retur
                                    {"q", [](Wiring& w) -> WiredNorm& { return w.inner.query; }},
                                    {"k", [](Wiring& w) -> WiredNorm& { return w.inner.key; }},
                                    {"v", [](Wiring& w) -> WiredNorm& { return w.inner.value; }},
+                                   {"hidden", [](Wiring& w) -> WiredNorm& { return w.inner.hidden; }},
                                    {"output", [](Wiring& w) -> WiredNorm& { return w.inner.output; }},
                                    {"after", [](Wiring& w) -> WiredNorm& { return w.after; }},
                                    {"trunk", [](Wiring& w) -> WiredNorm& { return w.stream; }}};
@@ -81,11 +82,13 @@ struct FlagWord {
   std::string_view word;
   bool& (*at)(Wiring&);
 };
-constexpr FlagWord kFlagWords[] = {{"across-heads", [](Wiring& w) -> bool& { return w.inner.across_heads; }},
-                                   {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
-                                   {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
-                                   {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
-                                   {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
+constexpr FlagWord kFlagWords[] = {
+    {"across-heads", [](Wiring& w) -> bool& { return w.inner.across_heads; }},
+    {"v-across-heads", [](Wiring& w) -> bool& { return w.inner.values_across_heads; }},
+    {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
+    {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
+    {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
+    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
 
 /// `set_word` sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
@@ -144,13 +147,14 @@ WiredNorm wired_norm_from(std::string_view text) {
   return {kind, eps};
 }
 
-std::array<WiredNorm*, 8> norms_of(Wiring& w) {
-  return {&w.enter,       &w.before,       &w.inner.query, &w.inner.key,
-          &w.inner.value, &w.inner.output, &w.after,       &w.stream};
+std::array<WiredNorm*, 9> norms_of(Wiring& w) {
+  return {&w.enter,        &w.before,       &w.inner.query, &w.inner.key, &w.inner.value,
+          &w.inner.hidden, &w.inner.output, &w.after,       &w.stream};
 }
 
-std::array<WiredNorm, 8> norms_of(const Wiring& w) {
-  return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.stream};
+std::array<WiredNorm, 9> norms_of(const Wiring& w) {
+  return {w.enter,        w.before,       w.inner.query, w.inner.key, w.inner.value,
+          w.inner.hidden, w.inner.output, w.after,       w.stream};
 }
 
 std::array<WiredNorm*, 5> norms_of(StackWiring& s) {

@@ -48,6 +48,9 @@ struct Inner {
   WiredNorm query = {}, key = {}, value = {};  ///< attention: of each head
   /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
   bool across_heads = false;
+  bool values_across_heads = false;  ///< the same of value (SimpleNorm)
+  /// Feed-forward: behind W_1, and behind the gate's matrix, before the activation (SimpleNorm).
+  WiredNorm hidden = {};
   WiredNorm output = {};    ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
   bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
@@ -74,9 +77,10 @@ enum class Slot : uint8_t { Before, After, Stream };
 WiredNorm& slot(Wiring& wiring, Slot which);
 WiredNorm slot(const Wiring& wiring, Slot which);
 
-/// `norms_of` are all norms of a sub-layer, None included: enter, before, query, key, value, output, after, stream.
-std::array<WiredNorm*, 8> norms_of(Wiring& wiring);
-std::array<WiredNorm, 8> norms_of(const Wiring& wiring);
+/// `norms_of` are all norms of a sub-layer, None included: enter, before, query, key, value, hidden, output, after,
+/// stream.
+std::array<WiredNorm*, 9> norms_of(Wiring& wiring);
+std::array<WiredNorm, 9> norms_of(const Wiring& wiring);
 
 /// `LayerWiring` is a layer of a stack; only the decoder of an encoder-decoder uses cross.
 struct LayerWiring {

@@ -112,6 +112,7 @@ class Decoder {
       case Placement::NormFormerScaled:
       case Placement::HybridNormStar:
       case Placement::ResPost:
+      case Placement::SimpleNorm:
       case Placement::HyperConnections:
       case Placement::ManifoldHyper:
       case Placement::AttentionResiduals:
@@ -167,6 +168,7 @@ class Decoder {
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
       case Placement::ResPost:
+      case Placement::SimpleNorm:
         return sum(x, after(f(x)));
       case Placement::Peri:
         return sum(x, after(f(norm(n + ".before", x))));
@@ -282,6 +284,11 @@ class Decoder {
       k = norm(n + ".k_norm", k, s_.across_heads ? s_.keys() * dh : dh);
       if (hybrid) v = norm(n + ".v_norm", v, dh);
     }
+    if (s_.placement == Placement::SimpleNorm) {
+      q = norm(n + ".q_norm", q, s_.heads * dh);
+      k = norm(n + ".k_norm", k, s_.keys() * dh);
+      v = norm(n + ".v_norm", v, s_.keys() * dh);
+    }
     q = turned(q, s_.heads);
     k = turned(k, s_.keys());
     Rows h;
@@ -302,7 +309,9 @@ class Decoder {
     const int64_t R = s_.B * s_.T;
     x = shifted(n + ".shift_in", x);
     const auto hidden = [&](const char* which) {
-      return linear(x, leaf(n + ".w" + which), bias(n + ".b" + which), {R, s_.D, s_.F});
+      const Rows h = linear(x, leaf(n + ".w" + which), bias(n + ".b" + which), {R, s_.D, s_.F});
+      if (s_.placement != Placement::SimpleNorm) return h;
+      return norm(n + (which == std::string("g") ? ".gate_norm" : ".hidden_norm"), h, s_.F);
     };
     Rows h = activated(shifted(n + ".shift_hidden", hidden(s_.gated ? "g" : "1"), s_.F));
     if (s_.gated) {

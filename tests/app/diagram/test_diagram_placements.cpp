@@ -59,7 +59,7 @@ TEST_CASE("every norm of every placement is seen, in open layers and in collapse
       const auto whole = view_with(fixture::lab_view(), set);
       for (int open : {-1, 2}) {
         const std::vector<float> with = layers_of(lab, whole, open);
-        for (size_t which = 0; which < 8; ++which) {
+        for (size_t which = 0; which < norms_of(Wiring{}).size(); ++which) {
           bool any = false;
           const auto without = view_with(whole, [&](ModelConfig& model) {
             for (LayerWiring& layer : model.stack().layers)

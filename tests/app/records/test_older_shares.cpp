@@ -83,6 +83,7 @@ TEST_CASE("shares of what is older: those of the engine, exactly without norms o
   for (const auto& [placement, allowed] : {std::pair{Placement::Pre, 1e-5},
                                            {Placement::Sandwich, 1e-5},
                                            {Placement::ResPost, 1e-5},
+                                           {Placement::SimpleNorm, 1e-5},
                                            {Placement::Post, 0.2},
                                            {Placement::DeepNorm, 0.2},
                                            {Placement::Keel, 0.2}}) {

@@ -19,8 +19,8 @@ using reference::DecoderSpec;
 using reference::Parameters;
 
 /// `kNormNames` are the ends of the parameters' names, in the order of norms_of.
-constexpr const char* kNormNames[] = {"enter",  "before", "q_norm", "k_norm",
-                                      "v_norm", "output", "after",  "trunk"};
+constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
+                                      "hidden_norm", "output", "after",  "trunk"};
 
 /// `own_epsilons` gives each norm another epsilon, large enough to show.
 void own_epsilons(ModelConfig& c) {
@@ -77,6 +77,8 @@ DecoderSpec spec_of(const TinyOptions& o) {
       const auto norms = norms_of(attention ? layer.attention : layer.feed_forward);
       for (size_t k = 0; k < norms.size(); ++k)
         if (norms[k].eps > 0) s.eps_of[name + kNormNames[k]] = static_cast<double>(norms[k].eps);
+      if (const auto hidden = s.eps_of.find(name + "hidden_norm"); hidden != s.eps_of.end())
+        s.eps_of[name + "gate_norm"] = hidden->second;
     }
   if (c.decoder.final.eps > 0) s.eps_of["final"] = static_cast<double>(c.decoder.final.eps);
   return s;
@@ -179,6 +181,7 @@ TEST_CASE("model: no placement is its neighbour", "[model]") {
                                                         {Placement::None, Placement::ReZero},
                                                         {Placement::None, Placement::HybridNorm},
                                                         {Placement::NormFormer, Placement::NormFormerScaled},
+                                                        {Placement::ResPost, Placement::SimpleNorm},
                                                         {Placement::Post, Placement::Admin}};
   for (const auto& [p, wired_as] : neighbours) {
     INFO(to_string(wired_as) << " beside the reference of " << to_string(p));
@@ -331,6 +334,8 @@ const Ingredient kIngredients[] = {
        for (LayerWiring& layer : c.decoder.layers) layer.attention.inner.across_heads = true;
      },
      Placement::QkNorm},
+    {"norms behind every matrix, gate included", [](ModelConfig& c) { c.gated = true; },
+     Placement::SimpleNorm},
 };
 
 }  // namespace

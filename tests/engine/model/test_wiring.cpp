@@ -1,5 +1,7 @@
 // These tests cover wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters
 // that a model has.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
@@ -99,6 +101,40 @@ TEST_CASE("init scale: the matrices of the sub-layers start so many times as lar
   }
 }
 
+TEST_CASE(
+    "wiring: behind SimpleNorm's norms the size of no matrix of a branch is seen, behind Res-Post-LN's it is",
+    "[wiring]") {
+  // How far the loss moves, relatively, when a matrix is four times itself.
+  const auto moved = [](Placement placement, const std::string& matrix) {
+    Tiny tiny({.placement = placement,
+               .norm = NormKind::Rms,
+               .activation = Activation::Gelu,
+               .optimizer = Optimizer::None,
+               .change = [](ModelConfig& c) {
+                 c.biases = Biases::None;
+                 c.eps = 1e-12f;
+               }});
+    tiny.fill(1);
+    tiny.program->replay(tiny.inputs(1));
+    const double before = tiny.program->loss();
+    const int32_t p = tiny.store->find(matrix);
+    REQUIRE(p >= 0);
+    std::vector<float> weights = tiny.store->read(p);
+    for (float& w : weights) w *= 4;
+    tiny.store->write(p, weights);
+    tiny.program->replay(tiny.inputs(1));
+    return std::abs(tiny.program->loss() - before) / before;
+  };
+  for (const char* matrix : {"attn.wq", "attn.wk", "attn.wv", "attn.wo", "ffn.w1", "ffn.w2"}) {
+    INFO(matrix);
+    CHECK(moved(Placement::SimpleNorm, fmt::format("L01.{}", matrix)) < 1e-5);
+  }
+  for (const char* matrix : {"L01.attn.wq", "L01.attn.wk", "L01.ffn.w1"}) {
+    INFO(matrix);
+    CHECK(moved(Placement::ResPost, matrix) > 1e-4);
+  }
+}
+
 TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over",
           "[wiring]") {
   Wiring w = wiring_from("before=ln:0.001 trunk=rms");
@@ -121,7 +157,8 @@ TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind doe
 
 TEST_CASE("wiring: as text and back", "[wiring]") {
   for (const char* text : {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1",
-                           "branch=scalar:0", "trunk=simple skip=1.86", "before=rms:1e-06 q=ln:0.25 k=ln"}) {
+                           "branch=scalar:0", "hidden=rms after=rms", "q=ln v=ln after=ln v-across-heads",
+                           "trunk=simple skip=1.86", "before=rms:1e-06 q=ln:0.25 k=ln"}) {
     INFO(text);
     CHECK(to_string(wiring_from(text)) == text);
   }
