@@ -76,6 +76,8 @@ json attention_of(const Inside& in) {
     all.push_back({{"name", a.name},
                    {"layer", a.layer},
                    {"entropy", json_list(a.entropy)},
+                   {"logit", json_list(a.logit)},
+                   {"first_mass", json_list(a.first_mass)},
                    {"probabilities", std::move(heads)}});
   }
   return all;

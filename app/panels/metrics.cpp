@@ -25,7 +25,10 @@ constexpr MetricInfo kRows[] = {
     {Metric::StreamVariance, "trunk-variance", "trunk-variance", false, true},
     {Metric::TokenCosine, "token-cosine", "token-cosine"},
     {Metric::LayerCosine, "layer-cosine", "layer-cosine"},
+    {Metric::Extreme, "extreme", "massive-activations", false, true},
     {Metric::AttentionEntropy, "attention-entropy", "attention-entropy"},
+    {Metric::LargestLogit, "largest-logit", "largest-logit"},
+    {Metric::FirstMass, "first-mass", "attention-sink"},
     {Metric::OwnShare, "own-share", "beta2"},
 };
 
@@ -57,8 +60,14 @@ const char* suffix_of(Metric metric) {
       return "token_cosine";
     case Metric::LayerCosine:
       return "layer_cosine";
+    case Metric::Extreme:
+      return "extreme";
     case Metric::AttentionEntropy:
       return "attention_entropy";
+    case Metric::LargestLogit:
+      return "largest_logit";
+    case Metric::FirstMass:
+      return "first_mass";
     case Metric::Gradient:
       return "grad_norm";
     case Metric::HiddenNorm:
@@ -73,7 +82,8 @@ const char* suffix_of(Metric metric) {
 
 bool by_sublayer(Metric metric) {
   return metric == Metric::BranchVariance || metric == Metric::StreamVariance ||
-         metric == Metric::TokenCosine || metric == Metric::LayerCosine || metric == Metric::OwnShare;
+         metric == Metric::TokenCosine || metric == Metric::LayerCosine || metric == Metric::Extreme ||
+         metric == Metric::OwnShare;
 }
 
 /// `share_name` is the own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
@@ -93,6 +103,10 @@ std::span<const MetricInfo> metrics() {
 
 const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
+bool of_attention(Metric metric) {
+  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
+}
+
 bool of_any_layer(Metric metric) {
   return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm;
 }
@@ -108,7 +122,7 @@ StatNames stat_paths(Metric metric, int matrix) {
   const std::string path = kMatrices[matrix].path;
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
   if (metric == Metric::Gradient) return {path + ".grad_norm"};
-  return {std::string(metric == Metric::AttentionEntropy ? "attn." : "ffn.") + suffix_of(metric)};
+  return {std::string(of_attention(metric) ? "attn." : "ffn.") + suffix_of(metric)};
 }
 
 }  // namespace
@@ -146,7 +160,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     }
   };
   const bool crosses = has_both(run) && side == Side::Main;
-  if (by_sublayer(metric) || (metric == Metric::AttentionEntropy && crosses)) {
+  if (by_sublayer(metric) || (of_attention(metric) && crosses)) {
     const auto subs = subs_of(crosses);
     std::vector<std::vector<float>> values;
     for (Sub sub : subs)
@@ -155,7 +169,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
                            : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
-        if (metric == Metric::AttentionEntropy && subs[k] == Sub::FeedForward) continue;
+        if (of_attention(metric) && subs[k] == Sub::FeedForward) continue;
         points.x.push_back(static_cast<float>(i) +
                            static_cast<float>(k + 1) / static_cast<float>(subs.size()));
         points.y.push_back(values[k][i]);
@@ -175,6 +189,8 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
       put(data.by_layer(run, path + ".grad_norm", step, side), 0);
       break;
     case Metric::AttentionEntropy:
+    case Metric::LargestLogit:
+    case Metric::FirstMass:
       put(data.by_layer(run, "attn." + suffix, step, side), 0);
       break;
     default:

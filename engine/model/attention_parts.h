@@ -99,7 +99,7 @@ class AttentionParts : protected ModelParts {
   void clip_heads(const std::string& n, const Inner& inner, ValueId q, ValueId k, ValueId key_lengths,
                   bool causal) {
     const ValueId largest =
-        largest_logit(tape_, n + ".largest_logit", q, k, key_lengths,
+        largest_logit(tape_, n + ".batch_logit", q, k, key_lengths,
                       {.heads = config_.heads,
                        .causal = causal,
                        .window = causal && has_window(config_, layer_) ? config_.attention.window : 0,

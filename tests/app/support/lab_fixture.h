@@ -52,9 +52,12 @@ inline std::vector<StatInfo> stat_layout(int layers) {
         stats.push_back({fmt::format("L{:02}.{}.{}", layer, matrix, norm), layer});
     for (int sub = 0; sub < 2; ++sub) {
       const std::string name = fmt::format("L{:02}.{}", layer, sub ? "ffn" : "attn");
-      for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance"})
+      for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance",
+                                 "extreme", "extreme_position"})
         stats.push_back({fmt::format("{}.{}", name, number), layer});
-      if (sub == 0) stats.push_back({name + ".attention_entropy", layer});
+      if (sub == 0)
+        for (const char* number : {"attention_entropy", "largest_logit", "first_mass"})
+          stats.push_back({fmt::format("{}.{}", name, number), layer});
       const int i = 2 * (layer - 1) + sub + 1;
       stats.push_back({fmt::format("beta2.{}.sum", i), layer});
       for (int j = 0; j <= i; ++j) stats.push_back({fmt::format("beta2.{}.{}", i, j), layer});
@@ -84,9 +87,12 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
         for (double norm : {0.01 * std::pow(1.3, layer) / (1 + run), 8.0 + matrix}) stats.push_back(norm);
       for (int sub = 0; sub < 2; ++sub) {
         const double alike = run == 0 ? 0.98 : 0.2 + 0.05 * layer;
-        for (double number : {alike, 0.9 - 0.02 * layer, 0.4 + 0.1 * run, run == 2 ? 1.0 + layer : 1.0})
+        for (double number : {alike, 0.9 - 0.02 * layer, 0.4 + 0.1 * run, run == 2 ? 1.0 + layer : 1.0,
+                              3.0 + 2.0 * layer, 1.0})
           stats.push_back(number);
-        if (sub == 0) stats.push_back(3.0 - 0.1 * layer - 0.3 * run);
+        if (sub == 0)
+          for (double number : {3.0 - 0.1 * layer - 0.3 * run, 2.0 + layer, 0.1 + 0.05 * layer})
+            stats.push_back(number);
         const int i = 2 * (layer - 1) + sub + 1;
         double sum = 0;
         for (int j = 0; j <= i; ++j) sum += share_at(run, i, j, step);

@@ -24,7 +24,7 @@ std::vector<float> logits_of(Tiny& tiny, float tau) {
   inputs.qk_clip = tau;
   tiny.fill(1);
   tiny.program->replay(inputs);
-  return tiny.program->read("L01.attn.largest_logit");
+  return tiny.program->read("L01.attn.batch_logit");
 }
 
 /// `columns_of` are the columns of a head of queries, or of keys, of a matrix.
@@ -179,8 +179,8 @@ TEST_CASE("qk-clip: a limit that no head reaches changes no bit of a run, and no
   CHECK(count(plain, OpKind::QkClip) == 0);
   CHECK(count(measured, OpKind::LargestLogit) == 2);
   CHECK(count(measured, OpKind::QkClip) == 2);
-  const std::vector<float> heads = measured.program->read("L01.attn.largest_logit");
-  CHECK(measured.program->stat("L01.attn.largest_logit") ==
+  const std::vector<float> heads = measured.program->read("L01.attn.batch_logit");
+  CHECK(measured.program->stat("L01.attn.batch_logit") ==
         static_cast<double>(*std::max_element(heads.begin(), heads.end())));
   CHECK(measured.program->data().instructions.back().op == OpKind::QkClip);  // behind the optimizer
 }

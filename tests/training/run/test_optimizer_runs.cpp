@@ -145,8 +145,8 @@ TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and 
   steps(*plain, 6);
   CHECK(first_difference(plain->store(), measured->store()) == "");
   CHECK(first_difference(plain->store(), clipped->store()) != "");
-  CHECK(plain->history()->find("L01.attn.largest_logit") < 0);
-  const auto largest = [](Run& run) { return run.program().stat("L01.attn.largest_logit"); };
+  CHECK(plain->history()->find("L01.attn.batch_logit") < 0);
+  const auto largest = [](Run& run) { return run.program().stat("L01.attn.batch_logit"); };
   CHECK(largest(*clipped) < largest(*measured));
   const auto path =
       std::filesystem::temp_directory_path() / fmt::format("normscope-clip-{}.safetensors", getpid());
