@@ -112,10 +112,13 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const TextStyle body{Face::Sans, type::body};
   const std::string sentence = is_predicted(metric_) ? predicted_sentence(cell) : cell_sentence(cell);
   ui.mark("sweep/cell/sentence", words, sentence, words::say("sweep.cell.help_sentence"));
-  if (cell.sign == Sign::Failed)  // the reason from the engine takes the room of the curves
-    ui.paint().text_wrapped(rest, body, ui.theme().ink2, sentence, 17);
-  else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h)
+  // Why a cell cannot be trained, or what is predicted of it, takes room from the curves.
+  if (cell.sign == Sign::Failed || is_predicted(metric_)) {
+    const float height = std::min(rest.h, ui.paint().wrapped_height(rest.w, body, sentence, 17));
+    ui.paint().text_wrapped(rest.take_top(height, 10), body, ui.theme().ink2, sentence, 17);
+  } else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h) {
     ui.paint().text_wrapped(words, body, ui.theme().ink2, sentence, 17);
+  }
   if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
   ButtonOptions primary;
   primary.primary = true;
