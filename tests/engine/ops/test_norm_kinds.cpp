@@ -195,7 +195,7 @@ TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift"
     for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
       const double e = static_cast<double>(in[i]), out = static_cast<double>(y[i]),
                    t = std::erf(0.5 * e + 0.3);
-      CHECK(out == Approx(3 * t + 0.25).epsilon(1e-5));
+      CHECK(out == Approx(3 * t + 0.25).epsilon(1e-5).margin(4e-7));  // 3 t is rounded to 2^-23 near -0.25
       without_shift = std::max(without_shift, std::abs(out - (3 * std::erf(0.5 * e) + 0.25)));
       with_tanh = std::max(with_tanh, std::abs(out - (3 * std::tanh(0.5 * e + 0.3) + 0.25)));
       before += e * e;
