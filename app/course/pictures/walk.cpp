@@ -246,12 +246,16 @@ void paint_walk(Painter& p, const Theme& t, const Walk& walk, const Rect& rect, 
       const float room = at.left(i) + at.stack - x;
       Rect beside{x, arrow.shaft.y, room, arrow.tip.y - arrow.shaft.y};
       const auto layer = static_cast<size_t>(&arrow - all[i].data());
-      if (beside.h >= 2 * kDivisorRow && layer < walk.stacks[i].divisors.size()) {
-        const std::vector<double>& divisors = walk.stacks[i].divisors[layer];
-        p.text_in(beside.take_top(beside.h / 2), kLengthStyle, t.ink2, divisors_text(p, divisors, room));
-      }
-      p.text_in(beside, kLengthStyle, finite ? look.text : t.error,
-                fitting(p, kLengthStyle, room, {number(arrow.length, 2), number(arrow.length, 1)}));
+      const bool divided = layer < walk.stacks[i].divisors.size(), two_rows = beside.h >= 2 * kDivisorRow;
+      const auto write_divisors = [&](const Rect& place) {
+        p.text_in(place, kLengthStyle, t.ink2, divisors_text(p, walk.stacks[i].divisors[layer], place.w));
+      };
+      if (divided && two_rows) write_divisors(beside.take_top(beside.h / 2));
+      const float written =
+          p.text_in(beside, kLengthStyle, finite ? look.text : t.error,
+                    fitting(p, kLengthStyle, room, {number(arrow.length, 2), number(arrow.length, 1)}));
+      beside.take_left(written, kInKey);
+      if (divided && !two_rows) write_divisors(beside);
     }
   }
   paint_key(p, t, walk, at);
