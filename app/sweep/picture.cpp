@@ -37,7 +37,8 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const float x = space::pad;
   p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(title_of(grid, metric)));
   const std::string note = metric == Metric::Loss ? loss_note(grid) + "; " : "";
-  p.text({x, 48}, body, t.ink3, note + setting_text(grid));
+  const std::string setting = note + setting_text(grid);
+  p.text({x, 48}, body, t.ink3, setting);
   p.text({x, 68}, body, t.ink2, grid_sentence(grid));
 
   GridPicture picture{.grid = grid, .metric = metric, .scale = scale_of(grid, metric), .alone = true};
@@ -51,7 +52,8 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const float right = words.right() + 20;
   p.text({right, key.bottom()}, small, t.ink3, words::say("sweep.picture.signs"));
   p.text({right, key.bottom() + 18}, small, t.ink3, words::say("sweep.picture.line"));
-  return {std::max(at.area.right() + 80, 930.f), words.bottom() + 14};
+  const float widest = std::max(930.f, 2 * x + p.text_width(body, setting));
+  return {std::max(at.area.right() + 80, widest), words.bottom() + 14};
 }
 
 }  // namespace
