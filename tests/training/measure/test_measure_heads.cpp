@@ -19,7 +19,8 @@
 #include "training/measure/live_numbers.h"
 #include "training/measure/step_metrics.h"
 
-using namespace normscope;
+namespace normscope::test_measure_heads {
+
 using namespace normscope::test;
 
 namespace {
@@ -247,3 +248,5 @@ TEST_CASE("an extreme that was put into a state is found where it was put", "[me
   CHECK(run.at("L01.attn.extreme_position") == 8);
   CHECK(run.at("L01.attn.extreme") > 100);
 }
+
+}  // namespace normscope::test_measure_heads

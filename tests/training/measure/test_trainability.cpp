@@ -15,7 +15,8 @@
 #include "training/measure/step_metrics.h"
 #include "training/measure/theory/theory.h"
 
-using namespace normscope;
+namespace normscope::test_trainability {
+
 using namespace normscope::theory;
 
 namespace {
@@ -183,3 +184,5 @@ TEST_CASE("trainability names the first assumption that fails", "[theory]") {
   CHECK(large.objection.starts_with("attention's logits start with a variance of "));
   CHECK(std::isnan(large.gradient));
 }
+
+}  // namespace normscope::test_trainability
