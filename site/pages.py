@@ -20,6 +20,7 @@ GROUPS = {
         ("docs/zoo.md", "docs/zoo.html"),
         ("docs/studies/streams.md", "docs/studies/streams.html"),
         ("docs/studies/rate-against-depth.md", "docs/studies/rate-against-depth.html"),
+        ("docs/studies/trainability.md", "docs/studies/trainability.html"),
         ("docs/performance.md", "docs/performance.html"),
         ("docs/performance/zen5.md", "docs/performance/zen5.html"),
         ("docs/performance/zen4.md", "docs/performance/zen4.html"),
