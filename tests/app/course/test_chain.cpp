@@ -120,6 +120,8 @@ TEST_CASE("the hand chooses the depth of a chain, by mouse and by keyboard", "[p
     fixture::PlayerDriver p("", size);
     p.player().open("last-layer", StepKind::Explain);
     p.driver.frames(3);
+    p.driver.click("lesson/figure/arrows");
+    p.driver.frames(3);
     CHECK(p.shows("18 layers"));
     CHECK(holds(p.driver.value("lesson/chain"), "After 18 layers"));
     p.driver.click("lesson/chain/layers", {0.01f, 0.4f});
