@@ -106,7 +106,7 @@ TEST_CASE("the table of trainability", "[.][trainability-table]") {
       }
 }
 
-TEST_CASE("mean field predicts the start of every placement that it speaks of", "[theory]") {
+TEST_CASE("mean field predicts the start of every placement that it speaks of", "[theory][slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   int placements = 0;
@@ -128,7 +128,7 @@ TEST_CASE("mean field predicts the start of every placement that it speaks of", 
   CHECK(placements == 12);
 }
 
-TEST_CASE("mean field holds less well where attention's logits are large", "[theory]") {
+TEST_CASE("mean field holds less well where attention's logits are large", "[theory][slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   for (Placement placement : {Placement::Pre, Placement::Peri, Placement::LayerNormScaling})
@@ -142,7 +142,7 @@ TEST_CASE("mean field holds less well where attention's logits are large", "[the
     }
 }
 
-TEST_CASE("the mean field of a neighbouring placement misses", "[theory]") {
+TEST_CASE("the mean field of a neighbouring placement misses", "[theory][slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   const AtStart post = measured(decoder(Placement::Post, 12, 1), *task),
