@@ -114,8 +114,9 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
     }
     return std::string();
   };
-  CHECK(refusal("train.momentum=0.3") ==
-        "--set 'train.momentum=0.3' would change nothing: train.optimizer is adam: expected momentum or muon");
+  CHECK(
+      refusal("train.momentum=0.3") ==
+      "--set 'train.momentum=0.3' would change nothing: train.optimizer is adam: expected momentum or muon");
   CHECK_FALSE(refusal("B:model.encoder_layers=3").empty());
   CHECK(refusal("train.lr=0.3").empty());
   CHECK(refusal("A:wiring.final=ln").empty());

@@ -20,12 +20,14 @@ inline constexpr double kMostLogits = 16;
 /// `AtStart` is what mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
 /// hold, which `objection` then names: "the activation is not ReLU".
 struct AtStart {
-  double cosine = std::numeric_limits<double>::quiet_NaN();  ///< between two tokens' states of a sequence, behind the
-                                                             ///< last layer; 1: collapsed
-  double square = cosine;                                    ///< mean square of the stream there
-  double gradient = cosine;  ///< root mean square of the loss gradient at the stream below layer 1, over that behind
-                             ///< the last layer
-  double logits = cosine;    ///< largest variance of attention's logits among a query's keys
+  double cosine =
+      std::numeric_limits<double>::quiet_NaN();  ///< between two tokens' states of a sequence, behind the
+                                                 ///< last layer; 1: collapsed
+  double square = cosine;                        ///< mean square of the stream there
+  double gradient =
+      cosine;  ///< root mean square of the loss gradient at the stream below layer 1, over that behind
+               ///< the last layer
+  double logits = cosine;  ///< largest variance of attention's logits among a query's keys
   std::string objection{};
 };
 
