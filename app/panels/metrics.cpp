@@ -86,6 +86,11 @@ bool by_sublayer(Metric metric) {
          metric == Metric::OwnShare;
 }
 
+/// `of_attention` tells whether only sub-layers with attention have the metric.
+bool of_attention(Metric metric) {
+  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
+}
+
 /// `share_name` is the own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
 std::string share_name(std::string_view stack, int layer, int k, int subs) {
   const int i = subs * (layer - 1) + k;
@@ -102,10 +107,6 @@ std::span<const MetricInfo> metrics() {
 }
 
 const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
-
-bool of_attention(Metric metric) {
-  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
-}
 
 bool of_any_layer(Metric metric) {
   return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm;

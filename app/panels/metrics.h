@@ -46,8 +46,6 @@ struct MetricInfo {
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
-// `of_attention` tells whether only sub-layers with attention have the metric.
-bool of_attention(Metric metric);
 // `of_any_layer` tells whether the metric is also measured where runs have no residual stream.
 bool of_any_layer(Metric metric);
 // `matrix_label` names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual

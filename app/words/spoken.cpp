@@ -59,21 +59,30 @@ const Known& known_refusals() {
   return all;
 }
 
-/// `whole_of` is a phrase without a place in a language; nullptr where it is not known.
-const std::string* whole_of(const Language& language, std::string_view phrase) {
-  const auto at = known().keys.find(phrase);
-  return at == known().keys.end() ? nullptr : &language.say(at->second);
+/// `whole_of` is a phrase without a place in a language; nullptr where it is not among these.
+const std::string* whole_of(const Known& all, const Language& language, std::string_view phrase) {
+  const auto at = all.keys.find(phrase);
+  return at == all.keys.end() ? nullptr : &language.say(at->second);
 }
 
-/// `said_of` is one phrase in a language, and the phrases in its places too.
-std::string said_of(const Language& language, std::string_view phrase) {
-  if (const std::string* whole = whole_of(language, phrase)) return *whole;
-  for (const Language::Entry* entry : known().with_places) {
+/// `found_in` is one phrase in a language, with what stands in its places as `say_place` has it; nothing where it is not
+/// among these.
+template <typename Say>
+std::optional<std::string> found_in(const Known& all, const Language& language, std::string_view phrase,
+                                    const Say& say_place) {
+  if (const std::string* whole = whole_of(all, language, phrase)) return *whole;
+  for (const Language::Entry* entry : all.with_places) {
     auto places = places_in(entry->forms.front().second, phrase);
     if (!places) continue;
-    for (Place& place : *places) place.text = said_of(language, place.text);
+    for (Place& place : *places) place.text = say_place(place.text);
     return language.say(entry->key, std::span<const Place>(*places));
   }
+  return std::nullopt;
+}
+
+std::string said_of(const Language& language, std::string_view phrase) {
+  const auto say = [&](std::string_view part) { return said_of(language, part); };
+  if (const auto said = found_in(known(), language, phrase, say)) return *said;
   const bool number = phrase.find_first_not_of("0123456789.-+") == phrase.npos;
   return number ? with_decimal(std::string(phrase), language) : std::string(phrase);
 }
@@ -100,20 +109,14 @@ std::string with_decimal(std::string text, const Language& language) {
 
 std::string refused(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
-  const Known& all = known_refusals();
-  if (const auto at = all.keys.find(phrase); at != all.keys.end()) return language.say(at->second);
-  for (const Language::Entry* entry : all.with_places) {
-    auto places = places_in(entry->forms.front().second, phrase);
-    if (!places) continue;
-    for (Place& place : *places) place.text = refused(place.text, language);
-    return language.say(entry->key, std::span<const Place>(*places));
-  }
+  const auto say = [&](std::string_view part) { return refused(part, language); };
+  if (const auto said = found_in(known_refusals(), language, phrase, say)) return *said;
   return spoken(phrase, language);
 }
 
 std::string spoken(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
-  if (const std::string* whole = whole_of(language, phrase)) return *whole;
+  if (const std::string* whole = whole_of(known(), language, phrase)) return *whole;
   std::string out;
   for (size_t from = 0; from <= phrase.size();) {
     const size_t end = std::min(phrase.find(", ", from), phrase.size());

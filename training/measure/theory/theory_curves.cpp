@@ -33,13 +33,7 @@ Objection of_model(const ModelConfig& c) {
   // a query sees, and no network with relative positions was compared with a line.
   if (c.positions == Positions::Relative || c.positions == Positions::Rotary)
     return "attention weighs keys by their distance";
-  if (!(c.attention == AttentionConfig{}))
-    return "attention's heads have another width, number, reach or scale";
-  if (c.gated) return "the feed-forward network is a product of two";
-  if (!has_plain_embedding(c)) return "the embedding is of another kind";
-  if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
-    return "dropout adds variance";
-  return kNone;
+  return objection_to_parts(c);
 }
 
 Objection of_stack(const ModelConfig& c, const Question& q, Placement placement) {

@@ -6,6 +6,25 @@
 
 namespace normscope::theory {
 
+EvenAttention even_attention(int32_t tokens, bool causal) {
+  const double T = tokens;
+  if (!causal) return {1 / T, 1 / T, (T - 1) / T};
+  // Query t weighs each of its keys 1/t (mean: harmonic / T), and two queries s, t share 1/max(s, t) of their keys.
+  double harmonic = 0;
+  for (int32_t t = 1; t <= tokens; ++t) harmonic += 1.0 / t;
+  return {harmonic / T, (2 * T - harmonic) / (T * T), 2 - 2 * harmonic / T};
+}
+
+const char* objection_to_parts(const ModelConfig& c) {
+  if (!(c.attention == AttentionConfig{}))
+    return "attention's heads have another width, number, reach or scale";
+  if (c.gated) return "the feed-forward network is a product of two";
+  if (!has_plain_embedding(c)) return "the embedding is of another kind";
+  if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
+    return "dropout adds variance";
+  return nullptr;
+}
+
 Placement placement_of_stack(const ModelConfig& config, bool decoder) {
   return placement_of(decoder ? config.decoder : config.encoder, context_of(config, decoder));
 }
@@ -25,14 +44,9 @@ States::States(const ModelConfig& config, bool decoder, double same_token)
   covariance_ = {{{1, 0}, {1 + position, position}, {1, 0}}};
   const StackWiring& stack = decoder ? config.decoder : config.encoder;
   if (stack.embedding != NormKind::None) divide(square_);
-  // Query t sees the T or t positions 1..t, each with the weight 1/t: a query's own key is one of 1/t (mean:
-  // harmonic / T), and two queries s, t share 1/max(s, t) of their keys.
-  const double T = config.sequence;
-  const bool causal = decoder;
-  double harmonic = 0;
-  for (int32_t t = 1; t <= config.sequence; ++t) harmonic += 1.0 / t;
-  own_key_ = causal ? harmonic / T : 1 / T;
-  common_key_ = causal ? (2 * T - harmonic) / (T * T) : 1 / T;
+  const EvenAttention even = even_attention(config.sequence, decoder);
+  own_key_ = even.own_key;
+  common_key_ = even.common_key;
 }
 
 void States::attend() {

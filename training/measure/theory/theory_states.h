@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "engine/model/model_config.h"
 
@@ -15,6 +16,19 @@ enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
 /// `Pairs` has a number by place, and then for one symbol (0) or two (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
+
+/// `EvenAttention` is attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
+struct EvenAttention {
+  double own_key =
+      0;  ///< mean over queries of the sum of squared weights: a query's own key is one of so many
+  double common_key = 0;  ///< the same of two queries: how much of their keys they share
+  double others = 0;      ///< weight with which a key hears the gradients of the queries beside its own
+};
+EvenAttention even_attention(int32_t tokens, bool causal);
+
+/// `objection_to_parts` is what keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
+/// is another than all of them assume; null: nothing.
+const char* objection_to_parts(const ModelConfig& config);
 
 Placement placement_of_stack(const ModelConfig& config, bool decoder);
 /// `States` are those of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part

@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "training/measure/theory/theory.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory_states.h"
 
 namespace normscope::theory {
 namespace {
@@ -38,20 +38,7 @@ double normal_quantile(double p) {
   return x;
 }
 
-/// `Reach` is even attention over a sequence: how much of the keys two queries share, and the weight with which a key
-/// hears the other queries.
-struct Reach {
-  double common = 0, others = 0;
-};
-Reach reach_of(int32_t tokens, bool causal) {
-  const double T = tokens;
-  if (!causal) return {1 / T, (T - 1) / T};
-  double harmonic = 0;
-  for (int32_t t = 1; t <= tokens; ++t) harmonic += 1.0 / t;
-  return {(2 * T - harmonic) / (T * T), 2 - 2 * harmonic / T};
-}
-
-/// `Moments` of states or gradients: mean square of one token, covariance of two tokens of a sequence.
+/// `TokenMoments` are those of states or gradients: mean square of one token, covariance of two tokens of a sequence.
 struct TokenMoments {
   double square = 0, covariance = 0;
   double cosine() const { return square > 0 ? std::clamp(covariance / square, 0.0, 1.0) : 0; }
@@ -87,7 +74,7 @@ class Walk {
   const StackWiring& stack_;
   InitGains gains_;
   KeyShares keys_;
-  Reach reach_;
+  EvenAttention even_;
   double same_token_, admin_ = 1;  ///< the squared skip scale that Admin's profiling has come to
   TokenMoments state_;
   std::vector<Pass> passes_;
@@ -98,7 +85,7 @@ Walk::Walk(const ModelConfig& config, double same_token)
       stack_(config.stack()),
       gains_(init_gains(config.init, context_of(config, config.architecture == Architecture::Decoder))),
       keys_(config.sequence, config.architecture == Architecture::Decoder),
-      reach_(reach_of(config.sequence, config.architecture == Architecture::Decoder)),
+      even_(even_attention(config.sequence, config.architecture == Architecture::Decoder)),
       same_token_(config.gaussian_input ? 0 : same_token) {
   const double table = config.gaussian_input ? 1 : gains_.embedding * gains_.embedding;
   const bool positions = config.positions == Positions::Learned && !config.gaussian_input;
@@ -128,7 +115,7 @@ TokenMoments Walk::branch_of(Pass& to, const Wiring& wiring, TokenMoments read) 
   to.logits = row(wiring.inner.query, gains_.query) * row(wiring.inner.key, gains_.key) * (1 - c);
   to.keys = keys_.at(to.logits);
   return {to.gain * read.square * (c + (1 - c) * to.keys.own),
-          to.gain * read.square * (c + (1 - c) * reach_.common)};
+          to.gain * read.square * (c + (1 - c) * even_.common_key)};
 }
 
 void Walk::pass(const Wiring& wiring, bool attends) {
@@ -163,11 +150,11 @@ TokenMoments Walk::back_through(const Pass& of, TokenMoments g) const {
   const double T = config_.sequence, c = of.cosine;
   // What comes back through the logits is the gradient's part along the keys' differences.
   const double own = (of.keys.own + of.keys.moved * of.logits * (2 - c)) * g.square;
-  TokenMoments back{own + reach_.others * g.covariance, 0};
+  TokenMoments back{own + even_.others * g.covariance, 0};
   const double all =
       g.square + (T - 1) * g.covariance;  // of a sequence, over T: attention hands all of it on
   back.covariance =
-      T > 1 ? std::max(0.0, (all - of.keys.own * g.square - reach_.others * g.covariance) / (T - 1)) : 0;
+      T > 1 ? std::max(0.0, (all - of.keys.own * g.square - even_.others * g.covariance) / (T - 1)) : 0;
   back.scale(of.gain);
   return back;
 }
@@ -227,12 +214,7 @@ const char* objection_to(const ModelConfig& c) {
         if (!divides(norm)) return kOtherNorm;
   if (c.positions != Positions::Learned && c.positions != Positions::None)
     return "positions are neither drawn nor absent";
-  if (!(c.attention == AttentionConfig{}))
-    return "attention's heads have another width, number, reach or scale";
-  if (c.gated) return "the feed-forward network is a product of two";
-  if (!has_plain_embedding(c)) return "the embedding is of another kind";
-  if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
-    return "dropout adds variance";
+  if (const char* why = objection_to_parts(c)) return why;
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.feed_forward})
       if (const char* why = objection_to(*w)) return why;
