@@ -36,13 +36,14 @@ ScaleWords constant(const std::string& symbol, float value, const char* key) {
 
 ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, int layer, view::Sub sub,
                     int step) {
-  if (run.history && step < run.history->last_step()) {  // a run as it stood then, or the newest one
-    const std::string name =
-        fmt::format("{}L{:02}.{}", view::prefix_of(run, side), layer + 1, view::to_string(sub));
-    return {data.value(run, name + ".skip.mean", step), data.value(run, name + ".branch.mean", step), step};
-  }
+  const std::string name =
+      fmt::format("{}L{:02}.{}", view::prefix_of(run, side), layer + 1, view::to_string(sub));
+  const auto then = [&](const char* number) { return data.value(run, name + number, step); };
+  if (run.history && step < run.history->last_step())  // a run as it stood then, or the newest one
+    return {then(".skip.mean"), then(".branch.mean"), then(".gpas"), step};
   const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
   ScalesNow now;
+  now.gpas = then(".gpas");
   if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
   if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
   return now;
@@ -50,6 +51,10 @@ ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, in
 
 ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.skip;
+  if (wiring.gpas && scale.kind == Scale::Kind::One) {
+    const std::string value = number_of(scales.gpas.value_or(1));
+    return {"γ " + value, words::say("diagram.scale.gpas", {{"value", value}, {"when", when(scales)}})};
+  }
   if (scale.kind == Scale::Kind::One) return {};
   if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "diagram.scale.skip_constant");
   const float now = scales.skip.value_or(scale.value);

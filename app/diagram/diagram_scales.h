@@ -18,7 +18,7 @@ struct ScaleWords {
 // `ScalesNow` are a sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
 // start.
 struct ScalesNow {
-  std::optional<float> skip, branch;
+  std::optional<float> skip, branch, gpas;
   int step = -1;  // the step of the values; -1: now
 };
 // `scales_at` returns the scales at a step: at the newest step as they are, at an earlier one as its frame in the

@@ -32,10 +32,13 @@ struct Cells {
   }
 };
 
-float length_of(const Inside& found, int row, int token) {
+/// `length_of` is that of a state or, where the map shows gradients, of its gradient; NaN where that was not kept.
+float length_of(const Inside& found, Shows shows, int row, int token) {
+  const bool gradient = shows == Shows::Gradient;
+  const Inside::Sublayer* s = row == 0 ? nullptr : &found.sublayers[static_cast<size_t>(row - 1)];
   const std::vector<float>& row_of =
-      row == 0 ? found.embedding : found.sublayers[static_cast<size_t>(row - 1)].norms;
-  return row_of[static_cast<size_t>(token)];
+      gradient ? (s ? s->gradients : found.embedding_gradients) : (s ? s->norms : found.embedding);
+  return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
 /// `lens_of` is what would be said after a row: the lens is measured behind whole layers.
@@ -59,8 +62,8 @@ void draw_cell(Ui& ui, const GridGiven& given, const Rect& cell, int row, int to
   const Inside& found = given.inside.found;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (given.shows == Shows::Length) {
-    const float length = length_of(found, row, token);
+  if (given.shows != Shows::Says) {
+    const float length = length_of(found, given.shows, row, token);
     if (std::isfinite(length)) return p.fill(cell, heat_colour(t, given.lengths.share(length)));
     return p.hatch(cell, t.error, 2, 6);
   }
@@ -119,9 +122,12 @@ std::string cell_words(const GridGiven& given, Selection at) {
   const Inside& found = given.inside.found;
   const std::string token = word_of(given.inside, found.tokens[static_cast<size_t>(at.token)]);
   std::string text = words::say(
-      "inside.cell", {{"row", row_name(found, at.row)},
-                      {"token", token},
-                      {"length", number(static_cast<double>(length_of(found, at.row, at.token)), 3)}});
+      "inside.cell",
+      {{"row", row_name(found, at.row)},
+       {"token", token},
+       {"length", number(static_cast<double>(length_of(found, Shows::Length, at.row, at.token)), 3)}});
+  if (const float gradient = length_of(found, Shows::Gradient, at.row, at.token); std::isfinite(gradient))
+    text += " " + words::say("inside.cell_gradient", {{"length", number(static_cast<double>(gradient), 3)}});
   const Inside::Lens* lens = lens_of(found, at.row);
   const Inside::Guess* guess = lens ? first_guess(found, *lens, at.token) : nullptr;
   if (guess)
@@ -134,10 +140,12 @@ std::string cell_words(const GridGiven& given, Selection at) {
 void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  const bool length = given.shows == Shows::Length;
+  const bool length = given.shows != Shows::Says;
   const std::string low = length ? number(static_cast<double>(given.lengths.low), 2) : "0 %",
                     high = length ? number(static_cast<double>(given.lengths.high), 2) : "100 %";
-  const std::string what = words::say(length ? "inside.legend_length" : "inside.legend_says");
+  const std::string what = words::say(given.shows == Shows::Length     ? "inside.legend_length"
+                                      : given.shows == Shows::Gradient ? "inside.legend_gradient"
+                                                                       : "inside.legend_says");
   Rect key =
       line.take_right(std::min(line.w, 60 + p.text_width(kMono, low) + p.text_width(kMono, high) + 16));
   p.text_in(line, kTick, t.ink3, what);
@@ -155,10 +163,10 @@ void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
 
 }  // namespace
 
-void Lengths::take(const Inside& found) {
+void Lengths::take(const Inside& found, Shows shows) {
   for (int row = 0; row < rows_of(found); ++row)
     for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
-      const float length = length_of(found, row, token);
+      const float length = length_of(found, shows, row, token);
       if (!(length > 0) || !std::isfinite(length)) continue;
       low = low > 0 ? std::min(low, length) : length;
       high = std::max(high, length);

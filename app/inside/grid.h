@@ -1,6 +1,6 @@
 // `draw_grid` draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
-// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, or what the
-// model would say if it ended there.
+// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
+// loss depends on it, or what the model would say if it ended there.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace normscope::inside {
 
-enum class Shows : uint8_t { Length, Says };
+enum class Shows : uint8_t { Length, Gradient, Says };
 
 /// `Selection` is a row and a token. Row 0 is the embedding, row i the i-th sub-layer.
 struct Selection {
   int row = -1, token = -1;  ///< -1: none yet
 };
 
-/// `Lengths` are the ends of the colours, so that two models share them. They lie at least a factor of two apart: where
+/// `Lengths` are the ends of the colours, of states or of their gradients, so that two models share them. They lie at least a factor of two apart: where
 /// norms make all states equally long, no difference is to be seen.
 struct Lengths {
   float low = 0, high = 0;
-  void take(const Inside& found);
+  void take(const Inside& found, Shows shows);
   Lengths apart() const;
   float share(float length) const;
 };

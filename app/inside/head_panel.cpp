@@ -62,8 +62,9 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
-  const std::string labels[] = {"length", "says"};
-  const std::string helps[] = {words::say("inside.shows_length"), words::say("inside.shows_says")};
+  const std::string labels[] = {"length", "gradient", "says"};
+  const std::string helps[] = {words::say("inside.shows_length"), words::say("inside.shows_gradient"),
+                               words::say("inside.shows_says")};
   const Rect shows = row.take_right(segmented_width(ui, labels), 10);
   segmented(ui, "inside/shows", shows, labels, shows_, words::say("inside.shows_help"), helps);
   const std::string leave = words::say("inside.leave_out");

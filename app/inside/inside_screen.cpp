@@ -137,7 +137,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   }
   Lengths lengths;
   for (const Side& any : sides_)
-    if (any.inside) lengths.take(any.inside->found);
+    if (any.inside) lengths.take(any.inside->found, static_cast<Shows>(shows_));
   const GridGiven given{.inside = *side.inside,
                         .shows = static_cast<Shows>(shows_),
                         .lengths = lengths.apart(),

@@ -26,6 +26,7 @@ constexpr MetricInfo kRows[] = {
     {Metric::TokenCosine, "token-cosine", "token-cosine"},
     {Metric::LayerCosine, "layer-cosine", "layer-cosine"},
     {Metric::Extreme, "extreme", "massive-activations", false, true},
+    {Metric::EffectiveRank, "effective-rank", "effective-rank"},
     {Metric::AttentionEntropy, "attention-entropy", "attention-entropy"},
     {Metric::LargestLogit, "largest-logit", "largest-logit"},
     {Metric::FirstMass, "first-mass", "attention-sink"},
@@ -62,6 +63,8 @@ const char* suffix_of(Metric metric) {
       return "layer_cosine";
     case Metric::Extreme:
       return "extreme";
+    case Metric::EffectiveRank:
+      return "effective_rank";
     case Metric::AttentionEntropy:
       return "attention_entropy";
     case Metric::LargestLogit:
@@ -83,7 +86,7 @@ const char* suffix_of(Metric metric) {
 bool by_sublayer(Metric metric) {
   return metric == Metric::BranchVariance || metric == Metric::StreamVariance ||
          metric == Metric::TokenCosine || metric == Metric::LayerCosine || metric == Metric::Extreme ||
-         metric == Metric::OwnShare;
+         metric == Metric::EffectiveRank || metric == Metric::OwnShare;
 }
 
 /// `of_attention` tells whether only sub-layers with attention have the metric.

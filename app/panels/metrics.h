@@ -23,6 +23,7 @@ enum class Metric : uint8_t {
   TokenCosine,
   LayerCosine,
   Extreme,
+  EffectiveRank,
   AttentionEntropy,
   LargestLogit,
   FirstMass,

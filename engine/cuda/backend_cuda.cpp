@@ -205,13 +205,15 @@ class CudaExecutable final : public Executable {
         const int64_t size = call.in[0].shape.size(), chunks = chunks_of(size);
         entries.push_back({call.in[0].p, size, call.stats, zeros<double>(static_cast<size_t>(2 * chunks)),
                            zeros<uint32_t>(1), call.attributes.as<ProbeSpec>().kind});
+        const Shape& shape = call.in[0].shape;
+        ProbeEntry& entry = entries.back();
+        entry.width = static_cast<int32_t>(shape.cols());
+        entry.part = call.attributes.as<ProbeSpec>().part;
+        entry.parts = call.attributes.as<ProbeSpec>().parts;
         if (call.in[1]) {
-          const Shape& shape = call.in[0].shape;
-          ProbeEntry& entry = entries.back();
           entry.lengths = call.in[1].i32();
           entry.batch = static_cast<int32_t>(shape[0]);
           entry.positions = static_cast<int32_t>(shape[1]);
-          entry.width = static_cast<int32_t>(shape.cols());
         }
         of_call.push_back(i);
         tables[of_gradient]->count += 1;

@@ -47,6 +47,16 @@ InitGains b2t(const StackContext& c) {
 
 }  // namespace
 
+Growth growth_of(Transfer transfer, double width, double depth) {
+  if (transfer == Transfer::None) return {};
+  Growth g{.width = width, .depth = transfer == Transfer::Mup ? 1 : depth};
+  const double alpha = transfer == Transfer::DepthMup ? 0.5 : 1;  // of Dey et al. 2025
+  g.branch = std::pow(g.depth, -alpha);
+  g.rate = std::pow(g.depth, alpha - 1);
+  g.eps = g.branch / width;
+  return g;
+}
+
 InitGains init_gains(InitRule rule, const StackContext& context) {
   static constexpr InitGains (*kGains[])(const StackContext&) = {
 #define INIT_RULE(Name, text, gains) gains,

@@ -1,5 +1,6 @@
-// `InitRule` is how weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer. The
-// tape builder (model/transformer.cpp) reads it; the wiring's own gain (DeepNorm, Sub-LN) is applied on top.
+// `InitRule` is how weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer; and
+// `Transfer` how start and steps follow a model's size. The tape builder (model/transformer.cpp) reads them; the wiring's
+// own gain (DeepNorm, Sub-LN) is applied on top.
 #pragma once
 
 #include <cstdint>
@@ -38,5 +39,27 @@ struct InitGains {
   bool mirrored = false;  ///< the second half of W_1's columns and W_2's rows is minus the first
 };
 InitGains init_gains(InitRule rule, const StackContext& context);
+
+/// `Transfer` makes what a small model learned best with serve a larger one: of `width` times the base's width and
+/// `depth` times its layers, by Adam and its kin, start and steps become
+///                  branch        rate, layers          and matrices   epsilon
+///   Mup            1             1                     1 / width      1 / width
+///   DepthMup       depth^(-1/2)  depth^(-1/2)          1 / width      1 / width depth^(-1/2)
+///   CompleteP      1 / depth     1                     1 / width      1 / width / depth
+/// the weight decay of the layers' matrices is multiplied by width, and what is read off the last state is divided by it
+/// (Yang et al. 2021, arXiv 2203.03466; with depth Yang et al. 2023, arXiv 2310.02244; Dey et al. 2025, arXiv
+/// 2505.01618, table 1, read in programs that cite it). Heads keep their width: 1 / sqrt(head width) stays.
+enum class Transfer : uint8_t { None, Mup, DepthMup, CompleteP };
+inline constexpr std::string_view kTransfers[] = {"none", "mup", "depth-mup", "completep"};
+
+/// `Growth` is how much larger than the base a stack is, as far as its transfer minds, and what follows from that.
+struct Growth {
+  double width = 1, depth = 1;
+  double branch = 1;  ///< every branch is multiplied by it
+  double rate = 1;    ///< of all parameters of the layers
+  double eps = 1;
+  double matrix_rate() const { return rate / width; }
+};
+Growth growth_of(Transfer transfer, double width, double depth);
 
 }  // namespace normscope

@@ -25,6 +25,13 @@ void check_layer(const char* what, const LayerWiring& layer) {
       inner.head_scale)
     fail("model", "the {}'s feed-forward network has no heads: expected q=, k=, v=, head-scale on attention",
          what);
+  for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
+    if (w->gpas && w->bottom && w->stream == NormKind::None)
+      fail(
+          "model",
+          "the {}'s wiring scales a sum that the layer's input joins: expected gpas or bottom, or a norm on the "
+          "stream (trunk=)",
+          what);
   for (const Wiring* w : {&layer.attention, &layer.cross})
     if (w->inner.hidden != NormKind::None)
       fail("model", "the {}'s attention has no hidden layer: expected hidden= on the feed-forward network",
@@ -136,6 +143,17 @@ void check_head(const ModelConfig& c) {
          "init looklinear makes a network linear, which a product of two is not: expected false");
 }
 
+void check_transfer(const ModelConfig& c) {
+  if (c.transfer == Transfer::None) return;
+  const std::string_view name = kTransfers[static_cast<size_t>(c.transfer)];
+  if (!is_transformer(c.architecture))
+    fail("model.transfer",
+         "{} is for transformers: expected architecture decoder, encoder or encoder-decoder", name);
+  if (c.embedding_width > 0)
+    fail("model.transfer", "{} knows no table that is narrower than the model: expected embedding_width 0",
+         name);
+}
+
 /// `check_parser`: a hidden layer of the parser is the matrix, the norm and the activation of a feed-forward network
 /// that begins with a norm. It has no place for anything else of a wiring.
 void check_parser(const ModelConfig& c) {
@@ -224,6 +242,11 @@ StackContext context_of(const ModelConfig& config, bool decoder) {
   return decoder ? StackContext{true, config.layers, encoder} : StackContext{false, encoder, config.layers};
 }
 
+Growth growth_of(const ModelConfig& config, bool decoder) {
+  return growth_of(config.transfer, static_cast<double>(config.d_model) / config.base_width,
+                   static_cast<double>(context_of(config, decoder).layers) / config.base_layers);
+}
+
 void set_placement(ModelConfig& config, Placement placement) {
   config.encoder = preset_stack(placement, config.norm, context_of(config, false));
   config.decoder = preset_stack(placement, config.norm, context_of(config, true));
@@ -231,6 +254,7 @@ void set_placement(ModelConfig& config, Placement placement) {
 
 void validate(const ModelConfig& c) {
   check_memory(c);
+  check_transfer(c);
   if (c.architecture == Architecture::Convolutional) return validate_convolutions(c);
   check_positive("layers", c.layers);
   check_positive("d_model", c.d_model);

@@ -97,7 +97,9 @@ struct ModelConfig {
   InitRule init = InitRule::Xavier;
   float init_scale =
       1;  ///< transformer: the matrices of the sub-layers start so many times as large as the rule says
-  NormKind norm = NormKind::LayerNorm;  ///< the kind that presets fill in
+  Transfer transfer = Transfer::None;
+  int32_t base_width = 64, base_layers = 6;  ///< d_model and layers of the model that `transfer` starts from
+  NormKind norm = NormKind::LayerNorm;       ///< the kind that presets fill in
   float eps = 1e-5f;
   bool gain_offset = false;  ///< a norm's gain is stored as what it has beyond 1 (Gemma)
   float adanorm_scale = 1.0f, adanorm_slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019)
@@ -123,6 +125,8 @@ bool clips(const ModelConfig& config, const Inner& attention);
 /// `has_window` says whether the attention of a layer, from 1, has the window.
 bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);
+/// `growth_of` is how much larger than the transfer's base one of the stacks is.
+Growth growth_of(const ModelConfig& config, bool decoder);
 /// `set_placement` fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
 /// `validate` throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another

@@ -19,7 +19,11 @@ namespace normscope {
 class ModelParts {
  public:
   ModelParts(Tape& tape, const ModelConfig& config, const RecordOptions& options)
-      : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
+      : tape_(tape),
+        store_(tape.store()),
+        config_(config),
+        options_(options),
+        growth_(growth_of(config, true)) {}
 
  protected:
   /// `begin` sets the layer of what is recorded from here on; 0: none.
@@ -78,7 +82,8 @@ class ModelParts {
   Init matrix_init(int64_t in, int64_t out, double gain) const {
     if (gain == 0) return {Init::Kind::Zeros, 0.0};
     const double xavier = std::sqrt(2.0 / static_cast<double>(in + out));
-    return {Init::Kind::Normal, gain * (gains_.deviation > 0 ? gains_.deviation : xavier)};
+    const double fixed = gains_.deviation / std::sqrt(growth_.width);
+    return {Init::Kind::Normal, gain * (fixed > 0 ? fixed : xavier)};
   }
 
   /// `norm` normalises each head's part of a row by itself when heads > 1.
@@ -118,14 +123,37 @@ class ModelParts {
 
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
     store_.declare(name, shape, init, trainable, layer_);
+    scale_steps(name, layer_ > 0 ? growth_.rate : 1.0);
     return tape_.parameter(name);
+  }
+
+  /// `scale_steps` multiplies the steps of a parameter as the transfer wants it.
+  void scale_steps(const std::string& name, double rate, double decay = 1, double eps = 1) {
+    if (config_.transfer != Transfer::None)
+      store_.scale_steps(
+          name, {static_cast<float>(rate), static_cast<float>(decay), static_cast<float>(eps * growth_.eps)});
   }
 
   /// `matrix` is a parameter from hidden states to hidden states.
   ValueId matrix(const std::string& name, Shape shape, Init init) {
     const ValueId value = parameter(name, shape, init);
     store_.mark_hidden(name);
+    scale_steps(name, growth_.matrix_rate(), growth_.width);
     return value;
+  }
+
+  /// `table_growth` is by how much more than the base's a transfer's token table is multiplied where it is looked up.
+  double table_growth() const { return config_.embedding_scale > 0 ? 1 : std::sqrt(growth_.width); }
+
+  /// `read_out_deviation` is that of a matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
+  double read_out_deviation() const {
+    return std::sqrt(growth_.width) / std::sqrt(static_cast<double>(config_.d_model));
+  }
+
+  /// `read_out` divides a state by the width's growth; `c` is what the matrix is stored smaller by.
+  ValueId read_out(ValueId hidden, double c) {
+    if (growth_.width == 1) return hidden;
+    return affine(tape_, "read_out", hidden, static_cast<float>(c / growth_.width), kNone, kNone);
   }
 
   Tape& tape_;
@@ -134,6 +162,7 @@ class ModelParts {
   const RecordOptions& options_;
   int32_t layer_ = 0;
   InitGains gains_;  ///< of the stack that is recorded
+  Growth growth_;    ///< the same
   /// The end of the nodes' names while the memory takes the way of the stream. The parameters are the same.
   static constexpr const char* kOfMemory = ".memory";
   std::string twin_;

@@ -1,12 +1,14 @@
-// `StreamParts` are how the streams of a stack are read, carried on and written (model/streams.h). Several streams are
-// one value (B,T,n,D), mixed by the op `mix`. Called by transformer.cpp.
+// `StreamParts` are how the streams of a stack are read, carried on and written: one by the sum of a sub-layer, several
+// (model/streams.h) as one value (B,T,n,D), mixed by the op `mix`. Called by transformer.cpp.
 #pragma once
 
 #include <cmath>
 
 #include "engine/model/attention_parts.h"
+#include "engine/ops/add/add.h"
 #include "engine/ops/concat/concat.h"
 #include "engine/ops/mix/mix.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/ops/softmax/softmax.h"
 
 namespace normscope {
@@ -49,7 +51,43 @@ class StreamParts : protected AttentionParts {
     s.sum = s.joined = s.output = mix(tape_, n + ".sum", all_, s.read, 1);
   }
 
-  Streams wired_;  ///< of the stack that is recorded
+  /// `with_second` adds the second stream to what a branch reads, where branches read it.
+  ValueId with_second(const std::string& name, ValueId x) {
+    if (second_ == kNone || second_read_ == NormKind::None) return x;
+    return add(tape_, name + ".both", x, norm(name + ".second_read", second_read_, second_));
+  }
+
+  /// `gpas_factor` is 1 - SiLU(a); the sub-layers of a layer share its a.
+  ValueId gpas_factor(const std::string& sublayer) {
+    const ValueId one = parameter("gpas.one", {1}, {Init::Kind::Constant, 1.0}, false),
+                  a = parameter(sublayer.substr(0, sublayer.rfind('.')) + ".gpas", {1},
+                                {Init::Kind::Zeros, 0.0});
+    return affine(tape_, sublayer + ".gpas", silu(tape_, sublayer + ".gpas_of", a), -1.0f, kNone, one);
+  }
+
+  /// `shrunk` scales what a sub-layer hands on by GPAS's factor, and not its gradient.
+  ValueId shrunk(const SublayerValues& s, ValueId x) {
+    return gradient_kept(tape_, s.name + ".kept", x, s.gpas);
+  }
+
+  /// `probe_streams` asks for the gradient of each of several streams, and of both where there is a second one.
+  void probe_streams(const SublayerValues& s, ValueId lengths) {
+    const auto ask = [&](int32_t i, ValueId value, int32_t parts) {
+      const ProbeSpec part{ProbeKind::MeanSquare, parts > 1 ? i - 1 : 0, parts};
+      tape_.probe(
+          {s.name + ".stream." + std::to_string(i) + ".gradient_square", part, value, true, layer_, lengths});
+    };
+    for (int32_t i = 1; !wired_.one() && !wired_.of_depth() && i <= wired_.count; ++i)
+      ask(i, s.streams, wired_.count);
+    if (s.second == kNone) return;
+    ask(1, s.output, 1);
+    ask(2, s.second, 1);
+  }
+
+  Streams wired_;                ///< of the stack that is recorded
+  ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
+  ValueId second_ = kNone;       ///< the second stream so far (ResiDual, SiameseNorm)
+  WiredNorm second_read_ = {};   ///< behind which branches read it
 
  private:
   enum class Task : uint8_t { Read, Carry, Write };

@@ -123,6 +123,7 @@ class Recorder : StreamParts {
     values_.embedding = x;
     probe_lengths_ = s.probe_lengths;
     gains_ = init_gains(config_.init, context_of(config_, is_decoder(s)));
+    growth_ = growth_of(config_, is_decoder(s));
     second_ = s.wiring.second == NormKind::None ? kNone : x;
     second_read_ = s.wiring.second_read;
     begin_streams(s.prefix, s.wiring.streams, x);
@@ -170,7 +171,11 @@ class Recorder : StreamParts {
     const std::string name = embedding_name(s.prefix);
     const double size = init_gains(config_.init, context_of(config_, is_decoder(s))).embedding;
     const int64_t E = config_.embedding_width > 0 ? config_.embedding_width : D;
-    ValueId table = parameter(name + ".tokens", {config_.vocabulary, E}, {Init::Kind::Normal, size / root});
+    // What is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as large.
+    const double c = table_growth();
+    ValueId table = parameter(name + ".tokens", {config_.vocabulary, E},
+                              {Init::Kind::Normal, size / root * std::sqrt(growth_.width) / c});
+    scale_steps(name + ".tokens", 1 / c, 1, c);
     // The rows of the whole table are made as wide as the model, and then looked up: the same states, and one op less.
     if (config_.embedding_width > 0)
       table = linear(tape_, "emb.rows", table, parameter("emb.in", {E, D}, matrix_init(E, D, 1)), kNone);
@@ -238,6 +243,9 @@ class Recorder : StreamParts {
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
+    if (growth_.branch != 1)
+      s.branch =
+          affine(tape_, name + ".by_depth", s.branch, static_cast<float>(growth_.branch), kNone, kNone);
     if (wired_.one())
       join(s, wiring);
     else
@@ -246,22 +254,20 @@ class Recorder : StreamParts {
       constexpr ProbeSpec kMeanSquare{ProbeKind::MeanSquare};
       tape_.probe({name + ".out.mean_square", kMeanSquare, s.output, false, layer_, probe_lengths_});
       tape_.probe({name + ".sum.mean_square", kMeanSquare, s.sum, false, layer_, probe_lengths_});
+      probe_streams(s, probe_lengths_);
     }
     values_.sublayers.push_back(s);
     return s.output;
   }
 
-  /// `with_second` adds the second stream to what a branch reads, where branches read it.
-  ValueId with_second(const std::string& name, ValueId x) {
-    if (second_ == kNone || second_read_ == NormKind::None) return x;
-    return add(tape_, name + ".both", x, norm(name + ".second_read", second_read_, second_));
-  }
-
   /// `join` records the sum of a single stream, and its norm.
   void join(SublayerValues& s, const Wiring& wiring) {
     const ResidualScale branch = scale(s.name + ".branch", wiring.branch);
+    const bool normed = wiring.stream != NormKind::None;
+    s.gpas = wiring.gpas ? gpas_factor(s.name) : kNone;
+    const ValueId carried = wiring.gpas && normed ? shrunk(s, s.entered) : s.entered;
     s.sum = s.joined =
-        add(tape_, s.name + ".sum", s.entered, s.branch, scale(s.name + ".skip", wiring.skip), branch);
+        add(tape_, s.name + ".sum", carried, s.branch, scale(s.name + ".skip", wiring.skip), branch);
     if (wiring.bottom) {
       s.bottom = layer_input_;
       s.sum = add(tape_, s.name + ".bottom", s.joined, s.bottom);
@@ -270,7 +276,7 @@ class Recorder : StreamParts {
     if (second_ != kNone)
       s.second = second_ =
           add(tape_, s.name + ".second", second_, s.branch, {}, unscaled ? ResidualScale{} : branch);
-    s.output = norm(s.name + ".trunk", wiring.stream, s.sum);
+    s.output = wiring.gpas && !normed ? shrunk(s, s.sum) : norm(s.name + ".trunk", wiring.stream, s.sum);
   }
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
@@ -301,18 +307,18 @@ class Recorder : StreamParts {
   }
 
   ValueId values_of_classes(ValueId hidden) {
-    const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.d_model));
     const ValueId w =
-        parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, deviation});
-    return linear(tape_, "logits", hidden, w,
+        parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, read_out_deviation()});
+    return linear(tape_, "logits", read_out(hidden, 1), w,
                   parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
   }
 
   /// `transformed` is what BERT's head does to a state before it is compared with the symbols.
   ValueId transformed(ValueId hidden) {
     const int64_t D = config_.d_model;
-    const ValueId w = parameter("head.w", {D, D}, matrix_init(D, D, 1)),
-                  b = parameter("head.b", {D}, {Init::Kind::Zeros, 0.0});
+    const ValueId w = parameter("head.w", {D, D}, matrix_init(D, D, 1));
+    scale_steps("head.w", 1 / growth_.width, growth_.width);
+    const ValueId b = parameter("head.b", {D}, {Init::Kind::Zeros, 0.0});
     return norm("head.norm", config_.norm, activated("head.hidden", linear(tape_, "head", hidden, w, b)));
   }
 
@@ -324,20 +330,17 @@ class Recorder : StreamParts {
     if (config_.embedding_width > 0)
       hidden = linear(tape_, "narrow", hidden, parameter("emb.out", {D, E}, matrix_init(D, E, 1)), kNone);
     const ValueId bias = config_.masked_head ? parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;
-    const ValueId w =
-        config_.tied_output
-            ? tape_.parameter(output_table(config_))
-            : parameter("out.w", {E, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
+    const ValueId w = config_.tied_output
+                          ? tape_.parameter(output_table(config_))
+                          : parameter("out.w", {E, V}, {Init::Kind::Normal, read_out_deviation()});
+    hidden = read_out(hidden, config_.tied_output ? table_growth() : 1);
     const ValueId logits = linear(tape_, name, hidden, w, bias, config_.tied_output);
     return config_.logit_cap > 0 ? soft_cap(tape_, "logits", logits, config_.logit_cap) : logits;
   }
 
   ModelValues values_;
   ValueId probe_lengths_ = kNone;
-  ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
   bool last_layer_ = false;
-  ValueId second_ = kNone;      ///< the second stream so far (ResiDual, SiameseNorm)
-  WiredNorm second_read_ = {};  ///< behind which branches read it
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {

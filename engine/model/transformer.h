@@ -33,6 +33,7 @@ struct SublayerValues {
   ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
   ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom if any
   ValueId output = kNone;         ///< y; equals sum without a norm on the stream
+  ValueId gpas = kNone;           ///< GPAS: the factor of the sum, or of the skip before a norm on the stream
   ValueId second = kNone;         ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
   /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they are

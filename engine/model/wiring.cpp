@@ -88,7 +88,8 @@ constexpr FlagWord kFlagWords[] = {
     {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
     {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
     {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
-    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
+    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }},
+    {"gpas", [](Wiring& w) -> bool& { return w.gpas; }}};
 
 /// `set_word` sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
@@ -185,7 +186,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel or none",
+           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel, gpas or none",
            word);
   return w;
 }

@@ -69,6 +69,9 @@ struct Wiring {
   bool bottom = false;     ///< B2T: the layer's input joins the sum
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
+  /// GPAS: the sum, or with a norm on the stream what the skip carries, is scaled by 1 - SiLU(a), with one learned a for
+  /// each layer, from 0; the gradient passes as if it were not (Chen et al. 2025, arXiv 2506.22049, the authors' code).
+  bool gpas = false;
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };

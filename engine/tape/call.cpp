@@ -49,6 +49,7 @@ std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Add
     };
     parameters.push_back(
         {place(Store::Block::Value), d, place(Store::Block::M), place(Store::Block::V), info.shape.size()});
+    parameters.back().steps = info.steps;
     if (!info.hidden) continue;
     parameters.back().rows = info.shape[0];
     parameters.back().cols = info.shape[1];

@@ -7,6 +7,7 @@
 
 #include "engine/core/shape.h"
 #include "engine/tape/program.h"
+#include "engine/tape/step_inputs.h"
 
 namespace normscope {
 
@@ -33,6 +34,7 @@ struct ParameterCall {
   /// A matrix between hidden states, which Muon orthogonalises: its shape, and its first place where all of them lie one
   /// behind the other, each on a 64-byte line.
   int64_t rows = 0, cols = 0, at = 0;
+  StepScale steps;
   constexpr bool is_matrix() const { return rows > 0; }
 };
 

@@ -25,7 +25,7 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
   for (const ParameterInfo& other : parameters_)
     if (site_of(other.name) == site_of(name))
       fail("store", "parameters {} and {} hash to the same site: rename one", other.name, name);
-  parameters_.push_back({name, shape, init, trainable, layer, false, size_});
+  parameters_.push_back({name, shape, init, trainable, layer, false, {}, size_});
   size_ += shape.padded();
   const int32_t index = static_cast<int32_t>(parameters_.size()) - 1;
   by_name_.emplace(name, index);
@@ -42,6 +42,12 @@ void Store::mark_hidden(std::string_view name) {
   if (place < 0 || parameters_[static_cast<size_t>(place)].shape.rank != 2)
     fail("store", "{} is no matrix that was declared: expected one", name);
   parameters_[static_cast<size_t>(place)].hidden = true;
+}
+
+void Store::scale_steps(std::string_view name, const StepScale& by) {
+  const int32_t place = find(name);
+  if (place < 0) fail("store", "{} was not declared: expected a parameter", name);
+  parameters_[static_cast<size_t>(place)].steps = by;
 }
 
 void Store::materialize(uint64_t seed) {

@@ -12,6 +12,7 @@
 
 #include "engine/core/initial_values.h"
 #include "engine/core/shape.h"
+#include "engine/tape/step_inputs.h"
 
 namespace normscope {
 
@@ -25,7 +26,8 @@ struct ParameterInfo {
   bool trainable = true;
   int32_t layer = 0;
   bool hidden = false;  ///< a matrix from hidden states to hidden states: what Muon takes for one
-  size_t offset = 0;    ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
+  StepScale steps = {};
+  size_t offset = 0;  ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
 };
 
 class Store {
@@ -40,6 +42,8 @@ class Store {
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
   /// `mark_hidden` says that a declared parameter is a matrix between hidden states.
   void mark_hidden(std::string_view name);
+  /// `scale_steps` says by what a declared parameter's steps are multiplied.
+  void scale_steps(std::string_view name, const StepScale& by);
   /// `materialize` allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
   /// and v.
   void materialize(uint64_t seed);

@@ -33,7 +33,8 @@ struct DecoderSpec {
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
   bool neighbours = false, second_sees_all = false, gated = false, parallel = false, across_heads = false,
        token_types = false;
-  std::map<std::string, double> eps_of;  ///< a norm's own epsilon, by its name
+  double branch_factor = 1, read_out = 1;  ///< what every branch, and the last state, are multiplied by
+  std::map<std::string, double> eps_of;    ///< a norm's own epsilon, by its name
   Biases biases = Biases::All;
 
   int64_t dh() const { return head_width ? head_width : D / heads; }
@@ -80,6 +81,7 @@ class Decoder {
       }
     }
     x = projected(ended(x), s_.B * s_.T, "emb.out", s_.D, E);
+    for (Var& v : x) v = v * Var(s_.read_out);
     Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, E, s_.V, true})
                           : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, E, s_.V});
     if (s_.logit_cap > 0)
@@ -113,6 +115,7 @@ class Decoder {
       case Placement::HybridNormStar:
       case Placement::ResPost:
       case Placement::SimpleNorm:
+      case Placement::Gpas:
       case Placement::HyperConnections:
       case Placement::ManifoldHyper:
       case Placement::AttentionResiduals:
@@ -137,13 +140,18 @@ class Decoder {
     return branch;
   }
 
+  Rows scaled(Rows branch) const {
+    for (Var& v : branch) v = v * Var(s_.branch_factor);
+    return branch;
+  }
   Rows sum(const Rows& a, const Rows& b) { return add(a, b, kAbsent, kAbsent, 1, 1, s_.D); }
 
   Rows sublayer(const std::string& n, Rows x, bool attention) {
-    const auto f = [&](Rows h) {
-      return branch_ = drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
+    const auto raw = [&](Rows h) {
+      return drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
     };
-    const auto after = [&](Rows branch) { return branch_ = norm(n + ".after", branch); };
+    const auto f = [&](Rows h) { return branch_ = scaled(raw(h)); };
+    const auto after = [&](Rows branch) { return branch_ = scaled(norm(n + ".after", branch)); };
     const auto plus = [&](Rows f_of_x, Rows skip, Rows branch, double alpha) {
       return add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
@@ -164,14 +172,14 @@ class Decoder {
         return plus(f(norm(n + ".before", beside ? layer_input_ : x)), none, none, 1);
       }
       case Placement::Sandwich:
-        return plus(after(f(norm(n + ".before", x))), none, none, 1);
+        return plus(after(raw(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
       case Placement::ResPost:
       case Placement::SimpleNorm:
-        return sum(x, after(f(x)));
+        return sum(x, after(raw(x)));
       case Placement::Peri:
-        return sum(x, after(f(norm(n + ".before", x))));
+        return sum(x, after(raw(norm(n + ".before", x))));
       case Placement::Mix:  // a quarter of the layers, one at least
         return layer_ <= std::max<int64_t>(1, s_.L / 4) ? post() : pre();
       case Placement::LayerNormScaling:
@@ -189,10 +197,16 @@ class Decoder {
         second_ = sum(second_, z);
         return add(x, z, none, none, 1, 1 / std::sqrt(2.0 * static_cast<double>(layer_)), s_.D);
       }
+      case Placement::Gpas: {
+        const Var share = silu(leaf(n.substr(0, n.rfind('.')) + ".gpas"))[0];
+        Rows y = pre();
+        for (Var& v : y) v = v - share * Var(v.v);  // the paper's form: x - SiLU(a) sg(x)
+        return y;
+      }
       case Placement::NormFormer:
-        return attention ? sum(x, after(f(norm(n + ".before", x)))) : pre();
+        return attention ? sum(x, after(raw(norm(n + ".before", x)))) : pre();
       case Placement::NormFormerScaled:
-        if (attention) return sum(x, after(f(norm(n + ".before", x))));
+        if (attention) return sum(x, after(raw(norm(n + ".before", x))));
         return plus(f(norm(n + ".before", x)), leaf(n + ".skip"), none, 0);
       case Placement::SubLN:
       case Placement::QkNorm:

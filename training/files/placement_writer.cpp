@@ -163,8 +163,10 @@ std::string formula_of(const Wiring& w) {
   std::string in = normed(w.before, w.parallel ? "x₀" : x);
   if (w.pre_scale != 1) in = fmt::format("{:.3g}·{}", w.pre_scale, in);
   const std::string branch = scaled(w.branch, "α", normed(w.after, "f(" + in + ")"));
-  const std::string sum = scaled(w.skip, "λ", x) + " + " + branch + (w.bottom ? " + x₀" : "");
-  return (x == "h" ? "h = N(x); " : "") + normed(w.stream, sum);
+  const bool normed_sum = w.stream != NormKind::None;
+  const std::string carried = scaled(w.skip, "λ", w.gpas && normed_sum ? "γ" + x : x);
+  const std::string sum = carried + " + " + branch + (w.bottom ? " + x₀" : "");
+  return (x == "h" ? "h = N(x); " : "") + (w.gpas && !normed_sum ? "γ(" + sum + ")" : normed(w.stream, sum));
 }
 
 std::string placement_text(const std::string& name, const std::string& label, const StackWiring& stack,

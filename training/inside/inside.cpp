@@ -71,6 +71,17 @@ std::vector<Inside::Sublayer> stream_of(const Look& look, const Numbers& number,
   return stream;
 }
 
+/// `kMostKept` is up to how many bytes of a training program the gradients of all states are kept.
+constexpr int64_t kMostKept = int64_t{1} << 30;
+
+/// `add_state_gradients` adds how strongly the loss depends on each token's state.
+void add_state_gradients(const Look& look, Inside& inside, size_t width) {
+  const auto norms = [&](ValueId state) { return row_norms(look.read_gradient(state), width); };
+  inside.embedding_gradients = norms(look.values().embedding);
+  for (size_t i = 0; i < inside.sublayers.size(); ++i)
+    inside.sublayers[i].gradients = norms(look.values().sublayers[i].output);
+}
+
 std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store) {
   std::vector<Inside::Gradient> gradients;
   for (const ParameterInfo& p : store.parameters())
@@ -127,7 +138,8 @@ std::vector<LayerState> states_of(const Look& look) {
 std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Batch& text,
                                 const InsideAsked& asked, Inside& inside) {
   const auto width = static_cast<size_t>(model.d_model);
-  Look look(store, model, shape_of(text), asked.gradients, asked.attention);
+  const bool keeps = asked.gradients && estimated_bytes(model, 1) <= kMostKept;
+  Look look(store, model, shape_of(text), asked.gradients, asked.attention, keeps);
   look.put(text);
   const Numbers number(look);
   inside.loss = look.program().loss();
@@ -137,6 +149,7 @@ std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Ba
   const int32_t counted = text.key_lengths.empty() ? text.T : std::clamp(text.key_lengths[0], 1, text.T);
   inside.attention = attention_of(look, number, static_cast<size_t>(counted));
   if (asked.gradients) inside.gradients = gradients_of(look, store);
+  if (keeps) add_state_gradients(look, inside, width);
   return asked.guesses > 0 ? states_of(look) : std::vector<LayerState>();
 }
 

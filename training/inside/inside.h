@@ -28,6 +28,8 @@ struct Inside {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
     std::vector<float> norms;  ///< |x| of each token's state after it, by token
+    std::vector<float>
+        gradients;  ///< |d loss / dx| of the same; empty where they were not asked for, or too large
     double branch_variance = 0, input_variance = 0;
     std::vector<double>
         shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
@@ -67,7 +69,8 @@ struct Inside {
   double loss = 0;                       ///< nats a target
   std::vector<float> token_loss;         ///< by token; NaN where it has no target
   std::vector<float> embedding;          ///< |x| of each token before the first layer
-  std::vector<Sublayer> sublayers;       ///< in the order of the model
+  std::vector<float> embedding_gradients;
+  std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
   std::vector<Lens> lens;
   std::vector<Gradient> gradients;

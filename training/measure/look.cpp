@@ -57,14 +57,16 @@ void put(const Batch& batch, Program& program) {
   if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
 }
 
-Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities)
-    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities)) {}
+Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities,
+           bool gradients)
+    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities, gradients)) {}
 
 Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(store, model, shape_of(batch)) {
   put(batch);
 }
 
-Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities) {
+Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities,
+                     bool gradients) {
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.probes = true;  // they bring the length of a padded target row
@@ -74,7 +76,7 @@ Program Look::record(Store& store, const BatchShape& shape, bool backward, bool 
   return seal(tape, {.loss = values_.loss,
                      .backward = backward,
                      .update = kNoOp,
-                     .reuse_bytes = backward,
+                     .reuse_bytes = backward && !gradients,
                      .keep_probabilities = probabilities});
 }
 
@@ -91,6 +93,10 @@ std::vector<float> Look::read(ValueId value) const {
   std::vector<float> host(static_cast<size_t>(shape(value).size()));
   program_.read_front(value, host);
   return host;
+}
+
+std::vector<float> Look::read_gradient(ValueId value) const {
+  return program_.read(program_.data().values[static_cast<size_t>(value)].name, true);
 }
 
 void Look::measure(std::span<double> out) {

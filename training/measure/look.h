@@ -29,9 +29,9 @@ class Look {
  public:
   /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
   /// another such program of the backend is replayed (SealOptions::reuse_bytes). Without `probabilities`, nobody reads
-  /// attention's, and they take no room.
+  /// attention's, and they take no room. `gradients`: those of all values stay, too, for read_gradient().
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
-       bool probabilities = true);
+       bool probabilities = true, bool gradients = false);
   /// For that batch.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
   Look(const Look&) = delete;
@@ -44,6 +44,7 @@ class Look {
   const ModelValues& values() const { return values_; }
   const Shape& shape(ValueId value) const;
   std::vector<float> read(ValueId value) const;  ///< as the last replay left it
+  std::vector<float> read_gradient(ValueId value) const;
 
   /// `layout` lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
@@ -55,7 +56,7 @@ class Look {
   double residual() { return live().residual(); }
 
  private:
-  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities);
+  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities, bool gradients);
   LiveMeasurements& live();
 
   ModelConfig model_;

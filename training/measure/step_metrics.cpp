@@ -77,6 +77,8 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
   for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
   direction_.resize(width_);
+  const size_t side = std::min(longest, width_);
+  gram_.reserve(side * side);
   make_room_for_heads(sequences);
   components_.resize(sublayers_.size() + 1);
   for (auto& component : components_) component.reserve(count * width_);
@@ -114,6 +116,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     Norm n;
     if (from == to) return n;
     const Node& node = producer(to);
+    if (node.op != NormSpec::kOp) return n;  // GPAS scales the sum
     const auto norm = node.attributes.as<NormSpec>();
     n.kind = norm.kind;
     n.input = from;
@@ -148,6 +151,9 @@ void LiveMeasurements::describe(const ModelValues& model) {
       describe_sum(s, producer(m.joined));
       s.enter = norm_of(m.input, m.entered);
       s.stream = norm_of(m.sum, m.output);
+      s.gpas = m.gpas;
+      s.scales_skip |= m.gpas != kNone;
+      s.scales_branch |= m.gpas != kNone && s.stream.kind == NormKind::None;
     }
     const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
@@ -168,13 +174,15 @@ void LiveMeasurements::lay_out() {
     const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
     for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance"})
       layout_.push_back({s.name + number, layer});
-    for (const char* number : {".extreme", ".extreme_position"}) layout_.push_back({s.name + number, layer});
+    for (const char* number : {".extreme", ".extreme_position", ".effective_rank"})
+      layout_.push_back({s.name + number, layer});
     if (s.probabilities != kNone) lay_out_heads(s, layer);
     layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
     for (int32_t j = 0; j <= s.index_in_stack; ++j)
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
     if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
     if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
+    if (s.gpas != kNone) layout_.push_back({s.name + ".gpas", layer});
     for (int64_t i = 1; s.carry != kNone && i <= streams_of(s); ++i)
       layout_.push_back({fmt::format("{}.read.{}", s.name, i), layer});
   }
@@ -191,6 +199,16 @@ void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<flo
   const size_t size = static_cast<size_t>(program_->data().values[static_cast<size_t>(value)].shape.size());
   program_->read_front(value, std::span(host).first(size));
   if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
+}
+
+/// `load_scales` loads what the summands of a sub-layer are multiplied by.
+void LiveMeasurements::load_scales(const Sublayer& s) {
+  if (s.scales_skip) load_scale(s.skip, s.skip_constant, skip_);
+  if (s.scales_branch) load_scale(s.branch_scale, s.branch_constant, branch_scale_);
+  if (s.gpas == kNone) return;
+  load_scale(s.gpas, 1.0f, gain_);
+  multiply(skip_, gain_, width_);
+  if (s.stream.kind == NormKind::None) multiply(branch_scale_, gain_, width_);
 }
 
 /// `counted_tokens` is the measured tokens of a sequence: all, or the unpadded ones where one sequence is measured.
@@ -219,8 +237,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   load(s.input, x_, n);
   load(s.branch, branch_, n);
   load(s.output, y_, n);
-  if (s.scales_skip) load_scale(s.skip, s.skip_constant, skip_);
-  if (s.scales_branch) load_scale(s.branch_scale, s.branch_constant, branch_scale_);
+  load_scales(s);
   double* number = &out[static_cast<size_t>(s.first_number)];
   *number++ = token_cosine(y_, rows_, width_, tokens_per_sequence_, direction_);
   *number++ = layer_cosine(x_, y_, rows_, width_);
@@ -235,6 +252,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   *number++ = variance(x_);
   number_extreme(number);
   number += 2;
+  *number++ = effective_rank();
   if (s.probabilities != kNone) number = number_heads(s, number);
   carry_components(s);
   double* sum = number++;
@@ -247,6 +265,10 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   for (const auto& [scale, values] : {std::pair(s.skip, &skip_), std::pair(s.branch_scale, &branch_scale_)})
     if (scale != kNone)
       *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
+  if (s.gpas != kNone) {
+    load_scale(s.gpas, 1.0f, gain_);
+    *number++ = static_cast<double>(gain_[0]);
+  }
   if (s.carry != kNone) number_reads(s, number);
 }
 

@@ -39,6 +39,12 @@ namespace normscope {
 /// "NAME.extreme": the largest |x| over the median |x| of all numbers of the state after the sub-layer, and
 /// "NAME.extreme_position", from 1, where in its sequence the largest one stands (massive activations: Sun et al. 2024,
 /// arXiv 2402.17762). NaN where the median is zero.
+/// "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over sequences:
+///   tr(Y Y')^2 / |Y Y'|^2
+/// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al. 2021,
+/// arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007) takes the
+/// entropy of singular values instead, which costs a decomposition.
+/// "NAME.gpas": the factor of GPAS, 1 - SiLU(a).
 /// "NAME.read.1" and so on: of several streams (but not of depth), the mean over tokens of the weight that each is read
 /// with behind the sub-layer.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
@@ -81,6 +87,7 @@ class LiveMeasurements {
     bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
     bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
+    ValueId gpas = kNone;     ///< a factor of the skip and, without a norm on the stream, of the branch
     ValueId lengths = kNone;  ///< input with the number of unpadded positions
     float skip_constant = 1, branch_constant = 1;
     bool scales_skip = false, scales_branch = false;
@@ -95,6 +102,7 @@ class LiveMeasurements {
   void lay_out();
   void load(ValueId value, std::vector<float>& host, size_t count) const;
   void load_scale(ValueId value, float constant, std::vector<float>& host) const;
+  void load_scales(const Sublayer& s);
   void measure_sublayer(const Sublayer& s, std::span<double> out);
   void carry_components(const Sublayer& s);
   void check_total();
@@ -113,6 +121,7 @@ class LiveMeasurements {
   void make_room_for_heads(int32_t sequences);
   void lay_out_heads(const Sublayer& s, int32_t layer);
   void number_extreme(double* number);
+  double effective_rank();
   double* number_heads(const Sublayer& s, double* number);
   double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
   double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;
@@ -130,6 +139,7 @@ class LiveMeasurements {
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
   std::vector<float> direction_, factor_;
+  std::vector<float> gram_;  ///< products of a sequence's rows, or of its columns where these are fewer
   std::vector<float> queries_, keys_, position_, distances_;  ///< of the attention being measured
   StreamShares streams_;
   std::vector<float> read_, carry_, write_;  ///< weights of several streams

@@ -86,6 +86,7 @@ std::string without(std::string_view name, std::string_view ending, std::string_
 std::string probed_tensor(std::string_view name) {
   if (name.ends_with(".out.mean_square")) return without(name, ".out.mean_square", " output");
   if (name.ends_with(".sum.mean_square")) return without(name, ".sum.mean_square", " residual sum");
+  if (name.ends_with(".gradient_square")) return without(name, ".gradient_square", " gradient");
   return std::string(name);
 }
 

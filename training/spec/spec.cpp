@@ -342,6 +342,7 @@ void validate(const RunSpec& spec) {
   ModelConfig model = spec.model;
   if (model.vocabulary <= 0) model.vocabulary = 2;  // unknown before the data is
   validate(model);
+  check_transfer(model, spec.train.optimizer);
   const Schedule& schedule = spec.train.schedule;
   if (row_of(schedule.kind).has_end && schedule.end <= schedule.warmup)
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,

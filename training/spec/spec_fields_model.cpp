@@ -305,6 +305,23 @@ void add_part_fields(std::vector<Field>& fields) {
 }
 
 void add_number_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> Transfer& { return s.model.transfer; },
+                          [](Transfer t) { return kTransfers[static_cast<size_t>(t)]; },
+                          [](std::string_view name) { return enum_from<Transfer>(kTransfers, name); }>(
+      {"model.transfer", "transfer", "",
+       "How start and steps follow the size of the model, so that a learning rate that was best for the base "
+       "serves this one too. mup minds its width; depth-mup its layers too, with branches and rates divided by "
+       "their root; completep divides branches by the layers and leaves the rate. The base is model.base_width and "
+       "model.base_layers."},
+      all(kTransfers)));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_width; }>(
+      {"model.base_width", "base width", "features",
+       "The width of the model that model.transfer starts from: as wide as this, nothing changes."},
+      1, 65536));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_layers; }>(
+      {"model.base_layers", "base layers", "",
+       "The layers of the model that model.transfer starts from: as deep as this, nothing changes."},
+      1, 1024));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
       {"model.init_scale", "init scale", "",
        "The matrices of attention and feed-forward networks start so many times as large as the rule says."},

@@ -50,6 +50,8 @@ bool has_adanorm(const RunSpec& s) {
 bool has_curve(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return has_alpha(kind); });
 }
+bool minds_width(const RunSpec& s) { return s.model.transfer != Transfer::None; }
+bool minds_depth(const RunSpec& s) { return minds_width(s) && s.model.transfer != Transfer::Mup; }
 bool has_moments(const RunSpec& s) {
   const OpKind op = update_op(s.train.optimizer);
   return op == OpKind::Adam || op == OpKind::Muon;
@@ -149,6 +151,9 @@ constexpr Condition kConditions[] = {
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
     {"model.init", starts_by_rule, "model.architecture", "another than parser"},
     {"model.init_scale", transforms, "model.architecture", kTransformer},
+    {"model.transfer", transforms, "model.architecture", kTransformer},
+    {"model.base_width", minds_width, "model.transfer"},
+    {"model.base_layers", minds_depth, "model.transfer"},
     {"model.channels", convolves, "model.architecture", "convolutional"},
     {"model.channels_2", convolves, "model.architecture", "convolutional"},
     {"model.window", convolves, "model.architecture", "convolutional"},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "engine/core/error.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 
@@ -40,6 +41,15 @@ void set_radam(StepInputs& in, bool code, double beta2, int64_t t) {
 const UpdateRule& rule_of(Optimizer optimizer) { return kRules[static_cast<size_t>(optimizer)]; }
 
 OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
+
+void check_transfer(const ModelConfig& model, Optimizer optimizer) {
+  const OpKind op = update_op(optimizer);
+  if (model.transfer != Transfer::None && op != OpKind::Adam && op != OpKind::Muon && op != kNoOp)
+    fail(
+        "model.transfer",
+        "its rates are those of Adam and its kin, and train.optimizer is {}: expected adam, adamw, radam or muon",
+        to_string(optimizer));
+}
 
 bool shares_moments(Optimizer a, Optimizer b) { return update_op(a) == update_op(b); }
 

@@ -51,6 +51,9 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// `update_op` is the op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
+/// `check_transfer` throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
+/// whose size the gradient's does not change.
+void check_transfer(const ModelConfig& model, Optimizer optimizer);
 /// `shares_moments` says whether the moments of one optimizer mean the same under the other.
 bool shares_moments(Optimizer a, Optimizer b);
 const char* to_string(Optimizer optimizer);       ///< "adam", "radam-code"

@@ -6,7 +6,10 @@
 
 namespace normscope {
 
-ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift) {
+namespace {
+
+ValueId record_affine(Tape& tape, const std::string& name, ValueId x, ValueId gain, ValueId shift,
+                      AffineSpec spec) {
   const Shape shape = tape.shape(x);
   const std::string where = "affine " + name;
   for (ValueId v : {gain, shift})
@@ -14,8 +17,18 @@ ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, V
       fail(where, "{} has {} numbers for rows of {}: expected a number that divides it", tape.value(v).name,
            tape.shape(v).size(), shape.cols());
   Node node{.op = OpKind::Affine, .name = name, .in = {x, gain, shift}};
-  node.attributes = AffineSpec{constant};
+  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
+}
+
+}  // namespace
+
+ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift) {
+  return record_affine(tape, name, x, gain, shift, {.constant = constant});
+}
+
+ValueId gradient_kept(Tape& tape, const std::string& name, ValueId x, ValueId gain) {
+  return record_affine(tape, name, x, gain, kNone, {.keeps_gradient = true});
 }
 
 ValueId reshape(Tape& tape, const std::string& name, ValueId x, Shape shape) {
@@ -33,7 +46,8 @@ OpRules affine_rules() {
        .formula = R"(y = s g \odot x + h)",
        .shapes =
            "x and y (..,D), gain g and shift h: one number each for as many equal parts of a row, or none; s constant",
-       .rule = R"(dx = s g \odot dy, \quad dg = s \sum x \odot dy, \quad dh = \sum dy)",
+       .rule =
+           R"(dx = s g \odot dy, \quad dg = s \sum x \odot dy, \quad dh = \sum dy; \quad \text{GPAS: } dx = dy)",
        .reads = {2, 1}}};
   return {kRows};
 }

@@ -2,7 +2,7 @@
 // part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
 //   out     =  c * gain * x + shift
 // Backward, with sums over the rows and the numbers of a part:
-//   dx      =  c * gain * dout
+//   dx      =  c * gain * dout, or dout where the gradient is kept
 //   dgain   =  sum of c * dout * x
 //   dshift  =  sum of dout
 #include "engine/cuda/device.cuh"
@@ -85,11 +85,13 @@ void sum_parts(const Call& c, Context& context, int which, const Term& term) {
 
 void backward(const Call& c, Context& context) {
   const int64_t n = c.dout.shape.size();
+  const auto& spec = c.attributes.as<AffineSpec>();
+  Parts gain = parts_of(c, 1);
+  if (spec.keeps_gradient) gain.p = nullptr;  // its constant is 1
   if (c.din[0])
     launch(context, for_each<AffineGradient>, elementwise(n), n,
-           AffineGradient{c.dout.p, c.din[0].p, c.attributes.as<AffineSpec>().constant, parts_of(c, 1),
-                          c.write[0] == Write::Add});
-  if (c.din[1]) sum_parts(c, context, 1, {c.dout.p, c.in[0].p, c.attributes.as<AffineSpec>().constant});
+           AffineGradient{c.dout.p, c.din[0].p, spec.constant, gain, c.write[0] == Write::Add});
+  if (c.din[1]) sum_parts(c, context, 1, {c.dout.p, c.in[0].p, spec.constant});
   if (c.din[2]) sum_parts(c, context, 2, {c.dout.p, nullptr, 1.0f});
 }
 

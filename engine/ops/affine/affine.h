@@ -8,6 +8,7 @@ namespace normscope {
 struct AffineSpec {
   static constexpr OpKind kOp = OpKind::Affine;
   float constant = 1.0f;
+  bool keeps_gradient = false;  ///< x's gradient is that of out, whatever the gain
   friend bool operator==(const AffineSpec&, const AffineSpec&) = default;
 };
 
@@ -16,6 +17,10 @@ struct AffineSpec {
 /// gain and shift hold one number for each of as many equal parts of a row (1: the same everywhere; H: one a head), or
 /// are kNone, which stands for 1 and 0.
 ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
+
+/// `gradient_kept` records a gain that the gradient of x does not meet (GPAS, Chen et al. 2025, arXiv 2506.22049):
+///   out  =  gain * x,  dx  =  dout,  dgain  =  sum of dout * x
+ValueId gradient_kept(Tape&, const std::string& name, ValueId x, ValueId gain);
 
 /// reshape records the numbers of x under another shape of as many, by an affine that changes none.
 ValueId reshape(Tape&, const std::string& name, ValueId x, Shape shape);

@@ -2,7 +2,7 @@
 // part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
 //   out     =  c * gain * x + shift
 // Backward, with sums over the rows and the numbers of a part:
-//   dx      =  c * gain * dout
+//   dx      =  c * gain * dout, or dout where the gradient is kept
 //   dgain   =  sum of c * dout * x
 //   dshift  =  sum of dout
 // Chunks of rows leave partial sums in double; a last stage adds them.
@@ -92,10 +92,22 @@ void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* 
   }
 }
 
+/// `pass_on` makes the gradient of a chunk of x that of out.
+void pass_on(const Call& call, int64_t chunk) {
+  const bool add = call.write[0] == Write::Add;
+  const Rows rows = rows_of(call, chunk, 1);
+  each_vector(rows.width, [&](int64_t i, auto lanes) HWY_ATTR {
+    const int64_t at = rows.begin + i;
+    put(lanes, lanes.load(call.dout.p + at), call.din[0].p + at, add);
+  });
+}
+
 void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
   const bool add = call.write[0] == Write::Add;
   float* factor = scratch.p;
-  if (learns(call, 0))
+  if (learns(call, 0) && call.attributes.as<AffineSpec>().keeps_gradient)
+    pass_on(call, chunk);
+  else if (learns(call, 0))
     each_column(call, chunk, factor, factor + kColumns, [&](int64_t at, int64_t j, auto lanes) HWY_ATTR {
       put(lanes, hn::Mul(lanes.load(factor + j), lanes.load(call.dout.p + at)), call.din[0].p + at, add);
     });

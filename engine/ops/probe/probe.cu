@@ -1,4 +1,4 @@
-// probe on CUDA computes one of these over the n numbers of x that count, which are not padding:
+// probe on CUDA computes one of these over the n numbers of x that count, which are of the asked part and no padding:
 //   Mean        =  sum of x / n
 //   MeanSquare  =  sum of x^2 / n
 //   Variance    =  MeanSquare - Mean^2        // at least 0
@@ -10,15 +10,15 @@
 namespace normscope::cuda {
 namespace probe {
 
-/// `counts` says whether element i is in a position that counts.
+/// `counts` says whether element i is of the part, and in a position that counts.
 __device__ bool counts(const ProbeEntry& e, int64_t i) {
-  if (!e.lengths) return true;
-  const int64_t row = i / e.width;
-  return row % e.positions < e.lengths[row / e.positions];
+  if (!e.lengths && e.parts == 1) return true;
+  const int64_t row = i / e.width, place = row / e.parts;
+  return row % e.parts == e.part && (!e.lengths || place % e.positions < e.lengths[place / e.positions]);
 }
 
 __device__ double counted(const ProbeEntry& e) {
-  if (!e.lengths) return static_cast<double>(e.size);
+  if (!e.lengths) return static_cast<double>(e.size / e.parts);
   int64_t rows = 0;
   for (int32_t b = 0; b < e.batch; ++b) rows += e.lengths[b] < e.positions ? e.lengths[b] : e.positions;
   return static_cast<double>(rows * e.width);

@@ -10,6 +10,7 @@ enum class ProbeKind : uint8_t { MeanSquare, Variance, Mean };
 struct ProbeSpec {
   static constexpr OpKind kOp = OpKind::Probe;
   ProbeKind kind = ProbeKind::Mean;
+  int32_t part = 0, parts = 1;  ///< of (B,T,parts,D): only that part of every position, from 0
   friend bool operator==(const ProbeSpec&, const ProbeSpec&) = default;
 };
 

@@ -1,4 +1,4 @@
-// probe on the CPU computes one of these over the n numbers of x that count, which are not padding:
+// probe on the CPU computes one of these over the n numbers of x that count, which are of the asked part and no padding:
 //   Mean        =  sum of x / n
 //   MeanSquare  =  sum of x^2 / n
 //   Variance    =  sum of (x - Mean)^2 / n        // in a second pass
@@ -17,18 +17,22 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// `sum_of_chunk` adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding.
+/// `sum_of_chunk` adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding or only
+/// a part of every position is asked for.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
   const Shape& shape = call.in[0].shape;
   const Cut c = chunk_cut(call);
   const int64_t begin = c.begin(chunk), end = c.end(chunk, shape.size());
   const float* x = call.in[0].p;
-  if (!call.in[1]) return of(x + begin, end - begin);
+  const ProbeSpec spec = call.attributes.as<ProbeSpec>();
+  if (!call.in[1] && spec.parts == 1) return of(x + begin, end - begin);
   const int64_t width = shape.cols(), positions = shape[1];
   double sum = 0;
   for (int64_t row = begin / width; row * width < end; ++row) {
-    if (row % positions >= call.in[1].i32()[row / positions]) continue;
+    const int64_t place = row / spec.parts;
+    if (row % spec.parts != spec.part) continue;
+    if (call.in[1] && place % positions >= call.in[1].i32()[place / positions]) continue;
     const int64_t first = row * width > begin ? row * width : begin;
     const int64_t last = (row + 1) * width < end ? (row + 1) * width : end;
     sum += of(x + first, last - first);
@@ -38,7 +42,7 @@ double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
 
 double counted(const Call& call) {
   const Shape& shape = call.in[0].shape;
-  if (!call.in[1]) return static_cast<double>(shape.size());
+  if (!call.in[1]) return static_cast<double>(shape.size() / call.attributes.as<ProbeSpec>().parts);
   int64_t rows = 0;
   for (int64_t b = 0; b < shape[0]; ++b) {
     const int64_t length = call.in[1].i32()[b];

@@ -119,13 +119,14 @@ void muon_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
   const AdamStep adam(call, step);
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     if (!p.is_matrix()) return adam.move(p, begin, n, sums);
-    const VF rate = hn::Set(d, step.lr * muon_scale_of(p.rows, p.cols));
+    const VF rate = hn::Set(d, step.lr * muon_scale_of(p.rows, p.cols) * p.steps.rate),
+             decay = adam.decay_of(p);
     const float* direction = room_of(call, p).direction + begin;
     float* value = p.value + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
       const VF w0 = lanes.load(value + i);
-      const VF delta = hn::MulAdd(adam.decay, w0, hn::Mul(rate, lanes.load(direction + i)));
+      const VF delta = hn::MulAdd(decay, w0, hn::Mul(rate, lanes.load(direction + i)));
       const VF w = hn::Sub(w0, delta);
       lanes.store(w, value + i);
       updates = hn::MulAdd(delta, delta, updates);

@@ -93,10 +93,12 @@ inline float clip_factor_of(const Call& call) {
 ///   m  =  b1 m + (1 - b1) g
 ///   v  =  b2 v + (1 - b2) g^2
 ///   w  =  w - lr (r / c1) m / (sqrt(v) / sqrt(c2) + eps) - lr decay w
+/// with lr, decay and eps times the parameter's StepScale.
 /// c1 = 1 - b1^t and c2 = 1 - b2^t correct the bias at step t; r is RAdam's rectification, 1 for Adam; a step that is
 /// not adapted divides by 1.
 struct AdamStep {
   VF factor, beta1, beta1_rest, beta2, beta2_rest, root, eps, rate, decay, l2;
+  bool adapted;
 
   HWY_INLINE AdamStep(const Call& call, const StepInputs& step) {
     const DF d;
@@ -114,20 +116,27 @@ struct AdamStep {
                                       static_cast<double>(step.bias_correction1)));
     decay = hn::Set(d, step.lr * step.weight_decay);
     l2 = hn::Set(d, step.l2);
+    adapted = step.adapted;
+  }
+
+  HWY_INLINE VF decay_of(const ParameterCall& p) const {
+    return hn::Mul(decay, hn::Set(DF(), p.steps.rate * p.steps.decay));
   }
 
   HWY_INLINE void move(const ParameterCall& p, int64_t begin, int64_t n, double* sums) const {
     const DF d;
     const float* gradient = p.gradient + begin;
     float *value = p.value + begin, *first = p.m + begin, *second = p.v + begin;
+    const VF own_rate = hn::Mul(rate, hn::Set(d, p.steps.rate)), own_decay = decay_of(p),
+             own_eps = hn::Mul(eps, hn::Set(d, adapted ? p.steps.eps : 1.0f));
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
       const VF w0 = lanes.load(value + i);
       const VF g = hn::MulAdd(l2, w0, hn::Mul(lanes.load(gradient + i), factor));
       const VF m = hn::MulAdd(beta1_rest, g, hn::Mul(beta1, lanes.load(first + i)));
       const VF v = hn::MulAdd(beta2_rest, hn::Mul(g, g), hn::Mul(beta2, lanes.load(second + i)));
-      const VF step_size = hn::Div(hn::Mul(rate, m), hn::MulAdd(hn::Sqrt(v), root, eps));
-      const VF delta = hn::MulAdd(decay, w0, step_size);
+      const VF step_size = hn::Div(hn::Mul(own_rate, m), hn::MulAdd(hn::Sqrt(v), root, own_eps));
+      const VF delta = hn::MulAdd(own_decay, w0, step_size);
       const VF w = hn::Sub(w0, delta);
       lanes.store(m, first + i);
       lanes.store(v, second + i);

@@ -68,8 +68,10 @@ struct WeightUpdate {
   __device__ float gradient(const ParameterCall& p, int64_t i, float w0) const {
     return p.gradient[i] * factor + l2 * w0;
   }
+  /// `move` takes `by` times the parameter's own rate, and the decay, from an element.
   __device__ void move(const ParameterCall& p, int64_t i, float w0, float by, Squares& s) const {
-    const float delta = by + decay * w0, w = w0 - delta;
+    const float own_decay = decay * (p.steps.rate * p.steps.decay);
+    const float delta = own_decay * w0 + by * p.steps.rate, w = w0 - delta;
     p.value[i] = w;
     s.a += static_cast<double>(delta) * static_cast<double>(delta);
     s.b += static_cast<double>(w) * static_cast<double>(w);
@@ -122,7 +124,8 @@ struct Adam : WeightUpdate {
     const float m = m0 + beta1_rest * (g - m0), v = beta2 * p.v[i] + beta2_rest * (g * g);
     p.m[i] = m;
     p.v[i] = v;
-    move(p, i, w0, rate * m / (sqrtf(v) * root + eps), s);
+    const float own_eps = step->adapted ? eps * p.steps.eps : eps;
+    move(p, i, w0, rate * m / (sqrtf(v) * root + own_eps), s);
   }
 };
 

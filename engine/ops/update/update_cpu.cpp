@@ -49,14 +49,16 @@ Stages adam_forward(const Call& call) { return block_stages(call, adam_chunk, fi
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   w  =  w - lr m - lr decay w
+/// with lr and decay times the parameter's StepScale.
 void sgd_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const DF d;
   const VF factor = hn::Set(d, clip_factor_of(call)), momentum = hn::Set(d, step.momentum);
-  const VF rate = hn::Set(d, step.lr), decay = hn::Set(d, step.lr * step.weight_decay);
   const VF l2 = hn::Set(d, step.l2);
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* gradient = p.gradient + begin;
     float *value = p.value + begin, *velocity = p.m + begin;
+    const VF rate = hn::Set(d, step.lr * p.steps.rate),
+             decay = hn::Set(d, step.lr * step.weight_decay * (p.steps.rate * p.steps.decay));
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
       const VF w0 = lanes.load(value + i);

@@ -53,7 +53,7 @@ inline std::vector<StatInfo> stat_layout(int layers) {
     for (int sub = 0; sub < 2; ++sub) {
       const std::string name = fmt::format("L{:02}.{}", layer, sub ? "ffn" : "attn");
       for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance",
-                                 "extreme", "extreme_position"})
+                                 "extreme", "extreme_position", "effective_rank"})
         stats.push_back({fmt::format("{}.{}", name, number), layer});
       if (sub == 0)
         for (const char* number : {"attention_entropy", "largest_logit", "first_mass"})

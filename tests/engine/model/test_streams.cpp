@@ -128,4 +128,33 @@ TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]")
   CHECK(error_of([&] { validate(c); }).find("second") != std::string::npos);
 }
 
+TEST_CASE("streams: the gradient of each is measured, of several ones and of a second one", "[streams]") {
+  for (const Placement p : {Placement::HyperConnections, Placement::ManifoldHyper, Placement::ResiDual}) {
+    INFO(to_string(p));
+    const Start start(config_of(p));
+    const int32_t count = p == Placement::ResiDual ? 2 : 4;
+    double apart = 0;
+    for (const SublayerValues& s : start.values.sublayers) {
+      std::vector<double> squares(static_cast<size_t>(count), 0.0);
+      const auto gradient = [&](ValueId value) {
+        return start.program->read(start.program->data().values[static_cast<size_t>(value)].name, true);
+      };
+      const std::vector<float> first = gradient(p == Placement::ResiDual ? s.output : s.streams),
+                               second = p == Placement::ResiDual ? gradient(s.second) : std::vector<float>();
+      const size_t width = static_cast<size_t>(start.config.d_model);
+      for (size_t i = 0; i < first.size(); ++i)
+        squares[p == Placement::ResiDual ? 0 : i / width % 4] += std::pow(static_cast<double>(first[i]), 2);
+      for (const float g : second) squares[1] += std::pow(static_cast<double>(g), 2);
+      const double each = static_cast<double>(first.size()) / (p == Placement::ResiDual ? 1 : 4);
+      for (int32_t i = 1; i <= count; ++i) {
+        const std::string name = s.name + ".stream." + std::to_string(i) + ".gradient_square";
+        INFO(name);
+        CHECK(start.program->stat(name) == Approx(squares[static_cast<size_t>(i - 1)] / each).epsilon(1e-5));
+        apart = std::max(apart, std::abs(squares[static_cast<size_t>(i - 1)] - squares[0]) / squares[0]);
+      }
+    }
+    CHECK(apart > 0.1);  // the streams' gradients are not the same
+  }
+}
+
 }  // namespace normscope::test

@@ -19,9 +19,10 @@ class Weights {
   void step(const std::vector<float>& gradient) {
     g_ = gradient;
     StepInputs in;
-    in.lr = 0.01f;
+    in.lr = rate;
     set_update_rule(in, train_, ++t_);
     ParameterCall parameter{w.data(), g_.data(), m_.data(), v_.data(), static_cast<int64_t>(w.size())};
+    parameter.steps = steps;
     double update = 0, weight = 0, factor = 1;
     Call call{};
     call.phase = Phase::Update;
@@ -34,6 +35,8 @@ class Weights {
   }
 
   std::vector<float> w;
+  float rate = 0.01f;
+  StepScale steps;
 
  private:
   TrainConfig train_;
@@ -74,6 +77,36 @@ TEST_CASE("optimizers: Adam's first step is the rate times the sign of the gradi
   plain.step(gradient);
   for (size_t i = 0; i < gradient.size(); ++i)
     CHECK(plain.w[i] == Approx(-0.01 * static_cast<double>(gradient[i])).epsilon(1e-6));
+}
+
+TEST_CASE("optimizers: a parameter's own scale is that of its rate, its weight decay and its epsilon",
+          "[optimizer]") {
+  // By powers of two, so that every bit has to agree. The neighbour's numbers, one of the three left out, differ.
+  for (const Optimizer optimizer :
+       {Optimizer::Adam, Optimizer::AdamW, Optimizer::RAdam, Optimizer::Momentum, Optimizer::Muon}) {
+    INFO(to_string(optimizer));
+    TrainConfig train = config(optimizer), scaled = train;
+    train.eps = 1e-3f;
+    train.weight_decay = 0.125f;
+    scaled = train;
+    scaled.eps *= 8;
+    scaled.weight_decay *= 4;
+    const bool apart = !rule_of(optimizer).decays_in_gradient;  // Adam's joins the gradient, and has no scale
+    if (!apart) scaled.weight_decay = train.weight_decay;
+    const std::vector<float> start = {0.5f, -0.25f, 3.0f, 1e-2f, -1.0f};
+    const auto after = [&](const TrainConfig& with, float rate, const StepScale& steps) {
+      Weights weights(with, start);
+      weights.rate = rate;
+      weights.steps = steps;
+      for (int i = 0; i < 12; ++i) weights.step({1e-4f, -3e-3f, 0.5f, 0.02f, -1.0f});
+      return weights.w;
+    };
+    const auto expected = after(scaled, 0.005f, {});
+    CHECK(after(train, 0.01f, {0.5f, 4, 8}) == expected);
+    CHECK(after(train, 0.01f, {1, 4, 8}) != expected);
+    CHECK((after(train, 0.01f, {0.5f, 1, 8}) != expected) == apart);
+    CHECK((after(train, 0.01f, {0.5f, 4, 1}) != expected) == (optimizer != Optimizer::Momentum));
+  }
 }
 
 TEST_CASE("optimizers: without bias correction the first steps are off by (1-b1^t)/sqrt(1-b2^t)",

@@ -5,11 +5,11 @@
 
 namespace normscope {
 
-/// `disturb` moves every gain, bias and scale by Gaussian noise, so that nothing is trivially one or zero.
+/// `disturb` moves every gain, bias and learned scale by Gaussian noise, so that nothing is trivially one or zero.
 inline void disturb(Store& store) {
   for (size_t p = 0; p < store.parameters().size(); ++p) {
     const ParameterInfo& info = store.parameters()[p];
-    if (info.shape.rank != 1) continue;
+    if (info.shape.rank != 1 || !info.trainable) continue;
     std::vector<float> values = store.read(static_cast<int32_t>(p));
     const std::vector<float> noise =
         initial_values(info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}, 5);

@@ -240,6 +240,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {
     int64_t R, D, gain, shift;
+    bool kept = false;
   };
   for (const Size s : {Size{1, 1, 1, 1},
                        {3, 31, 0, 0},
@@ -249,12 +250,15 @@ void add_affine_cases(std::vector<OpCase>& cases) {
                        {5, 24, 0, 3},
                        {7, 30, 5, 3},
                        {33, 17, 17, 1},
-                       {1501, 60, 3, 1}}) {
+                       {1501, 60, 3, 1},
+                       {31, 33, 1, 0, true},
+                       {1501, 60, 3, 0, true}}) {
     Random random(static_cast<uint64_t>(s.R * 41 + s.D + s.gain * 7 + s.shift * 3));
     OpCase c;
     c.op = OpKind::Affine;
-    c.name = fmt::format("affine {}x{} gain {} shift {}", s.R, s.D, s.gain, s.shift);
-    c.attributes = AffineSpec{0.57f};
+    c.name = fmt::format("affine {}x{} gain {} shift {}{}", s.R, s.D, s.gain, s.shift,
+                         s.kept ? ", gradient kept" : "");
+    c.attributes = s.kept ? AffineSpec{.keeps_gradient = true} : AffineSpec{0.57f};
     c.in = {random.normal({s.R, s.D}, 0.6), s.gain ? random.normal({s.gain}, 0.9, 0.4) : absent(),
             s.shift ? random.normal({s.shift}, -0.3, 0.4) : absent()};
     c.in[1].terms = static_cast<double>(s.gain ? s.R * s.D / s.gain : 1);

@@ -343,4 +343,30 @@ TEST_CASE("inside: what is no single text of symbols is refused in one line") {
   CHECK(refused(small, Batch(1, 0)) == "[inside] the text is empty: expected at least one symbol");
 }
 
+TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from",
+          "[inside]") {
+  // Positions are added to the first states as they are: the gradient of row t is that of token t's state. With one
+  // target, only that token's last state has a gradient, which the last bias takes whole.
+  SmallModel model(small_config(Placement::Pre));
+  constexpr size_t kTarget = 4, kWidth = 24;
+  for (size_t t = 0; t < model.text.targets.size(); ++t)
+    if (t != kTarget) model.text.targets[t] = -1;
+  Look look(model.store, model.config, shape_of(model.text), true);
+  look.put(model.text);
+  look.replay();
+  const std::vector<double> places = doubles(look.program().read("emb.positions", true));
+  const double bias = look.program().gradient_norm("L03.ffn.b2");
+  const Inside inside = model.inside();
+  REQUIRE(inside.embedding_gradients.size() == kText.size());
+  for (size_t t = 0; t < kText.size(); ++t) {
+    INFO("token " << t);
+    CHECK(close(static_cast<double>(inside.embedding_gradients[t]), length(&places[t * kWidth], kWidth)));
+    CHECK((inside.embedding_gradients[t] > 0) == (t <= kTarget));  // nothing after it reaches it
+    const auto last = static_cast<double>(inside.sublayers.back().gradients.at(t));
+    CHECK(close(last, t == kTarget ? bias : 0));
+  }
+  CHECK(bias > 1e-3);
+  CHECK(model.inside({.gradients = false}).sublayers.back().gradients.empty());
+}
+
 }  // namespace normscope::test

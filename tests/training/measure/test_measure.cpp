@@ -134,6 +134,12 @@ std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
   return beta2;
 }
 
+/// `gpas_factor` is 1 - SiLU(a) of a sub-layer's layer, from the parameter.
+double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
+  const double a = parameter(f, sublayer.substr(0, sublayer.rfind('.')) + ".gpas", 1, 0.0)[0];
+  return 1 - a / (1 + std::exp(-a));
+}
+
 /// `reference_beta2` is beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   if (!f.config.decoder.streams.one()) return beta2_of_streams(f);
@@ -150,13 +156,15 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
     const double of_branch = wiring.branch.kind == Scale::Kind::Constant ? wiring.branch.value : 1.0;
     const std::vector<double> branch = parameter(f, s.name + ".branch", D, of_branch);
     const std::vector<double> gain = parameter(f, s.name + ".trunk.gain", D, 1.0);
+    const double gpas = gpas_factor(f, s.name);
     for (std::vector<double>& c : components)
-      for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D];
+      for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D] * gpas;
     for (size_t j = 0; j < layer_input.size() && wiring.bottom; ++j)
       for (size_t i = 0; i < n; ++i) components[j][i] += layer_input[j][i];
     components.push_back(f.read(s.branch, n));
-    for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % D];
-    if (s.output != s.sum) normalise(components, sum, wiring.stream, gain);
+    for (size_t i = 0; i < n; ++i)
+      components.back()[i] *= branch[i % D] * (wiring.stream == NormKind::None ? gpas : 1);
+    if (wiring.stream != NormKind::None) normalise(components, sum, wiring.stream, gain);
     beta2.emplace_back();
     for (const std::vector<double>& c : components) beta2.back().push_back(variance(c) / variance(out));
   }
@@ -165,26 +173,43 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
 
 }  // namespace
 
+namespace {
+
+void check_beta2(const ModelConfig& config) {
+  const ReplayedModel f(config);
+  LiveMeasurements live(*f.program, f.model, f.config);
+  std::vector<double> numbers(live.layout().size());
+  live.measure(numbers);
+  CHECK(live.residual() <= 1e-5);
+  const auto expected = reference_beta2(f);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < expected[i].size(); ++j) {
+      const double beta2 = number(live, numbers, fmt::format("beta2.{}.{}", i + 1, j));
+      CHECK(std::abs(beta2 - expected[i][j]) <= 1e-5 * (1 + expected[i][j]));
+      sum += beta2;
+    }
+    CHECK(std::abs(number(live, numbers, fmt::format("beta2.{}.sum", i + 1)) - sum) <= 1e-9);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("residual dependency equals its definition in double precision, for every placement", "[measure]") {
   for (Placement placement : kPresets)
     for (NormKind norm : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms}) {
       INFO(to_string(placement) << " with " << short_name(norm));
-      const ReplayedModel f(small_model(placement, norm));
-      LiveMeasurements live(*f.program, f.model, f.config);
-      std::vector<double> numbers(live.layout().size());
-      live.measure(numbers);
-      CHECK(live.residual() <= 1e-5);
-      const auto expected = reference_beta2(f);
-      for (size_t i = 0; i < expected.size(); ++i) {
-        double sum = 0;
-        for (size_t j = 0; j < expected[i].size(); ++j) {
-          const double beta2 = number(live, numbers, fmt::format("beta2.{}.{}", i + 1, j));
-          CHECK(std::abs(beta2 - expected[i][j]) <= 1e-5 * (1 + expected[i][j]));
-          sum += beta2;
-        }
-        CHECK(std::abs(number(live, numbers, fmt::format("beta2.{}.sum", i + 1)) - sum) <= 1e-9);
-      }
+      check_beta2(small_model(placement, norm));
     }
+}
+
+TEST_CASE("residual dependency equals its definition where GPAS scales what a skip carries", "[measure]") {
+  for (Placement placement : {Placement::Post, Placement::DeepNorm, Placement::Admin, Placement::B2T}) {
+    INFO(to_string(placement));
+    ModelConfig config = small_model(placement, NormKind::LayerNorm);
+    for (LayerWiring& layer : config.decoder.layers) layer.attention.gpas = layer.feed_forward.gpas = true;
+    check_beta2(config);
+  }
 }
 
 TEST_CASE("the components add up to the state under norms that weigh each element by itself", "[measure]") {

@@ -237,6 +237,61 @@ TEST_CASE("the extreme of a state is its largest number over the median, and sta
   }
 }
 
+TEST_CASE("the effective rank of states is that of its definition, 1 on a line and T for orthogonal rows",
+          "[measure]") {
+  const auto rank_of = [](const std::vector<float>& y, size_t tokens, size_t width) {
+    double sum = 0;
+    const size_t sequences = y.size() / (tokens * width);
+    for (size_t s = 0; s < sequences; ++s) {
+      double trace = 0, squares = 0;
+      for (size_t a = 0; a < tokens; ++a)
+        for (size_t b = 0; b < tokens; ++b) {
+          double product = 0;
+          for (size_t c = 0; c < width; ++c)
+            product += static_cast<double>(y[(s * tokens + a) * width + c]) *
+                       static_cast<double>(y[(s * tokens + b) * width + c]);
+          if (a == b) trace += product;
+          squares += product * product;
+        }
+      sum += trace * trace / squares;
+    }
+    return sum / static_cast<double>(sequences);
+  };
+  // The rows' products here, and those of the features where these are fewer, have the same eigenvalues but for zeros.
+  for (const int32_t width : {24, 8}) {
+    ModelConfig config = headed_model();
+    config.d_model = width;
+    const HeadedRun run(config);
+    for (const SublayerValues& s : run.model.sublayers) {
+      INFO(s.name << " of width " << width);
+      const std::vector<float> y = run.program->read(run.tape.value(s.output).name);
+      const double rank = run.at(s.name + ".effective_rank");
+      CHECK(rank == Approx(rank_of(y, kTokens, static_cast<size_t>(width))).epsilon(1e-5));
+      CHECK(rank > 1.5);
+    }
+  }
+  std::vector<float> line(3 * 24), apart(3 * 24);
+  for (size_t i = 0; i < line.size(); ++i)
+    line[i] = static_cast<float>(1 + i / 24) * static_cast<float>(i % 24);
+  for (size_t t = 0; t < 3; ++t) apart[t * 24 + t] = 2;
+  CHECK(rank_of(line, 3, 24) == Approx(1));
+  CHECK(rank_of(apart, 3, 24) == Approx(3));
+}
+
+TEST_CASE("states that are the same at every position have an effective rank of 1", "[measure]") {
+  HeadedRun run(headed_model());
+  for (const char* name : {"emb.positions", "emb.tokens"}) {
+    const int32_t place = run.store.find(name);
+    std::vector<float> values = run.store.read(place);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = values[i % 24];
+    run.store.write(place, values);
+  }
+  run.program->replay({.seed = 1, .lr = 0.0f});
+  run.live->measure(run.numbers);
+  for (const char* name : {"L01.attn", "L01.ffn", "L02.ffn"})
+    CHECK(run.at(std::string(name) + ".effective_rank") == Approx(1).epsilon(1e-5));
+}
+
 TEST_CASE("an extreme that was put into a state is found where it was put", "[measure]") {
   HeadedRun run(headed_model());
   const int32_t places = run.store.find("emb.positions");

@@ -199,8 +199,17 @@ Array<S> affine(const Array<S>& x, const Array<S>& gain, const Array<S>& shift, 
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Affine>, const Call<S>& c) {
-  const auto constant = static_cast<double>(c.attributes.template as<AffineSpec>().constant);
-  return {affine<S>(c.numbers(0), c.numbers(1), c.numbers(2), constant, c.shape(0).cols())};
+  const auto spec = c.attributes.template as<AffineSpec>();
+  const auto scaled = [&](const Array<S>& x) {
+    return affine<S>(x, c.numbers(1), c.numbers(2), static_cast<double>(spec.constant), c.shape(0).cols());
+  };
+  const Array<S>& x = c.numbers(0);
+  if (!spec.keeps_gradient) return {scaled(x)};
+  Array<S> plain(x.size());
+  for (size_t i = 0; i < x.size(); ++i) plain[i] = S(value_of(x[i]));
+  Array<S> out = scaled(plain);
+  for (size_t i = 0; i < x.size(); ++i) out[i] += x[i] - plain[i];
+  return {out};
 }
 
 template <class S>

@@ -61,10 +61,11 @@ bool applies(const ModelConfig& config) {
   const Placement placement = placement_of_stack(config, true);
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
          config.output_projection && (placement == Placement::Post || placement == Placement::Pre) &&
-         config.init == InitRule::Xavier && config.init_scale == 1 && config.activation == Activation::Relu &&
-         is_plain(config.norm) && even && config.attention == AttentionConfig{} && !config.gated &&
-         has_plain_embedding(config) && config.logit_cap == 0 && config.dropout_residual == 0 &&
-         config.dropout_attention == 0 && config.dropout_activation == 0;
+         config.init == InitRule::Xavier && config.init_scale == 1 && config.transfer == Transfer::None &&
+         config.activation == Activation::Relu && is_plain(config.norm) && even &&
+         config.attention == AttentionConfig{} && !config.gated && has_plain_embedding(config) &&
+         config.logit_cap == 0 && config.dropout_residual == 0 && config.dropout_attention == 0 &&
+         config.dropout_activation == 0;
 }
 
 }  // namespace

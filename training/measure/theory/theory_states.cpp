@@ -18,6 +18,7 @@ EvenAttention even_attention(int32_t tokens, bool causal) {
 const char* objection_to_parts(const ModelConfig& c) {
   if (!(c.attention == AttentionConfig{}))
     return "attention's heads have another width, number, reach or scale";
+  if (c.transfer != Transfer::None) return "start and rates follow the size of the model (model.transfer)";
   if (c.gated) return "the feed-forward network is a product of two";
   if (!has_plain_embedding(c)) return "the embedding is of another kind";
   if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
