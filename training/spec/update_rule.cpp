@@ -41,6 +41,10 @@ const UpdateRule& rule_of(Optimizer optimizer) { return kRules[static_cast<size_
 
 OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 
+bool keeps_second_moment(Optimizer optimizer) {
+  return update_op(optimizer) == OpKind::Adam || update_op(optimizer) == OpKind::Muon;
+}
+
 bool shares_moments(Optimizer a, Optimizer b) { return update_op(a) == update_op(b); }
 
 const char* to_string(Optimizer optimizer) { return rule_of(optimizer).name; }

@@ -51,6 +51,9 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// `update_op` is the op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
+/// `keeps_second_moment` says whether a step is divided by the root of a mean of squared gradients, Adam's v. Under Muon
+/// only that of parameters which are no matrices of a layer is.
+bool keeps_second_moment(Optimizer optimizer);
 /// `shares_moments` says whether the moments of one optimizer mean the same under the other.
 bool shares_moments(Optimizer a, Optimizer b);
 const char* to_string(Optimizer optimizer);       ///< "adam", "radam-code"
