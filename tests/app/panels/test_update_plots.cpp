@@ -1,5 +1,5 @@
-// These tests cover what the Lab's plots show of an optimizer's steps: spikes, the step's cosine, and why a plot is empty
-// where the optimizer keeps no second moment.
+// These tests cover what the Lab's plots show of an optimizer's steps: spikes, the step's cosine, the ratio of each
+// matrix, and why a plot is empty where the optimizer keeps no second moment.
 #include <memory>
 
 #include "app/panels/plot_specs.h"
@@ -29,6 +29,25 @@ TEST_CASE("a spike stands in the plot over time, in every layer, at its step") {
   CHECK(cosine.series[0].y[1] == Approx(0.4f));
   CHECK(cosine.y.scale == plot::AxisScale::Linear);
   CHECK(depth_plot(*view, data, options, Metric::SpikeRatio).y.scale == plot::AxisScale::Log);
+}
+
+TEST_CASE("the ratio of an update to its weights is shown of the matrix that was chosen") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  for (int matrix = 0; matrix < 6; ++matrix) {
+    options.matrix = matrix;
+    const std::string path = view::kMatrices[matrix].path;
+    INFO(path);
+    const plot::PlotSpec plot = depth_plot(*view, data, options, Metric::UpdateRatio);
+    const auto over = over_time(data, view->runs[0], Metric::UpdateRatio, matrix, 2);
+    const float update = data.value(view->runs[0], "L03." + path + ".update_norm", 214),
+                weight = data.value(view->runs[0], "L03." + path + ".weight_norm", 214);
+    CHECK(plot.series[0].y[2] == Approx(update / weight));
+    CHECK(over->y.back() == Approx(update / weight));
+    CHECK(plot.y.label.find(view::kMatrices[matrix].label) != std::string::npos);
+  }
 }
 
 TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike to see") {
