@@ -112,6 +112,13 @@ Table update_ratio(Run& run, const MeasureOptions&) {
   return table;
 }
 
+Table update(Run& run, const MeasureOptions&) {
+  Table table{{"layer", "spike_ratio", "update_cosine"}, {}};
+  for (const UpdateNumbers& u : next_update(run))
+    table.rows.push_back({u.name, {u.spike_ratio, u.update_cosine}});
+  return table;
+}
+
 Table loss(Run& run, const MeasureOptions& options) {
   Table table{{"left_out", "loss"}, {}};
   const std::string name =
@@ -122,13 +129,10 @@ Table loss(Run& run, const MeasureOptions& options) {
 
 using Measurement = Table (*)(Run&, const MeasureOptions&);
 const std::vector<std::pair<std::string, Measurement>>& measurements() {
-  static const std::vector<std::pair<std::string, Measurement>> all = {{"ablation", ablation},
-                                                                       {"jacobian", jacobian},
-                                                                       {"concentration", concentration},
-                                                                       {"gradients", gradients},
-                                                                       {"logits", logits},
-                                                                       {"felt-rate", update_ratio},
-                                                                       {"loss", loss}};
+  static const std::vector<std::pair<std::string, Measurement>> all = {
+      {"ablation", ablation},   {"jacobian", jacobian}, {"concentration", concentration},
+      {"gradients", gradients}, {"logits", logits},     {"felt-rate", update_ratio},
+      {"update", update},       {"loss", loss}};
   return all;
 }
 

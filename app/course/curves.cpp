@@ -22,7 +22,7 @@ constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
-      R"(rate|critical_rate|total\.grad_norm|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|gpas|read\.\d+|stream\.\d+\.gradient_square)|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
+      R"(rate|critical_rate|total\.grad_norm|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|gpas|read\.\d+|stream\.\d+\.gradient_square)|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
   return std::regex_match(name, pattern);
 }
 

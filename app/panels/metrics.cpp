@@ -20,6 +20,8 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr MetricInfo kRows[] = {
     {Metric::Gradient, "gradient", "gradient-norm", true, true},
     {Metric::UpdateRatio, "update-ratio", "update-ratio", true, true},
+    {Metric::SpikeRatio, "spike-ratio", "spike-ratio", false, true},
+    {Metric::UpdateCosine, "update-cosine", "update-cosine"},
     {Metric::HiddenNorm, "hidden-norm", "hidden-state"},
     {Metric::BranchVariance, "branch-variance", "branch-variance", false, true},
     {Metric::StreamVariance, "trunk-variance", "trunk-variance", false, true},
@@ -77,6 +79,10 @@ const char* suffix_of(Metric metric) {
       return "sum.mean_square";
     case Metric::UpdateRatio:
       return "update_norm";
+    case Metric::SpikeRatio:
+      return "spike_ratio";
+    case Metric::UpdateCosine:
+      return "update_cosine";
     case Metric::OwnShare:
       break;  // share_name
   }
@@ -93,6 +99,9 @@ bool by_sublayer(Metric metric) {
 bool of_attention(Metric metric) {
   return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
 }
+
+/// `of_whole_layer` tells whether a layer has one such number, of all its parameters together.
+bool of_whole_layer(Metric metric) { return metric == Metric::SpikeRatio || metric == Metric::UpdateCosine; }
 
 /// `share_name` is the own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
 std::string share_name(std::string_view stack, int layer, int k, int subs) {
@@ -112,7 +121,8 @@ std::span<const MetricInfo> metrics() {
 const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
 bool of_any_layer(Metric metric) {
-  return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm;
+  return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm ||
+         of_whole_layer(metric);
 }
 
 const char* matrix_label(const LabView& view, int matrix) {
@@ -126,6 +136,7 @@ StatNames stat_paths(Metric metric, int matrix) {
   const std::string path = kMatrices[matrix].path;
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
   if (metric == Metric::Gradient) return {path + ".grad_norm"};
+  if (of_whole_layer(metric)) return {suffix_of(metric)};
   return {std::string(of_attention(metric) ? "attn." : "ffn.") + suffix_of(metric)};
 }
 
@@ -191,6 +202,10 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     }
     case Metric::Gradient:
       put(data.by_layer(run, path + ".grad_norm", step, side), 0);
+      break;
+    case Metric::SpikeRatio:
+    case Metric::UpdateCosine:
+      put(data.by_layer(run, suffix, step, side), 0);
       break;
     case Metric::AttentionEntropy:
     case Metric::LargestLogit:

@@ -17,6 +17,8 @@ namespace normscope::panels {
 enum class Metric : uint8_t {
   Gradient,
   UpdateRatio,
+  SpikeRatio,
+  UpdateCosine,
   HiddenNorm,
   BranchVariance,
   StreamVariance,

@@ -8,6 +8,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::panels {
 namespace {
@@ -30,7 +31,22 @@ double last_finite(const std::vector<float>& values) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-const std::string& not_measured(const LabView& view) {
+/// `label_without_second_moment` is that of the runs' optimizer where none of them keeps Adam's v; else empty.
+std::string label_without_second_moment(const LabView& view) {
+  std::string label;
+  for (const RunView& run : view.runs) {
+    if (!run.spec || keeps_second_moment(run.spec->train.optimizer)) return {};
+    label = rule_of(run.spec->train.optimizer).label;
+  }
+  return label;
+}
+
+std::string not_measured(const LabView& view, Metric metric) {
+  if (of_any_layer(metric)) {
+    const std::string label = metric == Metric::SpikeRatio ? label_without_second_moment(view) : "";
+    return label.empty() ? words::say("plots.not_measured")
+                         : words::say("plots.no_second_moment", {{"optimizer", label}});
+  }
   return view::any_stream(view) ? words::say("plots.not_measured") : view::no_stream();
 }
 
@@ -110,7 +126,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
-  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view);
+  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
   if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
     hi = std::max(hi, add_even_line(plot, last.run->spec->model));
   if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
@@ -218,7 +234,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data,
     if (!measured.empty())
       plots.front().sentence = lean_sentence(measured);
     else if (view.step > 0)
-      plots.front().sentence = not_measured(view);
+      plots.front().sentence = not_measured(view, Metric::OwnShare);
   }
   return plots;
 }

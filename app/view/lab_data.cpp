@@ -313,6 +313,8 @@ std::string layer_stat(const RunView& run, Side side, int layer, std::string_vie
   const std::string of = layer == layers_of(run, side)
                              ? "class"
                              : fmt::format("L{:02}.{}", layer, convolves ? "conv" : "hidden");
+  if (path.find('.') == path.npos)  // of all that the layer has
+    return fmt::format("{}.{}", of.substr(0, of.find('.')), path);
   if (path.ends_with("_norm")) return fmt::format("{}.w{}", of, path.substr(path.rfind('.')));
   return path.ends_with("mean_square") ? of + ".out.mean_square" : "";
 }

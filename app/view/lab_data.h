@@ -119,9 +119,9 @@ bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual
 bool any_stream(const LabView& view);
 // `no_stream` says why a figure that needs a residual stream is empty when no run has one.
 const std::string& no_stream();
-// `layer_stat` returns the name, in a run's history, of the number `path` ("ffn.w2.grad_norm") of a layer from 1. A
-// layer without sub-layers has one matrix and one output, whichever is asked for: "L01.conv.w.grad_norm". Empty: it
-// has no such number.
+// `layer_stat` returns the name, in a run's history, of the number `path` ("ffn.w2.grad_norm") of a layer from 1, or of
+// one of the whole layer ("update_cosine"). A layer without sub-layers has one matrix and one output, whichever is asked
+// for: "L01.conv.w.grad_norm". Empty: it has no such number.
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path);
 // `prefix_of` returns what stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
 std::string prefix_of(const RunView& run, Side side);

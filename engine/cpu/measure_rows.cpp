@@ -93,6 +93,39 @@ double entropy_of(const float* p, int64_t n) {
   });
 }
 
+constexpr int64_t kUpdateBlock = 4096;  // numbers that float lanes add up, before doubles add the blocks
+
+/// `add_update_block` adds the sums over n numbers from `begin` on.
+void add_update_block(const UpdateRows& u, int64_t begin, int64_t n, UpdateSums& sums) {
+  const DF d;
+  const VF factor = hn::Set(d, u.factor), l2 = hn::Set(d, u.l2), correction = hn::Set(d, u.correction);
+  const VF least = hn::Max(hn::Set(d, u.least), hn::Set(d, 1.17549435e-38f));  // 0 / 0 would be NaN
+  VF ratio = hn::Zero(d), gradient = hn::Zero(d), product = hn::Zero(d), step = hn::Zero(d);
+  each_vector(n, [&](int64_t k, auto lanes) HWY_ATTR {
+    const int64_t i = begin + k;
+    const VF g = lanes.load(u.gradient + i), w = lanes.load(u.before + i);
+    const VF s = hn::Sub(w, lanes.load(u.after + i));
+    gradient = hn::MulAdd(g, g, gradient);
+    product = hn::MulAdd(g, s, product);
+    step = hn::MulAdd(s, s, step);
+    if (!u.second) return;
+    const VF read = hn::MulAdd(l2, w, hn::Mul(g, factor));
+    const VF moment = hn::Max(hn::Mul(correction, lanes.load(u.second + i)), least);
+    ratio = hn::Add(ratio, hn::Div(hn::Mul(read, read), moment));
+  });
+  sums.ratio += static_cast<double>(sum_of(d, ratio));
+  sums.gradient += static_cast<double>(sum_of(d, gradient));
+  sums.product += static_cast<double>(sum_of(d, product));
+  sums.step += static_cast<double>(sum_of(d, step));
+}
+
+UpdateSums sums_of_update(const UpdateRows& rows, int64_t n) {
+  UpdateSums sums;
+  for (int64_t begin = 0; begin < n; begin += kUpdateBlock)
+    add_update_block(rows, begin, smaller(kUpdateBlock, n - begin), sums);
+  return sums;
+}
+
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -105,6 +138,7 @@ HWY_EXPORT(difference);
 HWY_EXPORT(dot_products);
 HWY_EXPORT(add_row);
 HWY_EXPORT(entropy_of);
+HWY_EXPORT(sums_of_update);
 Moments moments(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(moments_of)(x, n); }
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width) {
   return HWY_DYNAMIC_DISPATCH(carry)(map, c, total, rows, width);
@@ -117,5 +151,8 @@ void add_scaled(const float* x, float factor, float* sum, int64_t n) {
   HWY_DYNAMIC_DISPATCH(add_row)(x, factor, sum, n);
 }
 double entropy(const float* p, int64_t n) { return HWY_DYNAMIC_DISPATCH(entropy_of)(p, n); }
+UpdateSums update_sums(const UpdateRows& rows, int64_t n) {
+  return HWY_DYNAMIC_DISPATCH(sums_of_update)(rows, n);
+}
 }  // namespace normscope::cpu
 #endif

@@ -41,4 +41,19 @@ void add_scaled(const float* x, float factor, float* sum, int64_t n);
 /// entropy returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
 
+/// `UpdateRows` are numbers of a parameter around a step: its gradient, and its values before and after it.
+struct UpdateRows {
+  const float *gradient = nullptr, *before = nullptr, *after = nullptr;
+  const float* second = nullptr;    ///< second moment; null: none is kept
+  float factor = 1, l2 = 0;         ///< the optimizer reads factor * gradient + l2 * before
+  float correction = 1, least = 0;  ///< of the second moment: what it is multiplied with, and its bound
+};
+/// `UpdateSums` are sums over n numbers, with s = before - after:
+///   ratio  =  sum (factor * gradient + l2 * before)^2 / max(correction * second, least), zero without `second`
+///   gradient, product, step  =  sums of gradient^2, gradient * s, s^2
+struct UpdateSums {
+  double ratio = 0, gradient = 0, product = 0, step = 0;
+};
+UpdateSums update_sums(const UpdateRows& rows, int64_t n);
+
 }  // namespace normscope::cpu

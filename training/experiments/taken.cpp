@@ -134,8 +134,9 @@ bool kept_at_moments(const std::string& name) {
 
 bool kept_at_end(const std::string& name) {
   static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
-  return name == kCriticalStat || std::regex_match(name, logits) || kept_at_steps(name) ||
-         kept_at_moments(name);
+  static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
+  return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
+         kept_at_steps(name) || kept_at_moments(name);
 }
 
 double largest(const Numbers& numbers, std::string_view pattern) {

@@ -79,7 +79,7 @@ std::vector<int32_t> ladder();
 bool kept_at_steps(const std::string& name);
 bool kept_at_moments(const std::string& name);
 /// `kept_at_end` says whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
-/// largest logits and the critical rate.
+/// largest logits, what is measured of updates, and the critical rate.
 bool kept_at_end(const std::string& name);
 /// `largest` is the largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
 /// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.

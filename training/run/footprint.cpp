@@ -119,9 +119,10 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
                    [](const TensorBytes& a, const TensorBytes& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
   BatchShape row = shape;
-  row.rows = 1;  // for measuring beta^2: its values stay readable
-  need.evaluation =
-      4 * (evaluation_floats(store, config, shape, true) + evaluation_floats(store, config, row, false));
+  row.rows = 1;      // for measuring beta^2: its values stay readable
+  need.evaluation =  // and the weights before a step
+      4 * (evaluation_floats(store, config, shape, true) + evaluation_floats(store, config, row, false) +
+           store.size());
   return need;
 }
 

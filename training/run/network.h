@@ -13,6 +13,7 @@
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/look.h"
+#include "training/measure/update_metrics.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
@@ -61,6 +62,7 @@ struct Network {
       others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
   Program* newest = nullptr;     ///< program of the last step; nullptr before the first
   std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
+  std::optional<UpdateMeasurements> updates;  ///< of the steps that the programs make
   /// `program_for` is the training program for a shape, sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

@@ -135,12 +135,17 @@ void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
   if (!frame) frame.emplace(*network);
   begin_critical(step);
-  if (step <= silent_until || !network->measured) return;
-  const std::span<double> measured = frame->measured();
-  if (!live)
-    std::ranges::fill(measured, kUnknown);
-  else if (backend->on_host() || step % kDeviceInterval == 1 || std::isnan(measured[0]))
-    network->measured->measure(measured);
+  looks_at_update = false;
+  if (step <= silent_until) return;
+  if (!live) return frame->forget();
+  if (frame->known && !backend->on_host() && step % kDeviceInterval != 1) return;
+  if (network->measured) network->measured->measure(frame->measured());
+  network->updates->before();
+  looks_at_update = frame->known = true;
+}
+
+void Run::Impl::measure_update(Program& program, const StepInputs& inputs) {
+  if (looks_at_update) network->updates->after(program, inputs, frame->updates());
 }
 
 std::shared_ptr<History> Run::Impl::new_history() const {
@@ -217,6 +222,7 @@ void Run::step() {
   const StepInputs inputs = run.inputs(step);
   run.measure_live(step);
   program.replay(inputs);
+  run.measure_update(program, inputs);
   run.memory.take(program, run.network->values.memories);
   run.frame->critical_rate() = run.critical_rate(program, step);
   run.try_along(program, step);

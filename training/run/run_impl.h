@@ -1,6 +1,7 @@
 // `Run::Impl` is what a Run holds. Internal to run*.cpp and checkpoint.cpp.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -33,6 +34,8 @@ class Frame {
     layout_ = network.program->data().stats;
     if (network.measured)
       layout_.insert(layout_.end(), network.measured->layout().begin(), network.measured->layout().end());
+    measured_ = layout_.size() - replayed_;
+    layout_.insert(layout_.end(), network.updates->layout().begin(), network.updates->layout().end());
     layout_.push_back({kCriticalStat, 0});
     numbers_.assign(layout_.size(), kUnknown);
   }
@@ -42,14 +45,24 @@ class Frame {
   std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
   /// `measured` are the numbers of the measured sequence at the weights that the step begins with; empty without
   /// sub-layers.
-  std::span<double> measured() {
-    return std::span(numbers_).subspan(replayed_, numbers_.size() - 1 - replayed_);
+  std::span<double> measured() { return std::span(numbers_).subspan(replayed_, measured_); }
+  /// `updates` are the numbers of what the step did to the weights.
+  std::span<double> updates() {
+    const size_t first = replayed_ + measured_;
+    return std::span(numbers_).subspan(first, numbers_.size() - 1 - first);
   }
+  /// `forget` makes the numbers of these two unknown.
+  void forget() {
+    std::ranges::fill(measured(), kUnknown);
+    std::ranges::fill(updates(), kUnknown);
+    known = false;
+  }
+  bool known = false;  ///< these two hold a step's numbers
   double& critical_rate() { return numbers_.back(); }
 
  private:
   std::vector<StatInfo> layout_;
-  size_t replayed_;
+  size_t replayed_, measured_;
   std::vector<double> numbers_;
 };
 
@@ -85,6 +98,8 @@ struct Run::Impl : RunPast {
   void drop_programs();  ///< drops the programs over a network that goes
   void record(Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
+  /// `measure_update` looks at the step just replayed where measure_live() looked at its start.
+  void measure_update(Program& program, const StepInputs& inputs);
   bool critical_due(int64_t step) const;
   void begin_critical(int64_t step);
   double critical_rate(Program& program,
@@ -132,6 +147,7 @@ struct Run::Impl : RunPast {
   std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
   std::optional<Frame> frame;                ///< of a step; exists from the first step of a network on
   bool live = true;
+  bool looks_at_update = false;  ///< of the step that is being made
   Plateau plateau;
   double level = 0;
   int32_t steps = 0;

@@ -322,4 +322,24 @@ std::vector<UpdateRatio> update_ratios(const Run& run) {
   return all;
 }
 
+std::vector<UpdateNumbers> next_update(const Run& run) {
+  const std::unique_ptr<Run> copy = run.fork(run.spec());
+  copy->step();
+  const History& history = *copy->history();
+  std::vector<float> numbers;
+  int32_t step = 0;
+  history.frame(copy->steps_done(), numbers, step);
+  constexpr std::string_view kSpike = ".spike_ratio", kCosine = ".update_cosine";
+  std::vector<UpdateNumbers> all;
+  for (const StatInfo& stat : history.layout()) {
+    if (!stat.name.ends_with(kSpike)) continue;
+    const std::string name = stat.name.substr(0, stat.name.size() - kSpike.size());
+    const auto number = [&](std::string_view ending) {
+      return static_cast<double>(numbers.at(static_cast<size_t>(history.find(name + std::string(ending)))));
+    };
+    all.push_back({name, number(kSpike), number(kCosine)});
+  }
+  return all;
+}
+
 }  // namespace normscope

@@ -69,4 +69,11 @@ struct UpdateRatio {
 };
 std::vector<UpdateRatio> update_ratios(const Run& run);
 
+/// `UpdateNumbers` is what measure/update_metrics.h measures of the next step, which is taken on a copy of the run.
+struct UpdateNumbers {
+  std::string name;  ///< "L03", "dec.L03", "emb"
+  double spike_ratio = 0, update_cosine = 0;
+};
+std::vector<UpdateNumbers> next_update(const Run& run);
+
 }  // namespace normscope

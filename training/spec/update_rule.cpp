@@ -43,12 +43,15 @@ const UpdateRule& rule_of(Optimizer optimizer) { return kRules[static_cast<size_
 OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 
 void check_transfer(const ModelConfig& model, Optimizer optimizer) {
-  const OpKind op = update_op(optimizer);
-  if (model.transfer != Transfer::None && op != OpKind::Adam && op != OpKind::Muon && op != kNoOp)
+  if (model.transfer != Transfer::None && !keeps_second_moment(optimizer) && optimizer != Optimizer::None)
     fail(
         "model.transfer",
         "its rates are those of Adam and its kin, and train.optimizer is {}: expected adam, adamw, radam or muon",
         to_string(optimizer));
+}
+
+bool keeps_second_moment(Optimizer optimizer) {
+  return update_op(optimizer) == OpKind::Adam || update_op(optimizer) == OpKind::Muon;
 }
 
 bool shares_moments(Optimizer a, Optimizer b) { return update_op(a) == update_op(b); }

@@ -51,6 +51,9 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// `update_op` is the op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
+/// `keeps_second_moment` says whether a step is divided by the root of a mean of squared gradients, Adam's v. Under Muon
+/// only that of parameters which are no matrices of a layer is.
+bool keeps_second_moment(Optimizer optimizer);
 /// `check_transfer` throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
 /// whose size the gradient's does not change.
 void check_transfer(const ModelConfig& model, Optimizer optimizer);

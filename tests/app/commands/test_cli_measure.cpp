@@ -54,6 +54,9 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   CHECK(measured(run + " --what jacobian")["rows"].size() == 4);  // Post-LN: one a sub-layer
   CHECK(measured(run + " --what logits")["rows"].size() == 2);
   CHECK(measured(run + " --what felt-rate")["rows"].size() == 3);
+  const json update = measured(run + " --what update");
+  CHECK(value_of(update, "layer", "L02", "spike_ratio") > 0.1);
+  CHECK(std::abs(value_of(update, "layer", "emb", "update_cosine")) < 1);
   const json gradients = measured(run + " --what gradients --batches 3");
   CHECK(gradients["batches"] == 3);
   CHECK(value_of(gradients, "parameter", "L01.ffn.w2", "norm_of_mean") <
@@ -63,7 +66,7 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   CHECK(concentration["rows"].size() == 4);
 
   for (const char* what :
-       {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate", "loss"}) {
+       {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate", "update", "loss"}) {
     const Outcome table = run_program("measure " + run + " --what " + what);
     INFO(what);
     CHECK(table.code == 0);

@@ -165,6 +165,16 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
               "of = \"run\"\nrun = \"C\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
     CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
   }
+  SECTION("what is measured of a whole layer's update, and what is not") {
+    for (const auto& [y, error] :
+         {std::pair{"L13.spike_ratio", "'L13.spike_ratio' is of layer 13: expected L01 to L12"},
+          std::pair{"L01.spike", "'L01.spike' is not measured there"}}) {
+      Copy c(std::string("lesson_broken_") + y);
+      c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
+                fmt::format("of = \"run\"\nrun = \"C\"\ny = \"{}\"\nsteps = [1, 20]", y));
+      CHECK(has(c.error(), error));
+    }
+  }
   SECTION("a critical rate that the run does not measure") {
     Copy c("lesson_broken_critical");
     c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",

@@ -50,6 +50,8 @@ inline std::vector<StatInfo> stat_layout(int layers) {
     for (const char* matrix : {"attn.wq", "attn.wk", "attn.wv", "attn.wo", "ffn.w1", "ffn.w2"})
       for (const char* norm : {"update_norm", "weight_norm"})
         stats.push_back({fmt::format("L{:02}.{}.{}", layer, matrix, norm), layer});
+    for (const char* number : {"spike_ratio", "update_cosine"})
+      stats.push_back({fmt::format("L{:02}.{}", layer, number), layer});
     for (int sub = 0; sub < 2; ++sub) {
       const std::string name = fmt::format("L{:02}.{}", layer, sub ? "ffn" : "attn");
       for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance",
@@ -85,6 +87,8 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
         stats.push_back(run == 2 ? 1.5 + 1.35 * layer + 0.3 * sub : 1.5 + 0.05 * run);
       for (int matrix = 0; matrix < 6; ++matrix)
         for (double norm : {0.01 * std::pow(1.3, layer) / (1 + run), 8.0 + matrix}) stats.push_back(norm);
+      for (double number : {step % 100 == 60 ? 4.0 : 0.9 + 0.1 * layer, 0.3 + 0.05 * layer})
+        stats.push_back(number);
       for (int sub = 0; sub < 2; ++sub) {
         const double alike = run == 0 ? 0.98 : 0.2 + 0.05 * layer;
         for (double number : {alike, 0.9 - 0.02 * layer, 0.4 + 0.1 * run, run == 2 ? 1.0 + layer : 1.0,

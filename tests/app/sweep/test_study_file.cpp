@@ -120,7 +120,10 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
   CHECK(std::isnan(experiments::largest(numbers, "L*.attn")));
   CHECK(experiments::is_number_of_the_end("L*.attn.out.mean_square"));
   CHECK(experiments::is_number_of_the_end("L*.ffn.w2.grad_norm"));
+  CHECK(experiments::is_number_of_the_end("L*.spike_ratio"));
+  CHECK(experiments::is_number_of_the_end("dec.L*.update_cosine"));
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.colour"));
+  CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
 }
 
 TEST_CASE("study: list names them, and a name that is none gets the nearest", "[study]") {

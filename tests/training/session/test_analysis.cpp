@@ -282,6 +282,25 @@ TEST_CASE("examine: the rate that a layer feels is its next update over its weig
   CHECK(one.ratio() == Approx(std::sqrt(update / weight)).epsilon(1e-4));
 }
 
+TEST_CASE("examine: what is measured of the next update is what the step then measures of itself",
+          "[examine]") {
+  const auto run = make_run(small_spec("pre"));
+  steps(*run, 6);
+  const std::vector<UpdateNumbers> next = next_update(*run);
+  CHECK(run->steps_done() == 6);
+  run->step();
+  const auto newest = [&](const std::string& name) {
+    return static_cast<double>(run->history()->series(run->history()->find(name)).values.back());
+  };
+  REQUIRE(next.size() >= 4);  // two layers, embeddings, what follows the layers
+  for (const UpdateNumbers& u : next) {
+    INFO(u.name);
+    CHECK(u.spike_ratio == newest(u.name + ".spike_ratio"));
+    CHECK(u.update_cosine == newest(u.name + ".update_cosine"));
+  }
+  CHECK(row_of(next, "L02").update_cosine != row_of(next, "L01").update_cosine);
+}
+
 TEST_CASE("examine: padding counts for nothing", "[examine]") {
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("normscope-examine-{}.tsv", getpid()));

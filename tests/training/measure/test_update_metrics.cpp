@@ -1,0 +1,269 @@
+// These tests hold what is measured of an update against closed forms and against its definition, number by number in
+// double precision, under every optimizer. None of it changes a bit of a run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "engine/cpu/measure_rows.h"
+#include "training/measure/update_metrics.h"
+#include "training/spec/update_rule.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test_update_metrics {
+
+using namespace normscope::test;
+
+namespace {
+
+RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const char* clip = "0") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.optimizer", optimizer);
+  set_field(spec, "train.weight_decay", decay);
+  set_field(spec, "train.clip", clip);
+  if (!keeps_second_moment(spec.train.optimizer)) set_field(spec, "train.lr", "0.05");
+  return spec;
+}
+
+/// `bare_spec` has an eps below all gradients: those of key biases are nothing but rounding, about as large as the usual.
+RunSpec bare_spec(const std::string& optimizer) {
+  RunSpec spec = spec_of(optimizer);
+  set_field(spec, "train.eps", "1e-15");
+  return spec;
+}
+
+double newest(const Run& run, const std::string& name) {
+  const int32_t stat = run.history()->find(name);
+  INFO(name);
+  REQUIRE(stat >= 0);
+  return static_cast<double>(run.history()->series(stat).values.back());
+}
+
+/// `parts` are the layers, and what stands outside them, as the history names them.
+std::vector<std::string> parts(const Run& run) {
+  const std::string ending = ".update_cosine";
+  std::vector<std::string> names;
+  for (const StatInfo& stat : run.history()->layout())
+    if (stat.name.ends_with(ending)) names.push_back(stat.name.substr(0, stat.name.size() - ending.size()));
+  return names;
+}
+
+/// `each_number` calls body(parameter, gradient, before, after, v) for every number of a part in the last step.
+using Body = std::function<void(const ParameterInfo&, double, double, double, double)>;
+void each_number(Run& run, const Store& before, const std::string& part, const Body& body) {
+  for (const ParameterInfo& info : run.store().parameters()) {
+    if (!info.trainable || !info.name.starts_with(part + ".")) continue;
+    const int32_t at = run.store().find(info.name);
+    const std::vector<float> g = run.program().read(info.name, true),
+                             w0 = before.read(before.find(info.name)), w1 = run.store().read(at),
+                             v = run.store().read(at, Store::Block::V);
+    for (size_t i = 0; i < g.size(); ++i)
+      body(info, static_cast<double>(g[i]), static_cast<double>(w0[i]), static_cast<double>(w1[i]),
+           static_cast<double>(v[i]));
+  }
+}
+
+/// `share_reached` is the share of a part's numbers that have a gradient: those of a silent unit have none.
+double share_reached(Run& run, const std::string& part) {
+  double reached = 0, all = 0;
+  each_number(run, run.store(), part, [&](const ParameterInfo&, double g, double, double, double) {
+    reached += g != 0;
+    all += 1;
+  });
+  return reached / all;
+}
+
+}  // namespace
+
+TEST_CASE("updates: plain SGD goes straight down, its momentum turns away", "[measure]") {
+  const auto sgd = make_run(spec_of("sgd")), momentum = make_run(spec_of("momentum"));
+  steps(*sgd, 5);
+  momentum->step();
+  REQUIRE(parts(*sgd).size() >= 4);
+  for (const std::string& part : parts(*sgd)) {
+    INFO(part);
+    CHECK(newest(*sgd, part + ".update_cosine") == Approx(1).margin(1e-5));
+    CHECK(newest(*momentum, part + ".update_cosine") ==
+          Approx(1).margin(1e-5));  // there is nothing to remember yet
+    CHECK(std::isnan(newest(*sgd, part + ".spike_ratio")));
+    CHECK(std::isnan(newest(*momentum, part + ".spike_ratio")));
+  }
+  steps(*momentum, 4);
+  for (const char* part : {"L01", "L02"})
+    CHECK(newest(*momentum, std::string(part) + ".update_cosine") < 0.999);
+}
+
+TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as large as remembered",
+          "[measure]") {
+  const auto run = make_run(bare_spec("adam"));
+  const Store before = run->store().clone();
+  run->step();
+  for (const char* part : {"L01", "L02"}) {
+    double sizes = 0, squares = 0, count = 0;
+    each_number(*run, before, part, [&](const ParameterInfo&, double g, double, double, double) {
+      sizes += std::abs(g);
+      squares += g * g;
+      count += g != 0;
+    });
+    const double cosine = sizes / std::sqrt(count * squares);
+    CHECK(cosine < 0.95);
+    CHECK(newest(*run, std::string(part) + ".update_cosine") == Approx(cosine).epsilon(1e-3));
+    CHECK(newest(*run, std::string(part) + ".spike_ratio") ==
+          Approx(std::sqrt(share_reached(*run, part))).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("updates: a gradient ten times those before it makes a spike of a known height", "[measure]") {
+  constexpr int kSteps = 10;
+  for (const double times : {1.0, 10.0}) {
+    const auto run = make_run(bare_spec("adamw"));
+    steps(*run, kSteps);
+    const auto next = run->fork(run->spec());
+    next->step();  // the gradient that the run's own next step will have
+    const double beta = static_cast<double>(run->spec().train.beta2), past = 1 - std::pow(beta, kSteps);
+    for (const ParameterInfo& info : run->store().parameters()) {
+      if (!info.trainable) continue;
+      std::vector<float> v =
+          next->program().read(info.name, true);  // then v, had all gradients been a part of it
+      for (float& x : v) x = static_cast<float>(past * std::pow(static_cast<double>(x) / times, 2));
+      run->store().write(run->store().find(info.name), v, Store::Block::V);
+    }
+    run->step();
+    const double joined = beta * past + (1 - beta) * times * times, now = 1 - std::pow(beta, kSteps + 1);
+    const double height = times / std::sqrt(joined / now);
+    CHECK(height == Approx(times == 1 ? 1 : 3.0240).epsilon(1e-3));
+    for (const char* part : {"L01", "L02"}) {
+      INFO(part << " " << times);
+      const double measured =
+          newest(*run, std::string(part) + ".spike_ratio") / std::sqrt(share_reached(*run, part));
+      CHECK(measured == Approx(height).epsilon(2e-3));
+      if (times == 1) continue;
+      CHECK(std::abs(measured - times) > 1);                      // v without this gradient
+      CHECK(std::abs(measured - times / std::sqrt(joined)) > 1);  // without the correction of its bias
+    }
+  }
+}
+
+TEST_CASE("updates: both numbers are those of their definition under every optimizer", "[measure]") {
+  for (const Optimizer optimizer : kOptimizers) {
+    const RunSpec spec = spec_of(to_string(optimizer), "0.1", "0.5");
+    const auto run = make_run(spec);
+    steps(*run, 6);
+    const Store before = run->store().clone();
+    run->step();
+    StepInputs in;
+    set_update_rule(in, spec.train, 7);
+    const double factor = run->program().stat("clip.factor"), eps = static_cast<double>(in.eps);
+    CHECK(factor < 0.99);
+    for (const std::string& part : parts(*run)) {
+      INFO(to_string(optimizer) << " " << part);
+      double gg = 0, gs = 0, ss = 0, ratio = 0, unclipped = 0, alone = 0, counted = 0;
+      each_number(*run, before, part, [&](const ParameterInfo& p, double g, double w0, double w1, double v) {
+        gg += g * g;
+        gs += g * (w0 - w1);
+        ss += (w0 - w1) * (w0 - w1);
+        if (!keeps_second_moment(optimizer) || (optimizer == Optimizer::Muon && p.hidden)) return;
+        const double corrected = std::max(v / static_cast<double>(in.bias_correction2), eps * eps);
+        const double decay = static_cast<double>(in.l2) * w0;
+        ratio += std::pow(factor * g + decay, 2) / corrected;
+        unclipped += std::pow(g + decay, 2) / corrected;
+        alone += std::pow(factor * g, 2) / corrected;
+        counted += 1;
+      });
+      CHECK(newest(*run, part + ".update_cosine") == Approx(gs / std::sqrt(gg * ss)).margin(1e-5));
+      const double spike = newest(*run, part + ".spike_ratio");
+      REQUIRE(std::isnan(spike) == (counted == 0));
+      if (counted == 0) continue;
+      CHECK(spike == Approx(std::sqrt(ratio / counted)).epsilon(1e-4));
+      CHECK(spike != Approx(std::sqrt(unclipped / counted)).epsilon(1e-2));
+      if (optimizer == Optimizer::Adam && part == "L01")  // whose decay joins the gradient
+        CHECK(spike != Approx(std::sqrt(alone / counted)).epsilon(1e-3));
+    }
+  }
+}
+
+TEST_CASE("updates: looking at them changes no bit of a run, and what is off is unknown", "[measure]") {
+  for (const Optimizer optimizer : kOptimizers) {
+    INFO(to_string(optimizer));
+    const auto measured = make_run(spec_of(to_string(optimizer), "0.1", "0.5")),
+               plain = make_run(spec_of(to_string(optimizer), "0.1", "0.5"));
+    plain->measure_live(false);
+    steps(*measured, 8);
+    steps(*plain, 8);
+    CHECK(first_difference(measured->store(), plain->store()) == "");
+    CHECK(same_bits(losses(*measured), losses(*plain)));
+    CHECK(std::isfinite(newest(*measured, "L01.update_cosine")));
+    CHECK(std::isnan(newest(*plain, "L01.update_cosine")));
+  }
+  const auto run = make_run(spec_of("adam"));
+  run->step();
+  run->measure_live(false);
+  run->step();
+  CHECK(std::isnan(newest(*run, "L02.spike_ratio")));
+  run->measure_live(true);
+  run->step();
+  CHECK(std::isfinite(newest(*run, "L02.spike_ratio")));
+}
+
+TEST_CASE("updates: every stack and every network has its layers, and a saved run its numbers", "[measure]") {
+  RunSpec both = small_spec("post");
+  set_field(both, "model.architecture", "encoder-decoder");
+  set_field(both, "data.name", "copy");
+  const auto translates = make_run(both), sees = make_run(small_spec("convnet"));
+  steps(*translates, 2);
+  steps(*sees, 2);
+  for (const char* name : {"enc.L01.spike_ratio", "dec.L02.update_cosine"})
+    CHECK(std::isfinite(newest(*translates, name)));
+  for (const char* name : {"L01.spike_ratio", "L01.update_cosine", "class.update_cosine"})
+    CHECK(std::isfinite(newest(*sees, name)));
+  CHECK(translates->history()->find("L01.spike_ratio") < 0);
+
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("normscope-update-{}.safetensors", getpid());
+  translates->save(path.string());
+  const auto loaded = Run::load(path.string(), small_task(both.data), shared_backend());
+  std::filesystem::remove(path);
+  CHECK(newest(*loaded, "dec.L02.update_cosine") == newest(*translates, "dec.L02.update_cosine"));
+  CHECK(newest(*loaded, "enc.L01.spike_ratio") == newest(*translates, "enc.L01.spike_ratio"));
+}
+
+TEST_CASE("updates: the sums over a parameter are those of doubles, whatever its length", "[measure]") {
+  for (const int64_t n : {int64_t{1}, int64_t{7}, int64_t{64}, int64_t{4097}, int64_t{9000}}) {
+    std::vector<float> g, before, after, second;
+    for (int64_t i = 0; i < n; ++i) {
+      const auto x = static_cast<double>(i);
+      g.push_back(static_cast<float>(std::sin(x + 1)));
+      before.push_back(static_cast<float>(std::cos(3 * x)));
+      after.push_back(static_cast<float>(std::cos(3 * x) - 0.01 * std::sin(2 * x + 1)));
+      second.push_back(i % 5 == 0 ? 0.0f : static_cast<float>(0.5 + 0.4 * std::sin(5 * x)));
+    }
+    cpu::UpdateRows rows{g.data(), before.data(), after.data(), second.data(), 0.5f, 0.1f, 2.0f, 0.25f};
+    const cpu::UpdateSums sums = cpu::update_sums(rows, n);
+    double ratio = 0, gradient = 0, product = 0, step = 0;
+    for (size_t i = 0; i < g.size(); ++i) {
+      const auto x = static_cast<double>(g[i]), w = static_cast<double>(before[i]),
+                 s = w - static_cast<double>(after[i]);
+      ratio += std::pow(0.5 * x + 0.1 * w, 2) / std::max(2.0 * static_cast<double>(second[i]), 0.25);
+      gradient += x * x;
+      product += x * s;
+      step += s * s;
+    }
+    INFO(n);
+    CHECK(sums.ratio == Approx(ratio).epsilon(1e-5));
+    CHECK(sums.gradient == Approx(gradient).epsilon(1e-5));
+    CHECK(sums.product == Approx(product).epsilon(1e-4).margin(1e-6));
+    CHECK(sums.step == Approx(step).epsilon(1e-4));
+    rows.second = nullptr;
+    CHECK(cpu::update_sums(rows, n).ratio == 0);
+  }
+  const float nothing[3] = {};
+  const cpu::UpdateSums still = cpu::update_sums({nothing, nothing, nothing, nothing}, 3);
+  CHECK(still.ratio == 0);  // neither gradient nor moment: not 0 / 0
+}
+
+}  // namespace normscope::test_update_metrics
