@@ -116,7 +116,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
   f.step = beyond_.value_or(lab::cursor_step(transport, view));
   hover_x_ = std::exchange(hover_next_, std::nullopt);
   if (shown_ && !shown_->error.empty() && align_ != 0) {  // the baseline does not say what this axis counts
-    refusal_ = shown_->error;
+    refusal_ = words::error(shown_->error);
     align_ = 0;
   }
   const std::optional<size_t> loupe = f.run_of(loupe_);
@@ -136,7 +136,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
   } else {
     panel(ui, rest, {});
     const std::string why = compared.size() < kLeast ? words::say("compare.none.open")
-                            : shown_                 ? shown_->error
+                            : shown_                 ? words::error(shown_->error)
                                                      : words::say("compare.none.comparing");
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
     ui.mark("compare/none", rest, why, words::say("compare.none.help"));

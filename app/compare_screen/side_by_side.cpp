@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/compare/from_records.h"
+#include "app/words/words.h"
 
 namespace normscope::compare_screen {
 using namespace compare;
@@ -103,7 +104,7 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
     if (!slot.file) continue;
     place.path = slot.file->source->path();
     place.recorded = slot.run < slot.file->runs.size();
-    if (slot.file->now) place.fault = slot.file->now->error;
+    if (slot.file->now) place.fault = words::error(slot.file->now->error);
     place.reading = !place.recorded && place.fault.empty();
   }
   return result;

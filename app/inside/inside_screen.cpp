@@ -34,7 +34,7 @@ void InsideScreen::restore(const KeptInside& kept) {
 /// `take` takes what came of the look that was asked for, and finds the models of this frame.
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
-    refused_[waiting_->letter] = session::refusal(view.answers, waiting_->ticket);
+    refused_[waiting_->letter] = words::error(session::refusal(view.answers, waiting_->ticket));
     look_takes_ = now - waiting_->at;
     waiting_.reset();
   }

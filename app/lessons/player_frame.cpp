@@ -30,7 +30,8 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   if (!lesson()) {
     const Rect content = panel(ui, rest, {word("course.none.title"), "", "", 0, false});
-    const std::string why = course_.broken.empty() ? word("course.none.text") : course_.broken[0].error;
+    const std::string why =
+        course_.broken.empty() ? word("course.none.text") : words::error(course_.broken[0].error);
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, word("course.none.help"));
     return desk;
@@ -154,7 +155,7 @@ void Player::draw_list(Ui& ui, Rect rect) {
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (size_t i = 0; i < course_.broken.size(); ++i) {
     const TextStyle style{Face::Sans, type::tick};
-    const std::string& whole = course_.broken[i].error;
+    const std::string whole = words::error(course_.broken[i].error);
     const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
     HitOptions options;
     options.focusable = false;

@@ -23,21 +23,25 @@ constexpr float kStepRow = 44, kSentenceLine = 18;
 // Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
 constexpr float kRiverLeft = 56, kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
 constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
-constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28;
+constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
 constexpr double kMostAdded = 10, kAddStep = 0.5;
 constexpr int kBarSteps = 100;  // from one end of the axis to the other
 
-/// `take_sentence` takes the lower end of `rest` for what a picture says: room for two lines, which another language or a
-/// narrow window needs, so that the picture stays where it is when the words change.
-Rect take_sentence(Rect& rest, float least) {
-  return rest.take_bottom(std::max(least, 2 * kSentenceLine), 4);
+float sentence_height(Ui& ui, float width, const std::string& sentence) {
+  return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
+}
+
+/// `take_sentence` takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
+/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and for more
+/// where a sentence has more.
+Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
+  return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
 }
 
 void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
-  const TextStyle style{Face::Sans, type::body};
-  const float high = ui.paint().wrapped_height(place.w, style, sentence, kSentenceLine);
-  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, place.w, high}, style, ui.theme().ink2,
-                          sentence, kSentenceLine);
+  const float high = sentence_height(ui, place.w, sentence);
+  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, place.w, high}, {Face::Sans, type::body},
+                          ui.theme().ink2, sentence, kSentenceLine);
 }
 
 }  // namespace
@@ -101,7 +105,7 @@ void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   const Walk walk = walk_at(*lesson(), figure, data, static_cast<int32_t>(step));
   const std::string sentence =
       known ? walk_sentence(walk, *course_.words) : word("course.figure.not_trained");
-  draw_sentence(ui, take_sentence(rect, 0), sentence);
+  draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
   paint_walk(p, t, walk, rect, *course_.words);
   ui.mark("lesson/walk", rect, sentence, word("course.help.walk"));
 }
@@ -123,7 +127,7 @@ void Player::draw_chain(Ui& ui, Rect rect, const Figure& figure) {
   ui.paint().text_in({name.x, name.y, name.w, 22}, bold, ui.theme().ink, label(static_cast<int32_t>(layers)));
   const Chain chain = chain_of(figure, data, static_cast<int32_t>(layers));
   const std::string sentence = chain_sentence(chain, *course_.words);
-  draw_sentence(ui, take_sentence(rect, 0), sentence);
+  draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
   paint_chain(ui.paint(), ui.theme(), chain, rect, *course_.words);
   ui.mark("lesson/chain", rect, sentence, word("course.help.chain"));
 }
@@ -187,8 +191,9 @@ void Player::draw_bars(Ui& ui, Rect rect, const Figure& figure) {
   ButtonOptions options;
   options.enabled = hand != BarsHand{};
   const std::string sentence = bars_sentence(tape, hand, known, *course_.words, beside);
-  Rect words = take_sentence(rect, kWrittenHeight + 6);
-  const Rect back = centred(words.take_right(kWrittenButton, 12).centre(), kWrittenButton, kWrittenHeight);
+  Rect words = take_sentence(ui, rect, sentence, kWrittenButton + kWrittenGap);
+  const Rect back =
+      centred(words.take_right(kWrittenButton, kWrittenGap).centre(), kWrittenButton, kWrittenHeight);
   if (button(ui, "lesson/bars/written", back, word("course.bars.written"), word("course.help.bars_written"),
              options))
     next = {};

@@ -204,13 +204,13 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
     const FileLook* look = prompt.look.find(path);
-    if (look && look->kind != FileKind::Unusable) said = look->words;
-    if (look && look->kind == FileKind::Unusable && marked) said = look->words;
+    if (look && look->kind != FileKind::Unusable) said = words::error(look->words);
+    if (look && look->kind == FileKind::Unusable && marked) said = words::error(look->words);
   }
   if (said.empty() && prompt.purpose != FilePurpose::SavePlacement) {  // that makes its folder
     const std::string folder = folder_part(prompt.path), place = folder.empty() ? "." : with_home(folder);
     if (const FolderContent* content = prompt.folder.find(place); content && !content->error.empty())
-      said = fmt::format("{}: {}.", place, content->error);
+      said = fmt::format("{}: {}.", place, words::error(content->error));
   }
   ui.mark("app/file/says", room, said, words::say("shell.file.help_says"));
   ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::Sans : Face::Bold, type::tick}, ui.theme().ink,

@@ -159,7 +159,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
     case FileKind::Numbers:
       if (sure != Sure::Again)
         return ask_first(ui, files.prompt, session.undo, path,
-                         words::say("shell.file.as_text", {{"look", file->look.words}}));
+                         words::say("shell.file.as_text", {{"look", words::error(file->look.words)}}));
       [[fallthrough]];
     case FileKind::Text:
       session.asked.emplace_back(session::LoadText{path});

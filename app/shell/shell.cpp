@@ -97,7 +97,8 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
   if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
-    notice = words::say("shell.notice.not_restored", {{"why", why}, {"folder", stash(offers.restoring)}});
+    notice = words::say("shell.notice.not_restored",
+                        {{"why", words::error(why)}, {"folder", stash(offers.restoring)}});
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
   offers.restoring.clear();

@@ -1,5 +1,7 @@
-// `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after.
+// `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after, `refused` and
+// `error` that of a refusal, in errors.toml too.
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -10,7 +12,8 @@
 namespace normscope::words {
 namespace {
 
-constexpr std::string_view kSaid = "training.said", kRefused = "training.refused";
+constexpr std::string_view kSaid = "training.said", kRefused = "training.refused", kErrors = "errors";
+constexpr size_t kSentence = 6;  ///< letters beside its places that a sentence has at least
 
 /// `places_in` takes what stands in the places of a text: "learning since step 21" after "learning since step {step}" is
 /// step = 21. Nothing where the phrase is another one.
@@ -22,7 +25,10 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
     phrase.remove_prefix(piece.text.size());
     if (piece.place.empty()) continue;
     const bool last = i + 1 == text.pieces.size() || text.pieces[i + 1].text.empty();
-    const size_t end = last ? phrase.size() : phrase.find(text.pieces[i + 1].text);
+    const bool closes =
+        i + 2 == text.pieces.size() && text.pieces[i + 1].place.empty();  // "{path} is empty."
+    const std::string_view next = last ? "" : std::string_view(text.pieces[i + 1].text);
+    const size_t end = last ? phrase.size() : closes ? phrase.rfind(next) : phrase.find(next);
     if (end == phrase.npos || end == 0) return std::nullopt;
     places.emplace_back(piece.place, phrase.substr(0, end));
     phrase.remove_prefix(end);
@@ -32,30 +38,46 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
 
 /// `Known` are the phrases of the training floor: those without a place by their English text, and the others.
 struct Known {
+  struct WithPlaces {
+    const Language::Entry* entry;
+    size_t letters;       ///< beside the places
+    bool begins = false;  ///< with letters, not with a place
+  };
   std::unordered_map<std::string_view, std::string_view> keys;
-  std::vector<const Language::Entry*> with_places;
+  std::vector<WithPlaces> with_places;
 };
 
-Known known_in(std::string_view table) {
+Known known_in(std::initializer_list<std::string_view> tables) {
   Known found;
   for (const Language::Entry& entry : words::language("en").entries()) {
-    if (!entry.key.starts_with(table)) continue;
+    const auto holds = [&](std::string_view table) { return entry.key.starts_with(table); };
+    if (std::none_of(tables.begin(), tables.end(), holds)) continue;
     const Template& text = entry.forms.front().second;
+    size_t letters = 0;
+    for (const Template::Piece& piece : text.pieces) letters += piece.text.size();
     if (text.pieces.size() == 1 && text.pieces.front().place.empty())
       found.keys.emplace(text.plain, entry.key);
     else
-      found.with_places.push_back(&entry);
+      found.with_places.push_back({&entry, letters, !text.pieces.front().text.empty()});
   }
   return found;
 }
 
 const Known& known() {
-  static const Known all = known_in(kSaid);
+  static const Known all = known_in({kSaid});
   return all;
 }
 
+/// `known_refusals` are tried in the order of how much they say themselves: those that begin with letters, then by their
+/// number: "run {letter}: {why}", "{value} is out of range: expected {range}", "{field} is {value}: expected {wanted}".
 const Known& known_refusals() {
-  static const Known all = known_in(kRefused);
+  static const Known all = [] {
+    Known found = known_in({kRefused, kErrors});
+    std::stable_sort(found.with_places.begin(), found.with_places.end(), [](const auto& a, const auto& b) {
+      return a.begins != b.begins ? a.begins : a.letters > b.letters;
+    });
+    return found;
+  }();
   return all;
 }
 
@@ -66,22 +88,41 @@ const std::string* whole_of(const Known& all, const Language& language, std::str
 }
 
 /// `found_in` is one phrase in a language, with what stands in its places as `say_place` has it; nothing where it is not
-/// among these.
+/// among these, or only among those of fewer letters than `least`.
 template <typename Say>
 std::optional<std::string> found_in(const Known& all, const Language& language, std::string_view phrase,
-                                    const Say& say_place) {
+                                    const Say& say_place, size_t least = 0) {
   if (const std::string* whole = whole_of(all, language, phrase)) return *whole;
-  for (const Language::Entry* entry : all.with_places) {
+  for (const auto& [entry, letters, begins] : all.with_places) {
+    if (letters < least) continue;
     auto places = places_in(entry->forms.front().second, phrase);
     if (!places) continue;
-    for (Place& place : *places) place.text = say_place(place.text);
+    for (Place& place : *places) place.text = say_place(place);
     return language.say(entry->key, std::span<const Place>(*places));
   }
   return std::nullopt;
 }
 
+/// `say_refused` says what stands in a place of a refusal: names of files and keys as they are, `why` as a sentence.
+std::string say_refused(const Place& place, const Language& language) {
+  for (const char* own : {"path", "file", "key", "name", "tensor", "detail"})
+    if (place.name == own) return place.text;
+  return place.name == "why" ? error(place.text, language) : refused(place.text, language);
+}
+
+/// `place_length` is how much of a line says where something is wrong: "lab.toml:2: ", "/tmp/my-own.toml: ".
+size_t place_length(std::string_view line) {
+  const size_t end = line.find(": ");
+  if (end == line.npos) return 0;
+  const std::string_view where = line.substr(0, end), name = where.substr(where.rfind('/') + 1);
+  const size_t number = where.find_last_not_of("0123456789");
+  const bool numbered = number != where.npos && number + 1 < where.size() && where[number] == ':';
+  const bool path = name.find_first_of(" '\"") == name.npos && where.find_first_of("/.") != where.npos;
+  return numbered || path ? end + 2 : 0;
+}
+
 std::string said_of(const Language& language, std::string_view phrase) {
-  const auto say = [&](std::string_view part) { return said_of(language, part); };
+  const auto say = [&](const Place& part) { return said_of(language, part.text); };
   if (const auto said = found_in(known(), language, phrase, say)) return *said;
   const bool number = phrase.find_first_not_of("0123456789.-+") == phrase.npos;
   return number ? with_decimal(std::string(phrase), language) : std::string(phrase);
@@ -109,9 +150,24 @@ std::string with_decimal(std::string text, const Language& language) {
 
 std::string refused(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
-  const auto say = [&](std::string_view part) { return refused(part, language); };
+  const auto say = [&](const Place& part) { return say_refused(part, language); };
   if (const auto said = found_in(known_refusals(), language, phrase, say)) return *said;
   return spoken(phrase, language);
+}
+
+std::string error(std::string_view line, const Language& language) {
+  if (language.name() == "en") return std::string(line);
+  const auto after = [&](size_t length) {
+    return std::string(line.substr(0, length)) + error(line.substr(length), language);
+  };
+  const size_t tag = line.starts_with('[') ? line.find("] ") : line.npos;
+  if (tag != line.npos)
+    return "[" + error(line.substr(1, tag - 1), language) + "] " + error(line.substr(tag + 2), language);
+  if (const size_t where = place_length(line); where > 0) return after(where);
+  const auto say = [&](const Place& part) { return say_refused(part, language); };
+  if (const auto said = found_in(known_refusals(), language, line, say, kSentence)) return *said;
+  const size_t colon = line.find(": ");
+  return colon == line.npos ? std::string(line) : after(colon + 2);
 }
 
 std::string spoken(std::string_view phrase, const Language& language) {

@@ -124,5 +124,9 @@ std::string spoken(std::string_view phrase, const Language& language = of_window
 /// `refused` is the same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
 /// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.
 std::string refused(std::string_view phrase, const Language& language = of_window());
+/// `error` is the same for a line that says what is wrong with a file, and for what a named file is: assets/words/errors.toml.
+/// What stands before the sentence stays: "lab.toml:2: [train.lr] 5 is out of range: expected 0 to 1". So does a line that
+/// is not known.
+std::string error(std::string_view line, const Language& language = of_window());
 
 }  // namespace normscope::words

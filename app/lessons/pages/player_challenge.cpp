@@ -104,7 +104,7 @@ void Player::keep_found() {
     save_config(fmt::format("{}/{}.toml", folder_, lesson()->id), runs);
     found_fault_.clear();
   } catch (const Error& error) {
-    found_fault_ = error.what();
+    found_fault_ = words::error(error.what());
   }
 }
 

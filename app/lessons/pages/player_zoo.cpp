@@ -6,6 +6,7 @@
 #include "app/course/own/slots.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "app/zoo/own.h"
 #include "engine/core/boundary.h"
 
@@ -46,7 +47,7 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
 /// `draw_zoo_words` says below the text as what the wiring was entered, and how it is trained beside the others.
 void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   const TextStyle style{Face::Sans, type::title};
-  std::string words = entering_failed_;
+  std::string words = words::error(entering_failed_);
   const Theme& t = ui.theme();
   if (words.empty() && entered_)
     words = word("course.zoo.is", {{"name", entered_as_}}) + " " +

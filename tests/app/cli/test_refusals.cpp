@@ -8,6 +8,7 @@
 #include "app/link/link.h"
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/reproduce_fixture.h"
+#include "app/support/english.h"
 #include "app/support/refused.h"
 #include "app/sweep/study_file.h"
 #include "catch.hpp"
@@ -54,6 +55,7 @@ void read_placement(const std::string& text) {
 struct Reader {
   const char* name;
   std::function<void(const std::string&)> read;
+  bool in_window = true;  ///< opened by a window, which says in its language what is wrong
 };
 
 const Reader kReaders[] = {
@@ -64,12 +66,12 @@ const Reader kReaders[] = {
     {"log", read_log_file},
     {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }},
     {"utf8", read_text},
-    {"lesson", read_lesson},
-    {"lesson-exercise", read_lesson},
-    {"lesson-map", read_lesson},
-    {"lesson-tape", read_tape_lesson},
-    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }},
-    {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }},
+    {"lesson", read_lesson, false},
+    {"lesson-exercise", read_lesson, false},
+    {"lesson-map", read_lesson, false},
+    {"lesson-tape", read_tape_lesson, false},
+    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false},
+    {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }, false},
 };
 
 }  // namespace
@@ -95,6 +97,11 @@ TEST_CASE("refusals: every reader says in one line what is wrong with an input")
       CHECK(said != "no error");
       CHECK_FALSE(contains(said, "\n"));
       for (size_t i = 1; i < row.size(); ++i) CHECK(says(said, row[i]));
+      if (!reader.in_window) continue;
+      const std::string german = fixture::german_error(said);
+      INFO(german);
+      CHECK(fixture::english_in(german) == "");
+      CHECK(german != said);
     }
   }
 }

@@ -1,10 +1,16 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/course/pictures/stills.h"
+#include "app/course/reader.h"
+#include "app/lessons/player.h"
 #include "app/support/player_driver.h"
+#include "app/support/recorded_measurer.h"
+#include "app/words/words.h"
 #include "catch.hpp"
+#include "test_paths.h"
 
 namespace normscope::test_player_pictures {
 namespace {
@@ -25,17 +31,30 @@ std::string overlap(const fixture::PlayerDriver& p, float from) {
   return "";
 }
 
+/// `Spoken` is the window's language while it lives.
+struct Spoken {
+  explicit Spoken(const char* language) { words::use(language); }
+  ~Spoken() { words::use("en"); }
+};
+
 }  // namespace
 
 TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
   struct Window {
     ui::Vec size;
     float scale;
+    const char* language = "";
   };
   size_t pictures = 0;
-  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1280, 720}, 1}, Window{{1600, 1000}, 1.5f},
-                               Window{{1024, 600}, 1}}) {
+  const Window windows[] = {{{1600, 1000}, 1}, {{1280, 720}, 1},           {{1600, 1000}, 1.5f},
+                            {{1024, 600}, 1},  {{1600, 1000}, 1.5f, "de"}, {{1280, 720}, 1, "de"}};
+  for (const Window& window : windows) {
+    const Spoken language(window.language);
     fixture::PlayerDriver p("", window.size, window.scale);
+    if (*window.language)
+      p.state.screens.lessons.player =
+          std::make_shared<lessons::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", window.language),
+                                            std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
     for (const Lesson& lesson : fixture::shipped_course().lessons)
       for (const StepKind step : {StepKind::Run, StepKind::Compare, StepKind::Explain})
         for (const std::string& id : lesson.step(step).figures) {
@@ -53,8 +72,8 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
                              : chain ? "lesson/chain"
                                      : "lesson/bars";
           const float from = p.driver.control(name).rect.x - 2;
-          INFO(lesson.id << " " << to_string(step) << " " << id << " " << window.size.x << " x"
-                         << window.scale);
+          INFO(window.language << " " << lesson.id << " " << to_string(step) << " " << id << " "
+                               << window.size.x << " x" << window.scale);
           const auto check = [&](const std::string& control, float place) {
             p.driver.click(control, {place, 0.3f});
             p.driver.move_to(ui::Vec{2, 2});

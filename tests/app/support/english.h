@@ -1,0 +1,26 @@
+// English words are found here in what a German window says.
+#pragma once
+
+#include <regex>
+#include <string>
+
+#include "app/words/words.h"
+
+namespace normscope::fixture {
+
+/// `english_in` is the first English word of a German sentence, or nothing. What is quoted, from a file or from a library that
+/// speaks English, is left out.
+inline std::string english_in(const std::string& german) {
+  static const std::regex quoted("\\S*/\\S*|'[^']*'|\"[^\"]*\"|„[^“]*“|auf Englisch: .*|\\([^)]*\\)");
+  static const std::regex english(
+      "\\b(expected|is|are|the|of|has|have|holds|not|no|more|than|with|for|and|or|cannot|there|this|missing|unknown|known|"
+      "too|only|did|such|to|from|by|stands|lies|its|it)\\b");
+  const std::string said = std::regex_replace(german, quoted, "");
+  std::smatch word;
+  return std::regex_search(said, word, english) ? word.str() : "";
+}
+
+/// `german_error` is what a German window says for an error.
+inline std::string german_error(const std::string& line) { return words::error(line, words::language("de")); }
+
+}  // namespace normscope::fixture
