@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "app/plot/plot_builder.h"
+#include "app/plot/plot_river.h"
 
 namespace normscope::plot {
 namespace {
@@ -310,8 +311,11 @@ float label_width(const PlotSpec& plot, const Measure& measure) {
   float w = 0;
   for (const Series& s : plot.series)
     if (s.end_label) w = std::max(w, width_of(s, Detail::Full, measure));
-  if (plot.river)
+  if (plot.river) {
     for (const RiverBand& band : plot.river->bands) w = std::max(w, measure(small, band.name));
+    const size_t branches = plot.river->bands.size() - 1;
+    w = std::max(w, measure(small, branches_name(branches, branches)));
+  }
   return w;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "app/words/words.h"
@@ -13,8 +14,13 @@ constexpr int bend_parts = 10;       // pieces of a curve
 constexpr float inflow_depth = 16;   // px below the river
 constexpr float inflow_part = 0.8f;  // of a column: the width of an inflow that were all of the river
 constexpr float least_named = 7;     // px: thinner bands have no name
-constexpr float least_parted = 4;    // px: thinner bands have no line between them
+// Between two bands is a line where the thinner one has so many px. A thick line would cover thin bands.
+struct Edge {
+  float least, line;
+};
+constexpr Edge edges[] = {{4, 1}, {1.5f, 0.5f}};
 constexpr float source_gap = 8;
+constexpr float shifts[] = {0, -4, -8};  // px: how far a name of several bands may stand from their middle
 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
@@ -87,22 +93,29 @@ void add_band(Builder& b, size_t band) {
   add_smooth(b, std::move(strip));
 }
 
-// `add_edge` draws a thin line between a band and the one above it, where both are thick enough for it.
-void add_edge(Builder& b, size_t band) {
+// `edge_at` returns how thick the line between a band and the one above it is; 0: there is none.
+float edge_at(const Builder& b, size_t band, double x) {
   const River& river = *b.plot.river;
-  const double least = least_parted / b.out.map.area.h;
+  const auto thin = float(std::min(width_along(river, band, x), width_along(river, band - 1, x)));
+  for (const Edge& edge : edges)
+    if (thin * b.out.map.area.h >= edge.least) return edge.line;
+  return 0;
+}
+
+// `add_edge` draws the line between a band and the one above it, thinner where they are thin.
+void add_edge(Builder& b, size_t band) {
   std::vector<ui::Vec> line;
-  const auto end = [&] {
-    if (line.size() > 1) b.add(StrokeItem{line, b.theme.panel, 1, {}, 0, true});
-    line.clear();
-  };
+  float thick = 0;
   for (double x : stations(b, band)) {
-    if (width_along(river, band, x) < least || width_along(river, band - 1, x) < least)
-      end();
-    else
-      line.push_back(b.out.map(x, 1 - level_along(river, band, x)));
+    const ui::Vec at = b.out.map(x, 1 - level_along(*b.plot.river, band, x));
+    const float now = edge_at(b, band, x);
+    line.push_back(at);
+    if (now == thick) continue;
+    if (thick > 0 && line.size() > 1) b.add(StrokeItem{line, b.theme.panel, thick, {}, 0, true});
+    line = {at};
+    thick = now;
   }
-  end();
+  if (thick > 0 && line.size() > 1) b.add(StrokeItem{line, b.theme.panel, thick, {}, 0, true});
 }
 
 void number_columns(Builder& b) {
@@ -112,25 +125,50 @@ void number_columns(Builder& b) {
                    std::to_string(column), ui::Align::Centre);
 }
 
-// `name_ends` names the bands at the right end, the thickest first, each only where its name covers no other.
-void name_ends(Builder& b) {
+// `name_end` puts a name beside the right end of a part of the river, where it covers no other, and tells whether it did.
+bool name_end(Builder& b, double level, double share, const std::string& name, float shift = 0) {
+  const ui::Rect& a = b.out.map.area;
+  if (share * a.h < least_named) return false;
+  const float middle = a.y + a.h * float(level + share / 2);
+  const float baseline = std::clamp(middle + 4, a.y + 8, a.bottom() - 1) + shift;
+  return a.right() + source_gap + b.measure(name_style, name) <= b.rect.right() &&
+         b.text_if_free({a.right() + source_gap, baseline}, name_style, b.theme.ink2, name);
+}
+
+// `name_together` gives neighbours without a name of their own one name, and a line beside their ends says which they are.
+void name_together(Builder& b, const std::vector<bool>& named) {
   const River& river = *b.plot.river;
   const ui::Rect& a = b.out.map.area;
   const double end = b.out.map.x.hi();
+  for (size_t first = 1, after; first < named.size(); first = after) {
+    after = first + 1;
+    if (named[first]) continue;
+    while (after < named.size() && !named[after]) ++after;
+    if (after - first < 2) continue;
+    const double top = level_along(river, first, end), share = level_along(river, after, end) - top;
+    const std::string name = branches_name(first, after - 1);
+    const auto fits = [&](float shift) { return name_end(b, top, share, name, shift); };
+    if (std::none_of(std::begin(shifts), std::end(shifts), fits)) continue;
+    const float x = a.right() + source_gap / 2, upper = a.y + a.h * float(top);
+    b.add(StrokeItem{{{x, upper + 1}, {x, upper + a.h * float(share) - 1}}, b.theme.ink3, 1, {}, 0, false});
+  }
+}
+
+// `name_ends` names the bands at the right end, the thickest first, each only where its name covers no other; thin ones
+// are named together.
+void name_ends(Builder& b) {
+  const River& river = *b.plot.river;
+  const double end = b.out.map.x.hi();
+  std::vector<bool> named(river.bands.size(), false);
   std::vector<size_t> order(river.bands.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) {
     return width_along(river, p, end) > width_along(river, q, end);
   });
-  for (size_t band : order) {
-    const double share = width_along(river, band, end);
-    if (share * a.h < least_named) continue;
-    const float middle = a.y + a.h * float(level_along(river, band, end) + share / 2);
-    const float baseline = std::clamp(middle + 4, a.y + 8, a.bottom() - 1);
-    const RiverBand& one = river.bands[band];
-    if (a.right() + source_gap + b.measure(name_style, one.name) <= b.rect.right())
-      b.text_if_free({a.right() + source_gap, baseline}, name_style, b.theme.ink2, one.name);
-  }
+  for (size_t band : order)
+    named[band] =
+        name_end(b, level_along(river, band, end), width_along(river, band, end), river.bands[band].name);
+  name_together(b, named);
 }
 
 // `name_source` stands below the tile, also where the river begins too thin to keep both at its middle.
@@ -143,6 +181,10 @@ void name_source(Builder& b) {
 }
 
 }  // namespace
+
+std::string branches_name(size_t first, size_t last) {
+  return words::say("plots.river.branches", {{"first", (long long)first}, {"last", (long long)last}});
+}
 
 double width_along(const River& river, size_t band, double x) {
   const size_t last = river.columns() - 1;

@@ -22,6 +22,9 @@ std::optional<RiverPlace> place_in(const River&, double x, double y);
 // `place_words` says what share the band has there: "After sub-layer 7: 12 % of all shares belong to branch 3."
 std::string place_words(const River&, const RiverPlace&);
 
+// `branches_name` is what several bands beside each other are called: "branches 1–8".
+std::string branches_name(size_t first, size_t last);
+
 // `add_river` adds the bands, what flows in below them, the numbers of the columns and the names at the ends.
 void add_river(Builder&);
 // `river_tile` returns the place of the run's letter: left of the river, where it begins.

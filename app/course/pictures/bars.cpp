@@ -152,6 +152,7 @@ void paint_axis(Painter& p, const Theme& t, const StripPlace& at) {
   const float below = at.at(at.strip.low) - at.at(0), above = at.at(0) - at.at(at.strip.high);
   std::vector<double> ticks{at.strip.low, at.strip.high};
   if (std::min(below, above) > kValueRoom) ticks.push_back(0);
+  if (below + above < kValueRoom) ticks = {0};  // so low a strip has room for one number
   for (const double tick : ticks)
     p.text_in({at.area.x - kAxisRoom - 2, at.at(tick) - 8, kAxisRoom, 16}, kValueStyle, t.ink3,
               number(tick, 2), Align::Right);

@@ -155,6 +155,58 @@ TEST_CASE("a band of a river is absent before its sub-layer and enters from belo
   CHECK(inflows == 3);
 }
 
+TEST_CASE("thin bands of a river stay apart, and those too thin for a name are named together", "[lesson]") {
+  // The input and each branch bring as much; the newest branch brings twelve times that.
+  experiments::ShareMap map;
+  for (size_t i = 0; i < 12; ++i) map.emplace_back(i + 2, 1.0);
+  map.back().back() = 12;
+  plot::PlotSpec plot = river_of(map);
+  plot.pad_right = plot::label_width(plot, wide_letters) + plot::label_offset;
+  REQUIRE(plot.river);
+  const plot::Drawing drawing = drawing_of(plot, {0, 0, 500, 130});
+  const ui::Rect area = drawing.map.area;
+  CHECK(area.h * plot.river->share(12, 1) < 7);  // too thin for its name
+  const ui::Colour gap = ui::theme(false).panel;
+  size_t thin = 0, reaching = 0;
+  const plot::StrokeItem* beside = nullptr;
+  std::vector<std::string> names;
+  for (const plot::Item& item : drawing.items) {
+    if (const auto* text = std::get_if<plot::TextItem>(&item); text && text->baseline.x > area.right())
+      names.push_back(text->text);
+    const auto* line = std::get_if<plot::StrokeItem>(&item);
+    if (!line) continue;
+    if (!line->clip && line->points.front().x > area.right()) beside = line;
+    if (!(line->colour == gap)) continue;
+    thin += line->width < 1;
+    reaching += line->points.back().x == Approx(area.right()).margin(0.01);
+  }
+  CHECK(names == std::vector<std::string>{"branch 12", "branches 1–11"});
+  CHECK(thin > 0);
+  CHECK(reaching == 12);  // every band has a line above it, to the river's end
+  REQUIRE(beside);        // as high as the eleven
+  CHECK(beside->points.back().y - beside->points.front().y ==
+        Approx(11 * area.h * plot.river->share(12, 1) - 2).margin(0.1));
+}
+
+TEST_CASE("bands that are named together make way for the name of a thicker one", "[lesson]") {
+  experiments::ShareMap map;
+  for (size_t i = 0; i < 12; ++i) map.emplace_back(i + 2, 1.0);
+  map.back()[11] = 11;
+  map.back()[12] = 73;
+  plot::PlotSpec plot = river_of(map);
+  plot.pad_right = plot::label_width(plot, wide_letters) + plot::label_offset;
+  const plot::Drawing drawing = drawing_of(plot, {0, 0, 500, 130});
+  std::vector<plot::TextItem> names;
+  for (const plot::Item& item : drawing.items)
+    if (const auto* text = std::get_if<plot::TextItem>(&item);
+        text && text->baseline.x > drawing.map.area.right())
+      names.push_back(*text);
+  REQUIRE(names.size() == 3);
+  CHECK(names[1].text == "branch 11");
+  CHECK(names[2].text == "branches 1–10");
+  CHECK(names[1].baseline.y - names[2].baseline.y > names[1].style.px);
+}
+
 TEST_CASE("a map without a sum has no river, and numbers below zero no band", "[lesson]") {
   const double none = std::numeric_limits<double>::quiet_NaN(),
                over = std::numeric_limits<double>::infinity();
