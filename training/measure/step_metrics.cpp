@@ -102,6 +102,25 @@ void LiveMeasurements::describe_sum(Sublayer& s, const Node& sum) {
   s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
 }
 
+/// `norm_of` is the norm between two values, none where they are one, or GPAS scales the one to the other.
+LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from, ValueId to) {
+  Norm n;
+  if (from == to || node.op != NormSpec::kOp) return n;
+  const auto norm = node.attributes.as<NormSpec>();
+  n.kind = norm.kind;
+  n.input = from;
+  n.gain = node.in[1];
+  n.bias = node.in[2];
+  n.alpha = node.in[3];
+  n.shift = has_shift(norm.kind) ? node.in[4] : kNone;
+  n.mean = node.saved[0];
+  n.inverse_sigma = node.saved[1];
+  n.scale = norm.scale;
+  n.slope = norm.slope;
+  n.gain_offset = norm.gain_offset;
+  return n;
+}
+
 void LiveMeasurements::describe(const ModelValues& model) {
   const ProgramData& data = program_->data();
   const auto producer = [&](ValueId v) -> const Node& {
@@ -111,25 +130,6 @@ void LiveMeasurements::describe(const ModelValues& model) {
     const auto at = std::find_if(data.values.begin(), data.values.end(),
                                  [&](const ValueInfo& v) { return v.name == name; });
     return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
-  };
-  const auto norm_of = [&](ValueId from, ValueId to) {
-    Norm n;
-    if (from == to) return n;
-    const Node& node = producer(to);
-    if (node.op != NormSpec::kOp) return n;  // GPAS scales the sum
-    const auto norm = node.attributes.as<NormSpec>();
-    n.kind = norm.kind;
-    n.input = from;
-    n.gain = node.in[1];
-    n.bias = node.in[2];
-    n.alpha = node.in[3];
-    n.shift = has_shift(norm.kind) ? node.in[4] : kNone;
-    n.mean = node.saved[0];
-    n.inverse_sigma = node.saved[1];
-    n.scale = norm.scale;
-    n.slope = norm.slope;
-    n.gain_offset = norm.gain_offset;
-    return n;
   };
   std::string stack = "?";
   int32_t index = 0, layer = 0;
@@ -149,8 +149,8 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.write = m.write;
     if (m.streams == kNone) {
       describe_sum(s, producer(m.joined));
-      s.enter = norm_of(m.input, m.entered);
-      s.stream = norm_of(m.sum, m.output);
+      s.enter = norm_of(producer(m.entered), m.input, m.entered);
+      s.stream = norm_of(producer(m.output), m.sum, m.output);
       s.gpas = m.gpas;
       s.scales_skip |= m.gpas != kNone;
       s.scales_branch |= m.gpas != kNone && s.stream.kind == NormKind::None;

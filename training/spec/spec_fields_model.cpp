@@ -304,7 +304,7 @@ void add_part_fields(std::vector<Field>& fields) {
        "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
 }
 
-void add_number_fields(std::vector<Field>& fields) {
+void add_transfer_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> Transfer& { return s.model.transfer; },
                           [](Transfer t) { return kTransfers[static_cast<size_t>(t)]; },
                           [](std::string_view name) { return enum_from<Transfer>(kTransfers, name); }>(
@@ -322,6 +322,9 @@ void add_number_fields(std::vector<Field>& fields) {
       {"model.base_layers", "base layers", "",
        "The layers of the model that model.transfer starts from: as deep as this, nothing changes."},
       1, 1024));
+}
+
+void add_number_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
       {"model.init_scale", "init scale", "",
        "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
@@ -383,6 +386,7 @@ void add_model_fields(std::vector<Field>& fields) {
   add_image_fields(fields);
   add_part_fields(fields);
   add_attention_fields(fields);
+  add_transfer_fields(fields);
   add_number_fields(fields);
 }
 

@@ -92,7 +92,7 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
       for (int sub = 0; sub < 2; ++sub) {
         const double alike = run == 0 ? 0.98 : 0.2 + 0.05 * layer;
         for (double number : {alike, 0.9 - 0.02 * layer, 0.4 + 0.1 * run, run == 2 ? 1.0 + layer : 1.0,
-                              3.0 + 2.0 * layer, 1.0})
+                              3.0 + 2.0 * layer, 1.0, run == 0 ? 1.1 : 14.0 - layer})
           stats.push_back(number);
         if (sub == 0)
           for (double number : {3.0 - 0.1 * layer - 0.3 * run, 2.0 + layer, 0.1 + 0.05 * layer})
