@@ -34,7 +34,7 @@ struct ParameterCall {
   /// A matrix between hidden states, which Muon orthogonalises: its shape, and its first place where all of them lie one
   /// behind the other, each on a 64-byte line.
   int64_t rows = 0, cols = 0, at = 0;
-  StepScale steps;
+  StepScale steps = {};
   constexpr bool is_matrix() const { return rows > 0; }
 };
 

@@ -114,7 +114,7 @@ TEST_CASE("transfer: every parameter has the steps of its role", "[transfer]") {
   }
 }
 
-TEST_CASE("transfer: a larger model equals the double reference with its factors", "[transfer]") {
+TEST_CASE("transfer: a larger model equals the double reference with its factors", "[transfer][slow]") {
   for (const bool tied : {true, false})
     for (const Placement placement : {Placement::Pre, Placement::Post, Placement::Sandwich}) {
       INFO(to_string(placement) << (tied ? " tied" : ""));
@@ -147,7 +147,7 @@ TEST_CASE("transfer: a larger model equals the double reference with its factors
 }
 
 TEST_CASE("transfer: steps move a wide model's logits as far as the base's, which without it they do not",
-          "[transfer]") {
+          "[transfer][slow]") {
   // Sixteen times as wide: measured 0.52 and 0.48 times as far, without the transfer 6.6 and 7.2 times.
   for (const bool tied : {true, false}) {
     INFO((tied ? "tied" : "untied"));
