@@ -49,8 +49,7 @@ json sublayers_of(const Inside& in) {
                    {"shares", json_list(s.shares)},
                    {"token_cosine", json_number(s.token_cosine)},
                    {"layer_cosine", json_number(s.layer_cosine)},
-                   {"norms", json_list(s.norms)},
-                   {"gradient_norms", json_list(s.gradients)}});
+                   {"norms", json_list(s.norms)}});
   return all;
 }
 
