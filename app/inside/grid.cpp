@@ -143,9 +143,8 @@ void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
   const bool length = given.shows != Shows::Says;
   const std::string low = length ? number(static_cast<double>(given.lengths.low), 2) : "0 %",
                     high = length ? number(static_cast<double>(given.lengths.high), 2) : "100 %";
-  const std::string what = words::say(given.shows == Shows::Length     ? "inside.legend_length"
-                                      : given.shows == Shows::Gradient ? "inside.legend_gradient"
-                                                                       : "inside.legend_says");
+  constexpr const char* kLegends[] = {"inside.legend_length", "inside.legend_gradient", "inside.legend_says"};
+  const std::string what = words::say(kLegends[static_cast<size_t>(given.shows)]);
   Rect key =
       line.take_right(std::min(line.w, 60 + p.text_width(kMono, low) + p.text_width(kMono, high) + 16));
   p.text_in(line, kTick, t.ink3, what);

@@ -20,8 +20,8 @@ struct Selection {
   int row = -1, token = -1;  ///< -1: none yet
 };
 
-/// `Lengths` are the ends of the colours, of states or of their gradients, so that two models share them. They lie at least a factor of two apart: where
-/// norms make all states equally long, no difference is to be seen.
+/// `Lengths` are the ends of the colours, of states or of their gradients, so that two models share them. They lie at
+/// least a factor of two apart: where norms make all states equally long, no difference is to be seen.
 struct Lengths {
   float low = 0, high = 0;
   void take(const Inside& found, Shows shows);

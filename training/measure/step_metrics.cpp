@@ -102,10 +102,10 @@ void LiveMeasurements::describe_sum(Sublayer& s, const Node& sum) {
   s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
 }
 
-/// `norm_of` is the norm between two values, none where they are one, or GPAS scales the one to the other.
-LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from, ValueId to) {
+/// `norm_of` is the norm that a node records over `from`; none where GPAS scales that instead.
+LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from) {
   Norm n;
-  if (from == to || node.op != NormSpec::kOp) return n;
+  if (node.op != NormSpec::kOp) return n;
   const auto norm = node.attributes.as<NormSpec>();
   n.kind = norm.kind;
   n.input = from;
@@ -131,6 +131,10 @@ void LiveMeasurements::describe(const ModelValues& model) {
                                  [&](const ValueInfo& v) { return v.name == name; });
     return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
   };
+  // A value that no norm stands before may be an input, which no node records.
+  const auto norm_between = [&](ValueId from, ValueId to) {
+    return from == to ? Norm{} : norm_of(producer(to), from);
+  };
   std::string stack = "?";
   int32_t index = 0, layer = 0;
   for (const SublayerValues& m : model.sublayers) {
@@ -149,8 +153,8 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.write = m.write;
     if (m.streams == kNone) {
       describe_sum(s, producer(m.joined));
-      s.enter = norm_of(producer(m.entered), m.input, m.entered);
-      s.stream = norm_of(producer(m.output), m.sum, m.output);
+      s.enter = norm_between(m.input, m.entered);
+      s.stream = norm_between(m.sum, m.output);
       s.gpas = m.gpas;
       s.scales_skip |= m.gpas != kNone;
       s.scales_branch |= m.gpas != kNone && s.stream.kind == NormKind::None;

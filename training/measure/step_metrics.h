@@ -98,7 +98,7 @@ class LiveMeasurements {
 
   void describe(const ModelValues& model);
   static void describe_sum(Sublayer& s, const Node& sum);
-  static Norm norm_of(const Node& node, ValueId from, ValueId to);
+  static Norm norm_of(const Node& node, ValueId from);
   void make_room_for_streams(size_t positions);
   void lay_out();
   void load(ValueId value, std::vector<float>& host, size_t count) const;

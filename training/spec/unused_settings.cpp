@@ -52,10 +52,7 @@ bool has_curve(const RunSpec& s) {
 }
 bool minds_width(const RunSpec& s) { return s.model.transfer != Transfer::None; }
 bool minds_depth(const RunSpec& s) { return minds_width(s) && s.model.transfer != Transfer::Mup; }
-bool has_moments(const RunSpec& s) {
-  const OpKind op = update_op(s.train.optimizer);
-  return op == OpKind::Adam || op == OpKind::Muon;
-}
+bool has_moments(const RunSpec& s) { return keeps_second_moment(s.train.optimizer); }
 bool may_leave_out_correction(const RunSpec& s) {
   return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No;
 }
