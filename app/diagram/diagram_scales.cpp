@@ -55,6 +55,10 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
     const std::string value = number_of(scales.gpas.value_or(1));
     return {"γ " + value, words::say("diagram.scale.gpas", {{"value", value}, {"when", when(scales)}})};
   }
+  if (wiring.branch.kind == Scale::Kind::Toward) {
+    const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));
+    return {value, words::say("diagram.scale.rest", {{"value", value}, {"when", when(scales)}})};
+  }
   if (scale.kind == Scale::Kind::One) return {};
   if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "diagram.scale.skip_constant");
   const float now = scales.skip.value_or(scale.value);
@@ -76,10 +80,11 @@ ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
   const float now = scales.branch.value_or(scale.value);
   const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
   return {fmt::format("{} {}", symbol, number_of(now, kFine)),
-          words::say("diagram.scale.branch", {{"symbol", symbol},
-                                              {"value", number_of(now, kFine)},
-                                              {"when", when(scales)},
-                                              {"start", started(scale.value)}})};
+          words::say(scale.kind == Scale::Kind::Toward ? "diagram.scale.share" : "diagram.scale.branch",
+                     {{"symbol", symbol},
+                      {"value", number_of(now, kFine)},
+                      {"when", when(scales)},
+                      {"start", started(scale.value)}})};
 }
 
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,

@@ -165,11 +165,12 @@ std::vector<std::string> inner_brief(const Inner& inner) {
   std::string whole;
   for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
   const std::string heads = normed_heads(inner);
-  const std::string brief = !heads.empty()                      ? heads
-                            : inner.hidden != NormKind::None    ? "W₁"
-                            : inner.output != NormKind::None    ? "out"
-                            : inner.head_scale || !inner.shifts ? "×head"
-                                                                : "+shift";
+  const std::string brief = !heads.empty()                   ? heads
+                            : inner.hidden != NormKind::None ? "W₁"
+                            : inner.output != NormKind::None ? "out"
+                            : inner.head_scale               ? "×head"
+                            : inner.shifts                   ? "+shift"
+                                                             : "ŵ";
   return {whole, all.front(), brief};
 }
 
@@ -187,6 +188,7 @@ std::vector<std::string> inner_words(const Inner& inner) {
     words.push_back(words::say("diagram.picture.out", {{"kind", view::token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
+  if (inner.sphere) words.push_back("ŵ");
   return words;
 }
 

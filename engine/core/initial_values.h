@@ -17,6 +17,8 @@ struct Init {
   double value = 0.0;  ///< Constant: the value; Normal: the standard deviation; Turns: a factor
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
+  /// Normal: each row, or each column, is divided by its length.
+  enum class Unit : uint8_t { None, Columns, Rows } unit = Unit::None;
   double rest = 0.0;
   int32_t place = 0;
   std::vector<double> rates = {};  ///< Turns: radians a position, for each of half the columns

@@ -122,7 +122,7 @@ class AttentionParts : protected ModelParts {
     const Inner& inner = wiring.inner;
     const bool self = source == x;
     const ValueId in = shift(n + ".shift_in", inner, x), from = self ? in : source;
-    const ValueId q = turned(n + ".q_turned", queries_of(n, inner, in), config_.heads, self);
+    ValueId q = turned(n + ".q_turned", queries_of(n, inner, in), config_.heads, self);
     ValueId k = turned(n + ".k_turned", keys_of(n, inner, from), kv_heads(config_), self);
     ValueId v = values_of(n, wiring, from);
     if (past != kNone) {
@@ -135,6 +135,10 @@ class AttentionParts : protected ModelParts {
     }
     k = for_all_heads(n + ".k_repeated", k);
     v = for_all_heads(n + ".v_repeated", v);
+    if (inner.sphere) {
+      q = rescaled(n + ".qk", inner, q, root_of_width());
+      k = affine(tape_, n + ".k_scaled", k, 1.0f, tape_.parameter(n + ".qk_scale"), kNone);
+    }
     if (options_.qk_clip && clips(config_, inner)) clip_heads(n, inner, q, k, key_lengths, causal);
     ValueId heads = heads_of(n, q, k, v, key_lengths, causal);
     if (inner.head_scale)

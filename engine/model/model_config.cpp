@@ -38,6 +38,27 @@ void check_layer(const char* what, const LayerWiring& layer) {
            what);
 }
 
+/// `check_sphere`: unit vectors are those of plain tables and matrices, and a branch with a share leaves the skip the
+/// rest.
+void check_sphere(const ModelConfig& c, const LayerWiring& layer) {
+  for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
+    if (w->branch.kind == Scale::Kind::Toward && (w->skip.kind != Scale::Kind::One || w->gpas))
+      fail("model", "'{}' scales a skip that its branch leaves the rest of: expected no skip= and no gpas",
+           to_string(*w));
+    if (w->branch.kind == Scale::Kind::Toward && !(w->branch.value > 0 && w->branch.value <= 1))
+      fail("model", "'{}' begins with a share outside of 0 to 1: expected for instance branch=toward:0.05",
+           to_string(*w));
+    if (!w->inner.sphere) continue;
+    if (c.transfer != Transfer::None)
+      fail("model.transfer", "unit vectors have their own steps (sphere): expected none");
+    if (c.positions == Positions::Relative || c.masked_head || c.embedding_width > 0)
+      fail(
+          "model.placement",
+          "unit vectors (sphere) are those of plain tables and matrices: expected no relative positions, no masked "
+          "head and embedding_width 0");
+  }
+}
+
 /// `check_second`: what is read of a second stream, or joined with it, needs one.
 void check_second(const char* what, const StackWiring& stack) {
   if (stack.second == NormKind::None &&
@@ -68,11 +89,14 @@ void check_streams(const char* what, const StackWiring& stack) {
     }
 }
 
-void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
+void check_stack(const char* what, const ModelConfig& c, const StackWiring& stack, int32_t layers) {
   if (static_cast<int64_t>(stack.layers.size()) != layers)
     fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
          stack.layers.size(), layers);
-  for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
+  for (const LayerWiring& layer : stack.layers) {
+    check_layer(what, layer);
+    check_sphere(c, layer);
+  }
   check_second(what, stack);
   check_streams(what, stack);
 }
@@ -225,8 +249,8 @@ bool has_plain_embedding(const ModelConfig& config) {
 }
 
 bool clips(const ModelConfig& config, const Inner& attention) {
-  return config.positions != Positions::Relative && NormKind(attention.query) == NormKind::None &&
-         NormKind(attention.key) == NormKind::None;
+  return !attention.sphere && config.positions != Positions::Relative &&
+         NormKind(attention.query) == NormKind::None && NormKind(attention.key) == NormKind::None;
 }
 
 bool has_window(const ModelConfig& config, int32_t layer) {
@@ -273,9 +297,9 @@ void validate(const ModelConfig& c) {
   check_probability("dropout_residual", c.dropout_residual);
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
-  if (c.architecture != Architecture::Encoder) check_stack("decoder", c.decoder, c.layers);
+  if (c.architecture != Architecture::Encoder) check_stack("decoder", c, c.decoder, c.layers);
   if (c.architecture != Architecture::Decoder && !parser)
-    check_stack("encoder", c.encoder, context_of(c, false).layers);
+    check_stack("encoder", c, c.encoder, context_of(c, false).layers);
   if (parser) check_parser(c);
   if (!parser && c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
     fail("model", "init looklinear mirrors half of the {} hidden features: expected an even feed_forward",

@@ -13,6 +13,7 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
+#include "engine/ops/unit_vectors/unit_vectors.h"
 
 namespace normscope {
 
@@ -55,6 +56,7 @@ class ModelParts {
     const int64_t in = tape_.shape(x).cols();
     Init init = matrix_init(in, out, gain * config_.init_scale);
     init.mirror = mirror;
+    if (inner.sphere) init.unit = suffix == "o" || suffix == "2" ? Init::Unit::Rows : Init::Unit::Columns;
     const ValueId w = matrix(n + ".w" + suffix, {in, out}, init);
     const bool biased = !inner.shifts && has_bias_of(suffix);
     const ValueId b = biased ? parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0}) : kNone;
@@ -117,14 +119,53 @@ class ModelParts {
   ResidualScale scale(const std::string& name, const Scale& s) {
     if (s.kind == Scale::Kind::One) return {};
     if (s.kind == Scale::Kind::Constant) return {s.value, kNone};
+    if (s.kind == Scale::Kind::Toward) return {1.0f, share(name, s.value)};
     const int64_t size = s.kind == Scale::Kind::LearnedScalar ? 1 : config_.d_model;
     return {1.0f, parameter(name, {size}, {Init::Kind::Constant, s.value})};
+  }
+
+  /// `skip_scale` is that of a skip beside its branch's: what a share leaves, or its own.
+  ResidualScale skip_scale(const std::string& sublayer, const Wiring& wiring, const ResidualScale& branch) {
+    if (wiring.branch.kind != Scale::Kind::Toward) return scale(sublayer + ".skip", wiring.skip);
+    const ValueId one = parameter("sphere.one", {1}, {Init::Kind::Constant, 1.0}, false);
+    return {1.0f, affine(tape_, sublayer + ".rest", branch.learned, -1.0f, kNone, one)};
+  }
+
+  /// `share` is |a| of a learned vector a: 2 max(a, 0) - a.
+  ValueId share(const std::string& name, double start) {
+    const ValueId a = sphere_scale(name, config_.d_model, start, start * root_of_width());
+    return add(tape_, name + ".share", relu(tape_, name + ".positive", a), a, {2.0f, kNone}, {-1.0f, kNone});
+  }
+
+  /// `sphere_scale` is a learned vector that nGPT stores divided by `unit`: Adam's steps of it are so much larger.
+  ValueId sphere_scale(const std::string& name, int64_t size, double start, double unit) {
+    const ValueId value = parameter(name, {size}, {Init::Kind::Constant, start});
+    const auto inverse = static_cast<float>(1 / unit);
+    store_.scale_steps(name, {static_cast<float>(unit), inverse, inverse});
+    return value;
+  }
+  double root_of_width() const { return std::sqrt(static_cast<double>(config_.d_model)); }
+
+  /// `rescaled` gives x, behind matrices of unit vectors, a learned scale for each number.
+  ValueId rescaled(const std::string& name, const Inner& inner, ValueId x, double unit = 1) {
+    if (!inner.sphere) return x;
+    return affine(tape_, name + "_scaled", x, 1.0f,
+                  sphere_scale(name + "_scale", tape_.shape(x).cols(), 1.0, unit), kNone);
   }
 
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
     store_.declare(name, shape, init, trainable, layer_);
     scale_steps(name, layer_ > 0 ? growth_.rate : 1.0);
+    if (init.unit != Init::Unit::None) keep_unit(name, init.unit == Init::Unit::Columns);
     return tape_.parameter(name);
+  }
+
+  /// `keep_unit` has the vectors of a parameter divided by their length behind every update.
+  void keep_unit(const std::string& name, bool columns) {
+    const std::vector<Node>& asked = tape_.after_update();
+    const std::string node = name + ".unit";
+    if (std::none_of(asked.begin(), asked.end(), [&](const Node& n) { return n.name == node; }))
+      unit_vectors(tape_, node, tape_.parameter(name), {columns});
   }
 
   /// `scale_steps` multiplies the steps of a parameter as the transfer wants it.
@@ -148,6 +189,22 @@ class ModelParts {
   /// `read_out_deviation` is that of a matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
   double read_out_deviation() const {
     return std::sqrt(growth_.width) / std::sqrt(static_cast<double>(config_.d_model));
+  }
+
+  /// `output_init` is how that matrix (D,V) starts.
+  Init output_init() const {
+    Init init{Init::Kind::Normal, read_out_deviation()};
+    if (ends_on_sphere(config_.stack())) init.unit = Init::Unit::Columns;
+    return init;
+  }
+
+  /// `outputs` are the logits of a state; on the sphere they are cosines times a learned scale each.
+  ValueId outputs(const std::string& name, ValueId hidden, ValueId w, ValueId bias, bool transposed = false) {
+    if (!ends_on_sphere(config_.stack())) return linear(tape_, name, hidden, w, bias, transposed);
+    const ValueId products = linear(tape_, name + ".products", hidden, w, bias, transposed);
+    const double root = root_of_width();
+    return affine(tape_, name, products, static_cast<float>(1 / root),
+                  sphere_scale("out.scale", tape_.shape(products).cols(), 1.0, root), kNone);
   }
 
   /// `read_out` divides a state by the width's growth; `c` is what the matrix is stored smaller by.

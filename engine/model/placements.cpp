@@ -85,7 +85,7 @@ bool same(const PlacementRow& a, const PlacementRow& b) {
          a.early_layers == b.early_layers && a.first_layers == b.first_layers && a.embedding == b.embedding &&
          a.final == b.final && a.second == b.second && a.second_read == b.second_read &&
          a.joined == b.joined && a.streams == b.streams && a.skip == b.skip && a.branch == b.branch &&
-         a.gain == b.gain && a.pre_scale == b.pre_scale &&
+         a.gain == b.gain && a.pre_scale == b.pre_scale && a.norm == b.norm &&
          std::equal(a.single.begin(), a.single.end(), b.single.begin(), b.single.end());
 }
 
@@ -187,6 +187,11 @@ double subln_gain(const StackContext& c) {
 
 namespace {
 
+/// `norm_for` is the norm that a row has where the model uses another.
+NormKind norm_for(const PlacementRow& row, NormKind norm) {
+  return row.norm == NormKind::LayerNorm ? norm : row.norm;
+}
+
 LayerWiring layer_of(const PlacementRow& row, NormKind norm, const StackContext& context, int layer) {
   const auto number = [&](PlacementRow::Number n) { return static_cast<float>(n(context, layer)); };
   const float first = row.early_layers ? number(row.early_layers) : static_cast<float>(row.first_layers);
@@ -205,7 +210,8 @@ LayerWiring layer_of(const PlacementRow& row, NormKind norm, const StackContext&
   Inner& inner = wiring.feed_forward.inner;  // has no heads
   inner.query = inner.key = inner.value = NormKind::None;
   inner.head_scale = false;
-  for (Wiring* part : {&wiring.attention, &wiring.cross, &wiring.feed_forward}) choose_norm(*part, norm);
+  for (Wiring* part : {&wiring.attention, &wiring.cross, &wiring.feed_forward})
+    choose_norm(*part, norm_for(row, norm));
   return wiring;
 }
 
@@ -228,6 +234,7 @@ StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackCont
   StackWiring stack;
   for (int layer = 1; layer <= context.layers; ++layer)
     stack.layers.push_back(layer_of(row, norm, context, layer));
+  norm = norm_for(row, norm);
   if (row.embedding) stack.embedding = norm;
   if (row.final) stack.final = norm;
   if (row.second) stack.second = norm;
@@ -255,6 +262,7 @@ Placement placement_of(const StackWiring& stack, const StackContext& context) {
 
 bool has_norms(Placement placement) {
   const PlacementRow& row = row_of(placement);
+  if (row.norm != NormKind::LayerNorm) return false;
   if (row.embedding || row.final || row.second) return true;
   std::vector<Wiring> all{row.sublayer};
   for (const std::optional<Wiring>* other : {&row.cross, &row.feed_forward, &row.early})

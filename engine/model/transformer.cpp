@@ -173,8 +173,9 @@ class Recorder : StreamParts {
     const int64_t E = config_.embedding_width > 0 ? config_.embedding_width : D;
     // What is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as large.
     const double c = table_growth();
-    ValueId table = parameter(name + ".tokens", {config_.vocabulary, E},
-                              {Init::Kind::Normal, size / root * std::sqrt(growth_.width) / c});
+    Init init{Init::Kind::Normal, size / root * std::sqrt(growth_.width) / c};
+    if (ends_on_sphere(s.wiring)) init.unit = Init::Unit::Rows;
+    ValueId table = parameter(name + ".tokens", {config_.vocabulary, E}, init);
     scale_steps(name + ".tokens", 1 / c, 1, c);
     // The rows of the whole table are made as wide as the model, and then looked up: the same states, and one op less.
     if (config_.embedding_width > 0)
@@ -267,7 +268,7 @@ class Recorder : StreamParts {
     s.gpas = wiring.gpas ? gpas_factor(s.name) : kNone;
     const ValueId carried = wiring.gpas && normed ? shrunk(s, s.entered) : s.entered;
     s.sum = s.joined =
-        add(tape_, s.name + ".sum", carried, s.branch, scale(s.name + ".skip", wiring.skip), branch);
+        add(tape_, s.name + ".sum", carried, s.branch, skip_scale(s.name, wiring, branch), branch);
     if (wiring.bottom) {
       s.bottom = layer_input_;
       s.sum = add(tape_, s.name + ".bottom", s.joined, s.bottom);
@@ -288,7 +289,7 @@ class Recorder : StreamParts {
                      gains_.mirrored ? Mirror::Columns : Mirror::None);
     };
     const auto hidden = [&](const char* suffix, const std::string& name) {
-      return norm(n + name + "_norm", inner.hidden, first(suffix));
+      return rescaled(n + name, inner, norm(n + name + "_norm", inner.hidden, first(suffix)));
     };
     const auto active = [&](const char* name, ValueId h) {
       return activated(n + name, shift(n + ".shift_hidden", inner, h));
@@ -307,10 +308,9 @@ class Recorder : StreamParts {
   }
 
   ValueId values_of_classes(ValueId hidden) {
-    const ValueId w =
-        parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, read_out_deviation()});
-    return linear(tape_, "logits", read_out(hidden, 1), w,
-                  parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
+    const ValueId w = parameter("class.w", {config_.d_model, config_.classes}, output_init());
+    return outputs("logits", read_out(hidden, 1), w,
+                   parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
   }
 
   /// `transformed` is what BERT's head does to a state before it is compared with the symbols.
@@ -330,11 +330,10 @@ class Recorder : StreamParts {
     if (config_.embedding_width > 0)
       hidden = linear(tape_, "narrow", hidden, parameter("emb.out", {D, E}, matrix_init(D, E, 1)), kNone);
     const ValueId bias = config_.masked_head ? parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;
-    const ValueId w = config_.tied_output
-                          ? tape_.parameter(output_table(config_))
-                          : parameter("out.w", {E, V}, {Init::Kind::Normal, read_out_deviation()});
+    const ValueId w = config_.tied_output ? tape_.parameter(output_table(config_))
+                                          : parameter("out.w", {E, V}, output_init());
     hidden = read_out(hidden, config_.tied_output ? table_growth() : 1);
-    const ValueId logits = linear(tape_, name, hidden, w, bias, config_.tied_output);
+    const ValueId logits = outputs(name, hidden, w, bias, config_.tied_output);
     return config_.logit_cap > 0 ? soft_cap(tape_, "logits", logits, config_.logit_cap) : logits;
   }
 

@@ -3,7 +3,8 @@
 // relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
 // L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, L03.ffn.{hidden_norm,gate_norm}
 // (SimpleNorm), Derf's and DyT's .alpha and Derf's .shift beside them; scales
-// L03.attn.{skip,branch,head_scale}; FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
+// L03.attn.{skip,branch,head_scale}; nGPT's scales L03.attn.qk_scale, L03.ffn.{hidden_scale,gate_scale}, out.scale;
+// FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), joined.{gain,bias} and L03.attn.second_read.{gain,bias}
 // (SiameseNorm), out.w; several streams L03.attn.{read,carry,write}, where
 // they are computed with .w and .gate, or .query, and L03.attn.seen.{gain,bias}. A gated network has L03.ffn.wg; rotary positions

@@ -20,6 +20,8 @@ std::string scale_text(const char* key, const Scale& s) {
       return fmt::format(" {}={}", key, s.value);
     case Scale::Kind::LearnedScalar:
       return fmt::format(" {}=scalar:{}", key, s.value);
+    case Scale::Kind::Toward:
+      return fmt::format(" {}=toward:{}", key, s.value);
     case Scale::Kind::LearnedVector:
       return fmt::format(" {}={}:{}", key,
                          s.profile == Scale::Profile::Sequential ? "admin"
@@ -50,11 +52,14 @@ constexpr LearnedScale kLearnedScales[] = {
     {"scalar:", Scale::Kind::LearnedScalar, Scale::Profile::None},
     {"vector:", Scale::Kind::LearnedVector, Scale::Profile::None},
     {"admin:", Scale::Kind::LearnedVector, Scale::Profile::Sequential},
-    {"admin-paper:", Scale::Kind::LearnedVector, Scale::Profile::AtOnce}};
+    {"admin-paper:", Scale::Kind::LearnedVector, Scale::Profile::AtOnce},
+    {"toward:", Scale::Kind::Toward, Scale::Profile::None}};
 
 Scale scale_from(std::string_view text, std::string_view word, bool skip) {
   for (const LearnedScale& learned : kLearnedScales)
     if (text.starts_with(learned.word)) {
+      if (learned.kind == Scale::Kind::Toward && skip)
+        fail("wiring", "'{}' goes toward a branch: expected it on one, as branch=toward:0.05", word);
       if (learned.profile != Scale::Profile::None && !skip)
         fail("wiring", "'{}' profiles a branch: expected it on a skip", word);
       return {learned.kind, number_from(text.substr(learned.word.size()), word), learned.profile};
@@ -87,6 +92,7 @@ constexpr FlagWord kFlagWords[] = {
     {"v-across-heads", [](Wiring& w) -> bool& { return w.inner.values_across_heads; }},
     {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
     {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
+    {"sphere", [](Wiring& w) -> bool& { return w.inner.sphere; }},
     {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
     {"parallel", [](Wiring& w) -> bool& { return w.parallel; }},
     {"gpas", [](Wiring& w) -> bool& { return w.gpas; }}};
@@ -158,6 +164,8 @@ std::array<WiredNorm, 9> norms_of(const Wiring& w) {
           w.inner.hidden, w.inner.output, w.after,       w.stream};
 }
 
+bool ends_on_sphere(const StackWiring& stack) { return stack.layers.back().feed_forward.inner.sphere; }
+
 std::array<WiredNorm*, 5> norms_of(StackWiring& s) {
   return {&s.embedding, &s.final, &s.second, &s.second_read, &s.joined};
 }
@@ -186,7 +194,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel, gpas or none",
+           "pre-scale=, gain=, across-heads, head-scale, shifts, sphere, bottom, parallel, gpas or none",
            word);
   return w;
 }

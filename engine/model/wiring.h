@@ -23,7 +23,8 @@ namespace normscope {
 
 /// `Scale` is how a summand, skip path or branch, is scaled where it meets the sum.
 struct Scale {
-  enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector } kind = Kind::One;
+  /// Toward: of a branch alone, a learned vector |a| beside a skip of 1 - |a| (nGPT, Loshchilov et al. 2024).
+  enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector, Toward } kind = Kind::One;
   float value = 1.0f;  ///< Constant: the factor; learned: where it starts
   /// A skip that is a learned vector may get its start from a profiling pass (Liu et al. 2020): Sequential is the
   /// rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
@@ -55,6 +56,10 @@ struct Inner {
   bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
       false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
+  /// The vectors of every matrix along the width of the model keep the length one, and what those lengths could say is
+  /// said by learned scales of q, k and the hidden layer (nGPT). Where the last feed-forward network has it, the token
+  /// table and the output have it too, and the logits a learned scale.
+  bool sphere = false;
   bool operator==(const Inner&) const = default;
 };
 
@@ -106,6 +111,9 @@ struct StackWiring {
   bool operator==(const StackWiring&) const = default;
 };
 
+/// `ends_on_sphere` says whether table and output of a stack are of unit vectors.
+bool ends_on_sphere(const StackWiring& stack);
+
 /// `norms_of` are the norms of a stack outside its layers, None included: embedding, final, second, second_read, joined.
 std::array<WiredNorm*, 5> norms_of(StackWiring& stack);
 std::array<WiredNorm, 5> norms_of(const StackWiring& stack);
@@ -155,6 +163,7 @@ struct PlacementRow {
   bool embedding = false, final = false, second = false, second_read = false,
        joined = false;  ///< the norms of the stack
   Streams streams = {};
+  NormKind norm = NormKind::LayerNorm;  ///< what N stands for; LayerNorm: the norm that the model uses
   /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into `sublayer` where
   /// it is used.
   Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;
@@ -196,7 +205,8 @@ StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackCont
 /// `placement_of` is the preset that a stack equals, an added placement where no row of placements.def does, or Custom.
 /// Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
-/// `has_norms` says whether a placement has any norm: the choice of model.norm means nothing to ReZero.
+/// `has_norms` says whether a placement has any norm of the model's: the choice of model.norm means nothing to ReZero,
+/// which has none, and to nGPT, which has its own.
 bool has_norms(Placement placement);
 
 /// `DeepNormConstants` are skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
@@ -209,7 +219,7 @@ double subln_gain(const StackContext& context);
 
 /// `to_string` writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
 /// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "q=ln k=ln across-heads",
-/// "trunk=ln bottom", "before=ln parallel", "before=rms:1e-06".
+/// "trunk=ln bottom", "before=ln parallel", "before=rms:1e-06", "after=rms trunk=rms branch=toward:0.05 sphere".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

@@ -68,7 +68,7 @@ class Decoder {
                        s_.rotary_base > 0 ? kAbsent : leaf("emb.positions"),
                        s_.embedding_scale > 0 ? s_.embedding_scale : root, s_.T, s_.D);
     for (size_t i = 0; s_.token_types && i < x.size(); ++i) x[i] += leaf("emb.types")[i % at(s_.D)];
-    if (s_.placement == Placement::Peri) x = norm("emb.norm", x);
+    if (s_.placement == Placement::Peri || sphere()) x = norm("emb.norm", x);
     x = second_ = drop("emb.drop", x, s_.dropout_residual);
     streams_.start(x);
     DecoderResult result;
@@ -84,6 +84,7 @@ class Decoder {
     for (Var& v : x) v = v * Var(s_.read_out);
     Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, E, s_.V, true})
                           : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, E, s_.V});
+    if (sphere()) logits = affine(logits, leaf("out.scale"), kAbsent, 1 / root, s_.V);
     if (s_.logit_cap > 0)
       for (Var& v : logits) v = Var(s_.logit_cap) * tanh(v * Var(1 / s_.logit_cap));
     const Var loss = softmax_xent(logits, targets, row_weights(targets, weights), s_.smoothing).loss;
@@ -132,11 +133,14 @@ class Decoder {
     }
   }
 
-  /// `branch_value` is that of the sub-layer at hand, times the learned scalar of that name where there is one.
+  /// `branch_value` is that of the sub-layer at hand, times the learned scale of that name where there is one.
   Values branch_value(const std::string& scale) const {
     Values branch = values_of(branch_);
     if (const auto found = leaves_.find(scale); found != leaves_.end())
-      for (double& b : branch) b *= found->second[0].v;
+      for (size_t i = 0; i < branch.size(); ++i) {
+        const double a = found->second[i % found->second.size()].v;
+        branch[i] *= sphere() ? std::abs(a) : a;
+      }
     return branch;
   }
 
@@ -202,6 +206,14 @@ class Decoder {
         Rows y = pre();
         for (Var& v : y) v = v - share * Var(v.v);  // the paper's form: x - SiLU(a) sg(x)
         return y;
+      }
+      case Placement::Ngpt: {
+        const Rows to = after(raw(x)), &a = leaf(n + ".branch");
+        for (size_t i = 0; i < x.size(); ++i) {
+          const Var& share = a[i % at(s_.D)];
+          x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
+        }
+        return norm(n + ".trunk", x);
       }
       case Placement::NormFormer:
         return attention ? sum(x, after(raw(norm(n + ".before", x)))) : pre();
@@ -293,7 +305,7 @@ class Decoder {
     x = shifted(n + ".shift_in", x);
     Rows q = project("q", x, s_.D, s_.heads * dh), k = project("k", x, s_.D, s_.keys() * dh),
          v = project("v", x, s_.D, s_.keys() * dh);
-    if (hybrid || s_.placement == Placement::QkNorm) {
+    if (hybrid || s_.placement == Placement::QkNorm || sphere()) {
       q = norm(n + ".q_norm", q, s_.across_heads ? s_.heads * dh : dh);
       k = norm(n + ".k_norm", k, s_.across_heads ? s_.keys() * dh : dh);
       if (hybrid) v = norm(n + ".v_norm", v, dh);
@@ -305,6 +317,9 @@ class Decoder {
     }
     q = turned(q, s_.heads);
     k = turned(k, s_.keys());
+    // The scale of q and k, twice on q: a key that several heads of queries read has one for each.
+    for (int twice = 0; sphere() && twice < 2; ++twice)
+      q = affine(q, leaf(n + ".qk_scale"), kAbsent, 1, s_.heads * dh);
     Rows h;
     if (s_.dropout_attention > 0) {
       AttentionShape a{s_.B, s_.heads, s_.T, s_.T, s_.D, true};
@@ -324,6 +339,8 @@ class Decoder {
     x = shifted(n + ".shift_in", x);
     const auto hidden = [&](const char* which) {
       const Rows h = linear(x, leaf(n + ".w" + which), bias(n + ".b" + which), {R, s_.D, s_.F});
+      const std::string name = n + (which == std::string("g") ? ".gate_scale" : ".hidden_scale");
+      if (sphere()) return affine(h, leaf(name), kAbsent, 1, s_.F);
       if (s_.placement != Placement::SimpleNorm) return h;
       return norm(n + (which == std::string("g") ? ".gate_norm" : ".hidden_norm"), h, s_.F);
     };
@@ -359,6 +376,7 @@ class Decoder {
     return x;
   }
 
+  bool sphere() const { return s_.placement == Placement::Ngpt; }
   bool normformer() const {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }
@@ -371,10 +389,10 @@ class Decoder {
 
   /// `norm` goes over rows of the given width, 0: of the model's, by a norm of the given kind, None: the model's.
   Rows norm(const std::string& n, Rows x, int64_t width = 0, NormKind kind = NormKind::None) {
-    if (kind == NormKind::None) kind = s_.norm;
-    Rows gain = kind == NormKind::Simple ? kAbsent : leaf(n + ".gain");
+    if (kind == NormKind::None) kind = sphere() ? NormKind::RmsSimple : s_.norm;
+    Rows gain = has_gain(kind) ? leaf(n + ".gain") : kAbsent;
     for (Var& g : gain) g += Var(s_.gain_offset);
-    const Rows bias = kind == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
+    const Rows bias = has_bias(kind) ? leaf(n + ".bias") : kAbsent;
     const auto own = s_.eps_of.find(n);
     return layer_norm(kind, x, gain, bias, width ? width : s_.D,
                       own == s_.eps_of.end() ? s_.eps : own->second)

@@ -117,6 +117,18 @@ Streams streams_at(Table& table) {
   }
 }
 
+/// `norm_at` is the kind that N stands for; ln: the model's.
+NormKind norm_at(Table& table) {
+  const std::string text = table.text("norm", short_name(NormKind::LayerNorm));
+  try {
+    const NormKind kind = norm_from(trimmed(text));
+    if (kind != NormKind::None) return kind;
+  } catch (const Error& error) {
+    table.refuse("norm", error.what());
+  }
+  table.refuse("norm", "'none' is no kind for a norm: expected one, or no such key");
+}
+
 /// `read_layers` reads [layers]: L03.attn = "...".
 std::vector<SingleSublayer> read_layers(Table& table) {
   constexpr std::pair<std::string_view, Wiring LayerWiring::*> kSublayers[] = {
@@ -179,6 +191,7 @@ PlacementFile parse_placement(std::string_view text, const std::string& file) {
   row.second_read = table.flag("second_read", false);
   row.joined = table.flag("joined", false);
   row.streams = streams_at(table);
+  row.norm = norm_at(table);
   out.single = read_layers(table);
   out.formula = line_of(table, "formula", kLongestSentence, formula_of(row.sublayer));
   table.done();

@@ -4,6 +4,7 @@
 //   label = "Mine"
 //   sublayer = "before=ln after=ln"    # a wiring; ln stands for the norm that the model uses
 //   final = true
+//   norm = "rms-simple"                # what ln stands for here, where the model's choice is not asked
 //   [layers]
 //   L03.attn = "trunk=ln"
 //

@@ -111,11 +111,18 @@ std::string layer_lines(const StackWiring& stack, const LayerWiring& all, bool c
   return lines.empty() ? "" : "\n[layers]\n" + lines;
 }
 
+/// `Form` is a way to write a stack: with rules for numbers that follow one, with a kind of norm of its own.
+struct Form {
+  bool rules = true;
+  NormKind own = NormKind::None;
+};
+
 std::string text_of(const std::string& name, const std::string& label, StackWiring stack, NormKind norm,
-                    const StackContext& context, bool rules) {
-  in_model_norm(stack, norm);
+                    const StackContext& context, const Form& form) {
+  const bool own = form.own != NormKind::None;
+  in_model_norm(stack, own ? form.own : norm);
   const std::string formula = formula_of(usual(stack, &LayerWiring::attention));
-  const std::string ruled = rules ? take_rules(stack, context) : "";
+  const std::string ruled = form.rules ? take_rules(stack, context) : "";
   const LayerWiring all{usual(stack, &LayerWiring::attention), usual(stack, &LayerWiring::cross),
                         usual(stack, &LayerWiring::feed_forward)};
   std::string out = "# A placement of normscope: docs/configuration.md says what each key means.\n";
@@ -136,6 +143,7 @@ std::string text_of(const std::string& name, const std::string& label, StackWiri
         std::pair("second", stack.second), std::pair("second_read", stack.second_read),
         std::pair("joined", stack.joined)})
     if (at != NormKind::None) out += fmt::format("{} = true\n", key);
+  if (own) out += fmt::format("norm = {}\n", toml_string(short_name(form.own)));
   if (!stack.streams.one()) out += fmt::format("streams = {}\n", toml_string(to_string(stack.streams)));
   return out + layer_lines(stack, all, context.has_cross());
 }
@@ -147,6 +155,7 @@ std::string scaled(const Scale& scale, const char* letter, const std::string& wh
     case Scale::Kind::LearnedScalar:
       return letter + what;
     case Scale::Kind::LearnedVector:
+    case Scale::Kind::Toward:
       return fmt::format("{}⊙{}", letter, what);
     default:
       return what;
@@ -164,18 +173,22 @@ std::string formula_of(const Wiring& w) {
   if (w.pre_scale != 1) in = fmt::format("{:.3g}·{}", w.pre_scale, in);
   const std::string branch = scaled(w.branch, "α", normed(w.after, "f(" + in + ")"));
   const bool normed_sum = w.stream != NormKind::None;
-  const std::string carried = scaled(w.skip, "λ", w.gpas && normed_sum ? "γ" + x : x);
+  const std::string passed = w.gpas && normed_sum ? "γ" + x : x,
+                    carried = w.branch.kind == Scale::Kind::Toward ? "(1 − α)⊙" + passed
+                                                                   : scaled(w.skip, "λ", passed);
   const std::string sum = carried + " + " + branch + (w.bottom ? " + x₀" : "");
   return (x == "h" ? "h = N(x); " : "") + (w.gpas && !normed_sum ? "γ(" + sum + ")" : normed(w.stream, sum));
 }
 
 std::string placement_text(const std::string& name, const std::string& label, const StackWiring& stack,
                            NormKind norm, const StackContext& context) {
-  for (const bool rules : {true, false}) {
-    const std::string text = text_of(name, label, stack, norm, context, rules);
-    const PlacementFile read = parse_placement(text, name + ".toml");
-    if (preset_stack(read.row(), norm, context) == stack) return text;
-  }
+  for (const NormKind own : {NormKind::None, stack.embedding.kind, stack.final.kind})
+    for (const bool rules : {true, false}) {
+      if (own == NormKind::LayerNorm) continue;
+      const std::string text = text_of(name, label, stack, norm, context, {rules, own});
+      const PlacementFile read = parse_placement(text, name + ".toml");
+      if (preset_stack(read.row(), norm, context) == stack) return text;
+    }
   fail("placement",
        "a norm of this wiring is LayerNorm beside another of the model, or one of the whole stack "
        "is not the model's: expected the model's kind there");

@@ -1,6 +1,7 @@
 // What a run reports: smoothed losses, scales, validation, the text it writes now. None of it changes a bit of the
 // training. See run.h.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "training/measure/look.h"
@@ -18,20 +19,30 @@ double Run::mean_loss(int32_t window) const {
 
 namespace {
 
-// `mean_scales` is the mean of a scale of each sub-layer: as learned now, or the constant.
+// `mean_of` is the mean of a parameter, or of its absolute values.
+float mean_of(const Network& network, const std::string& name, bool absolute) {
+  const std::vector<float> values = network.store.read(network.store.find(name));
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(absolute ? std::abs(v) : v);
+  return static_cast<float>(sum / static_cast<double>(values.size()));
+}
+
+// `mean_scales` is the mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
+// the skip the rest.
 std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
                                Scale Wiring::*which) {
   std::vector<float> scales;
   for (const SublayerValues& sublayer : network.values.sublayers) {
-    const Scale& scale = wiring_of(model, sublayer).*which;
-    const int32_t learned = network.store.find(sublayer.name + part);
-    if (learned < 0) {
+    const Wiring& wiring = wiring_of(model, sublayer);
+    const Scale& scale = wiring.*which;
+    if (wiring.branch.kind == Scale::Kind::Toward) {
+      const float share = mean_of(network, sublayer.name + ".branch", true);
+      scales.push_back(&scale == &wiring.skip ? 1 - share : share);
+    } else if (network.store.find(sublayer.name + part) >= 0) {
+      scales.push_back(mean_of(network, sublayer.name + part, false));
+    } else {
       scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
-      continue;
     }
-    const std::vector<float> values = network.store.read(learned);
-    scales.push_back(static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) /
-                                        static_cast<double>(values.size())));
   }
   return scales;
 }

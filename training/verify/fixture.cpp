@@ -38,16 +38,9 @@ std::vector<Placement> placements(const InputValue& value, int32_t layers) {
 
 /// `wire` takes the norms of the stack from its last layer's placement: a final norm behind pre and sandwich.
 StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const StackContext& context) {
-  StackWiring stack;
+  StackWiring stack = preset_stack(placement.back(), norm, context);
   for (size_t l = 0; l < placement.size(); ++l)
-    stack.layers.push_back(preset_layer(placement[l], norm, context, static_cast<int>(l) + 1));
-  const PlacementRow& last = row_of(placement.back());
-  if (last.embedding) stack.embedding = norm;
-  if (last.final) stack.final = norm;
-  if (last.second) stack.second = norm;
-  if (last.second_read) stack.second_read = norm;
-  if (last.joined) stack.joined = norm;
-  stack.streams = last.streams;
+    stack.layers[l] = preset_layer(placement[l], norm, context, static_cast<int>(l) + 1);
   return stack;
 }
 

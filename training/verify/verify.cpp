@@ -192,7 +192,7 @@ class Verifier {
       std::vector<float> branch = program.read(tape_.value(s.branch).name);
       // The fixture's branch is what meets the sum, after a learned scale.
       if (const int32_t scale = store_.find(s.name + ".branch"); scale >= 0)
-        for (float& b : branch) b *= first_scale(scale);
+        weigh(branch, first_scale(scale), wiring_of(fixture_.config, s).branch.kind == Scale::Kind::Toward);
       branches.add(relative(fmt::format("sublayer/{:02}/branch", k), branch), s.name);
       outputs.add(relative(fmt::format("sublayer/{:02}/output", k), program.read(tape_.value(s.output).name)),
                   s.name);
@@ -202,11 +202,18 @@ class Verifier {
     for (const Worst& w : {branches, outputs}) report_.checks.push_back(w.check());
   }
 
-  /// `first_scale` is the scalar branch scale of the first step: the file's, for Adam has moved ours.
-  float first_scale(int32_t parameter) const {
+  /// `first_scale` is the branch scale of the first step: the file's, for Adam has moved ours.
+  std::vector<float> first_scale(int32_t parameter) const {
     for (const auto& [name, p] : names_)
-      if (p == parameter) return file_.floats("param/" + name)[0];
-    return 1.0f;
+      if (p == parameter) return file_.floats("param/" + name);
+    return {1.0f};
+  }
+  /// `weigh` multiplies rows by one number or one a feature; a share by its absolute value.
+  static void weigh(std::vector<float>& rows, const std::vector<float>& by, bool share) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const float scale = by[i % by.size()];
+      rows[i] *= share ? std::abs(scale) : scale;
+    }
   }
 
   void compare_gradients(const Program& program) {

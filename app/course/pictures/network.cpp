@@ -17,7 +17,8 @@ constexpr size_t kMostNumbers = 6;  // in a box
 constexpr float kNameWidth = 18, kMostCell = 48, kColumnGap = 14, kHighestLevel = 76, kHighestBox = 44;
 // Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
 constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
-constexpr float kApart = 5;  // px between the line up and the line down
+constexpr float kTwoLines = 30;  // a lower box gives its value the whole height until there is a gradient
+constexpr float kApart = 5;      // px between the line up and the line down
 constexpr float kTip = 5;
 
 const TextStyle kNameStyle{Face::Bold, type::title}, kNumberStyle{Face::Mono, type::tick},
@@ -177,6 +178,7 @@ void draw_box(Painter& p, const Theme& t, const NetworkPicture& picture, const N
   numbers.take_left(places.name);
   Rect upper = numbers;
   const Rect lower = upper.take_bottom(box.h / 2);
+  if (row.gradient.empty() && box.h < kTwoLines) upper = numbers;
   if (!row.gradient.empty()) p.fill(lower.inset(1, 1), t.sunk, 3);
   p.outline(box, row.now ? t.ink : t.strong, row.now ? 1.6f : 1, radius::field);
   p.text_in({box.x, box.y, places.name, box.h}, kNameStyle, t.ink, row.name, Align::Centre);

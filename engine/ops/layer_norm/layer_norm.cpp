@@ -93,7 +93,15 @@ constexpr OpRule kNormRules[] = {
      .rule =
          R"(dx = \alpha c, \quad c = \frac{2}{\sqrt{\pi}} \gamma \odot e^{-(\alpha x + s)^2} \odot dy, \quad d\alpha = \sum_{r,j} c x, \quad ds = \sum_{r,j} c, \quad d\gamma = \sum_r dy_r \odot t_r, \quad d\beta = \sum_r dy_r)",
      .source = "Chen et al. 2025",
-     .reads = {27, 25, 0, 27, 27}}};
+     .reads = {27, 25, 0, 27, 27}},
+    {.variant = to_string(NormKind::RmsSimple),
+     .title = "RMS norm, simple",
+     .formula = R"(y = \hat x = \frac{x}{\rho}, \quad \rho = \sqrt{\operatorname{mean} x^2 + \epsilon})",
+     .shapes = "x (..,D), y (..,D); saved: zero (R), 1/rho (R)",
+     .rule = R"(dx = \frac{dy - \hat x \odot \operatorname{mean}(dy \odot \hat x)}{\rho})",
+     .source = "Zhang and Sennrich 2019",
+     .reads = {1},
+     .saved = 1}};
 
 }  // namespace
 

@@ -229,7 +229,7 @@ void forward(const Call& c, Context& context) {
   }
   launch(context, normalise, warp_per_row(rows),
          Norm{c.in[0].p, c.in[2].p, Gain(c), c.out.p, c.saved[0].p, c.saved[1].p, static_cast<uint32_t>(rows),
-              width_of(c), c.attributes.as<NormSpec>().eps, c.attributes.as<NormSpec>().kind == NormKind::Rms,
+              width_of(c), c.attributes.as<NormSpec>().eps, !is_centred(c.attributes.as<NormSpec>().kind),
               Adaptive(c.attributes.as<NormSpec>())});
 }
 

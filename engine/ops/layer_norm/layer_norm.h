@@ -12,6 +12,7 @@ namespace normscope {
 ///   LayerNorm       gain * y + bias
 ///   Simple          y
 ///   Rms             gain * x / sqrt(mean(x^2) + eps)
+///   RmsSimple       x / sqrt(mean(x^2) + eps)
 ///   Detach          y                      // the backward pass holds mean and sigma constant
 ///   DetachMean      y                      // the backward pass holds the mean constant
 ///   DetachVariance  y                      // the backward pass holds sigma constant
@@ -90,7 +91,7 @@ struct NormExtras {
 };
 /// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
 /// shift (1) are given where the kind has them, else they are kNone. Of each of the R rows it saves
-///   saved[0]  =  mean            // 0 for Rms, DyT and Derf
+///   saved[0]  =  mean            // 0 for Rms, RmsSimple, DyT and Derf
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;
 ///                                // Derf: the same of its erf
 /// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its

@@ -252,10 +252,11 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   }
 }
 
-/// `forward_for` is the forward pass of a kind: those without gain, factor and curve differ in the backward pass only.
+/// `forward_for` is the forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
+/// pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
-  constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor;
+  constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor || !is_centred(kKind);
   constexpr NormKind kForward = kOwn ? kKind : NormKind::Simple;
   if constexpr (has_alpha(kKind))
     return curve_forward<kKind, kShifted>;

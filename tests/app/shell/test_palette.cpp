@@ -70,7 +70,8 @@ std::string not_words(const std::string& title) {
     if (parts.contains(word)) return "a part of a name: " + word;
     const bool small = !word.empty() && std::islower(static_cast<unsigned char>(word[0]));
     if (small && word.find('-') != word.npos && !hyphened.contains(word)) return "a name: " + word;
-    for (size_t i = 1; small && word != "mHC" && i < word.size(); ++i) {
+    const bool method = word == "mHC" || word == "nGPT";  // as their papers write them
+    for (size_t i = 1; small && !method && i < word.size(); ++i) {
       const auto c = static_cast<unsigned char>(word[i]);
       if (std::isupper(c) || std::isdigit(c)) return "a name: " + word;
     }

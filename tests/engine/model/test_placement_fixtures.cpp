@@ -65,6 +65,17 @@ StepInputs step_inputs(int step) {
   return s;
 }
 
+/// `keep_unit` divides what starts as unit vectors by their lengths.
+void keep_unit(Values& values, const ParameterInfo& info) {
+  if (info.init.unit == Init::Unit::None) return;
+  const bool columns = info.init.unit == Init::Unit::Columns;
+  const size_t cols = static_cast<size_t>(info.shape.cols()), rows = values.size() / cols;
+  std::vector<double> squares(columns ? cols : rows);
+  const auto square = [&](size_t i) -> double& { return squares[columns ? i % cols : i / cols]; };
+  for (size_t i = 0; i < values.size(); ++i) square(i) += values[i] * values[i];
+  for (size_t i = 0; i < values.size(); ++i) values[i] /= std::sqrt(square(i));
+}
+
 /// `write_fixture` writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
 /// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
@@ -76,11 +87,13 @@ std::string write_fixture(Placement placement, Placement named) {
   const std::vector<int32_t> x(tokens.begin(), tokens.end()), y(targets.begin(), targets.end());
   Parameters weights, m, v;
   std::map<std::string, TensorShape> shapes;
+  std::map<std::string, ParameterInfo> infos;
   for (const ParameterInfo& info : tiny.store->parameters()) {
     if (!info.trainable) continue;
     const std::vector<float> now = tiny.store->read(tiny.store->find(info.name));
     weights[info.name] = Values(now.begin(), now.end());
     m[info.name] = v[info.name] = Values(now.size(), 0.0);
+    infos[info.name] = info;
     shapes[info.name] = TensorShape(info.shape.dim, info.shape.dim + info.shape.rank);
   }
   File file;
@@ -100,8 +113,13 @@ std::string write_fixture(Placement placement, Placement named) {
       }
     }
     for (auto& [name, values] : weights) {
-      auto u = reference::adam(values, r.gradients.at(name), m[name], v[name], step_inputs(step));
+      const ParameterInfo& info = infos.at(name);
+      StepInputs inputs = step_inputs(step);
+      inputs.lr *= info.steps.rate;
+      inputs.eps *= info.steps.eps;
+      auto u = reference::adam(values, r.gradients.at(name), m[name], v[name], inputs);
       values = u.value;
+      keep_unit(values, info);
       m[name] = u.m;
       v[name] = u.v;
     }

@@ -72,7 +72,7 @@ std::vector<double> parameter(const ReplayedModel& f, const std::string& name, s
 void normalise(std::vector<std::vector<double>>& components, const std::vector<double>& from, NormKind kind,
                const std::vector<double>& gain) {
   const size_t D = gain.size();
-  const bool rms = kind == NormKind::Rms;
+  const bool rms = !is_centred(kind);
   for (size_t t = 0; t < from.size(); t += D) {
     double mean = 0, square = 0;
     for (size_t k = 0; k < D && !rms; ++k) mean += from[t + k] / static_cast<double>(D);
@@ -152,9 +152,13 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
     if (wiring.enter != NormKind::None)
       normalise(components, f.read(s.input, n), wiring.enter, parameter(f, s.name + ".enter.gain", D, 1.0));
     const double constant = wiring.skip.kind == Scale::Kind::Constant ? wiring.skip.value : 1.0;
-    const std::vector<double> skip = parameter(f, s.name + ".skip", D, constant);
+    std::vector<double> skip = parameter(f, s.name + ".skip", D, constant);
     const double of_branch = wiring.branch.kind == Scale::Kind::Constant ? wiring.branch.value : 1.0;
-    const std::vector<double> branch = parameter(f, s.name + ".branch", D, of_branch);
+    std::vector<double> branch = parameter(f, s.name + ".branch", D, of_branch);
+    for (size_t i = 0; i < D && wiring.branch.kind == Scale::Kind::Toward; ++i) {
+      branch[i] = std::abs(branch[i]);
+      skip[i] = 1 - branch[i];
+    }
     const std::vector<double> gain = parameter(f, s.name + ".trunk.gain", D, 1.0);
     const double gpas = gpas_factor(f, s.name);
     for (std::vector<double>& c : components)

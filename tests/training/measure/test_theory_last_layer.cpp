@@ -124,7 +124,8 @@ TEST_CASE("last layer: silent where it does not hold", "[theory]") {
   for (const NormKind kind : kNormKinds) {
     if (kind == NormKind::None) continue;
     INFO(short_name(kind));
-    const bool holds = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms;
+    const bool holds = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms ||
+                       kind == NormKind::RmsSimple;
     CHECK(holds == speaks([&](ModelConfig& c) {
             c.norm = kind;
             set_placement(c, Placement::Post);

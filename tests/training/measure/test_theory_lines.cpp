@@ -361,7 +361,8 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   for (const NormKind kind : kNormKinds) {
     if (kind == NormKind::None) continue;
     INFO(short_name(kind));
-    const bool drawn_for = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms;
+    const bool drawn_for = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms ||
+                           kind == NormKind::RmsSimple;
     const auto of_kind = [&](ModelConfig& c) {
       c.norm = kind;
       set_placement(c, Placement::Pre);

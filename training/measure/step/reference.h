@@ -17,8 +17,8 @@ namespace normscope::reference {
 /// `forward` has no output for what ends a step or only looks on. Any other op without a `forward` does not compile.
 template <OpKind kind, class S>
 requires(kind == OpKind::Probe || kind == OpKind::GradNorm || kind == OpKind::Clip || kind == OpKind::Adam ||
-         kind == OpKind::Sgd || kind == OpKind::Muon ||
-         kind == OpKind::QkClip) Outputs<S> forward(Op<kind>, const Call<S>&) {
+         kind == OpKind::Sgd || kind == OpKind::Muon || kind == OpKind::QkClip ||
+         kind == OpKind::UnitVectors) Outputs<S> forward(Op<kind>, const Call<S>&) {
   return {};
 }
 

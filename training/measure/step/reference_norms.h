@@ -39,6 +39,7 @@ struct AdaNumbers {
 ///   Simple, the detached kinds   out  =  y
 ///   AdaNorm                      out  =  C (1 - k y) * y
 ///   Rms                          out  =  gain * x / sqrt(mean(x²) + eps)
+///   RmsSimple                    out  =  x / sqrt(mean(x²) + eps)
 /// What a kind detaches is a plain number here, so that a Var has no derivative through it: of x, or of `held`
 /// (see Call).
 template <class S>
