@@ -190,8 +190,8 @@ const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metr
 
 std::string title_of(const Grid& grid, Metric metric) {
   if (metric != Metric::Measured) return info(metric).title();
-  for (const std::string number : {"critical_rate", "largest_logit", "batch_logit"})
-    if (grid.measure.ends_with(number)) return words::say("sweep.measured." + number);
+  for (const std::string_view number : {"critical_rate", "largest_logit", "batch_logit"})
+    if (grid.measure.ends_with(number)) return words::say(fmt::format("sweep.measured.{}", number));
   return words::say("sweep.metric.measured", {{"number", grid.measure}});
 }
 

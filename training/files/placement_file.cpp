@@ -124,7 +124,7 @@ NormKind norm_at(Table& table) {
     const NormKind kind = norm_from(trimmed(text));
     if (kind != NormKind::None) return kind;
   } catch (const Error& error) {
-    table.refuse("norm", error.what());
+    table.refuse("norm", fmt::format("'{}': {}", text, error.what()));
   }
   table.refuse("norm", "'none' is no kind for a norm: expected one, or no such key");
 }

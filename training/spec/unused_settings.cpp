@@ -26,19 +26,6 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
   return in(model.stack()) || (both && in(model.encoder));
 }
 
-/// `reads_model_norm` says whether a norm of the model, or of a head of BERT's, is of the kind that is set.
-bool reads_model_norm(const ModelConfig& model) {
-  const auto own = [&](bool decoder) {
-    const Placement placement =
-        placement_of(decoder ? model.decoder : model.encoder, context_of(model, decoder));
-    return row_of(placement).norm != NormKind::LayerNorm;
-  };
-  const bool decoder = model.architecture != Architecture::Encoder,
-             encoder = model.architecture == Architecture::EncoderDecoder || !decoder;
-  return any_norm(model, [](NormKind) { return true; }) &&
-         !((!decoder || own(true)) && (!encoder || own(false)));
-}
-
 /// `any_clipped` says whether QK-clip means anything for an attention of the model.
 bool any_clipped(const RunSpec& s) {
   const auto in = [&](const StackWiring& stack) {
@@ -51,7 +38,9 @@ bool any_clipped(const RunSpec& s) {
 bool has_plain_scores(const RunSpec& s) { return s.model.positions != Positions::Relative; }
 
 bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
-bool has_norm(const RunSpec& s) { return reads_model_norm(s.model); }
+bool has_norm(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind) { return true; });
+}
 bool has_epsilon(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return traits_of(kind).has_statistics; });
 }
