@@ -163,40 +163,45 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
-// `strips_panel` has title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
+// `strips_panel` has title, choices, and the key: layer 1 ... 6, or head 1 ... 4, in the colours of the lines.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
-  const bool both = view::any_both(f.view);
-  int layers = 1;
-  for (const RunView& run : f.view.runs) layers = std::max(layers, view::layers_of(run, plot_.side));
-  const float step = std::min(15.f, 96.f / static_cast<float>(layers));
-  const std::string last = fmt::format("{}", layers);
+  const bool both = view::any_both(f.view), may_be_heads = chooses_heads(f, panel);
+  const bool heads = may_be_heads && plot_.heads_of;
+  int lines = 1;
+  for (const RunView& run : f.view.runs)
+    lines = std::max(lines, heads ? run.spec->model.heads : view::layers_of(run, plot_.side));
+  const float step = std::min(15.f, 96.f / static_cast<float>(lines));
+  const std::string last = fmt::format("{}", lines);
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
-  const std::string first = words::say("plots.layer", {{"layer", 1}});
+  const std::string first =
+      heads ? words::say("plots.head", {{"head", 1}}) : words::say("plots.layer", {{"layer", 1}});
   const float named = p.text_width(small, first) + 16;  // "layer 1" and the gap to the choices
-  const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
+  const float squares = step * static_cast<float>(lines), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
   CellOptions options = cell_options(f, panel);
   options.right = rect.right() - x + named - 8 - space::pad;
   const float matrix_w = matrix_width();
   if (of_matrix) options.right += matrix_w + 10;
+  if (may_be_heads) options.right += kHeadsWidth + 10;
   if (both) options.right += kStackWidth + 8;
   head.sentence.clear();  // it stands on the lines
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (of_matrix)
     draw_matrix_choice(f, {x - named - matrix_w, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
+  if (may_be_heads) draw_heads_choice(f, {x - named - kHeadsWidth, rect.y + 6, kHeadsWidth, 24});
   if (both) {
-    const float taken = of_matrix ? named + 8 + matrix_w : named;
+    const float taken = named + (of_matrix ? 8 + matrix_w : may_be_heads ? 8 + kHeadsWidth : 0);
     draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24},
                       std::string("plot/stack") + panel.lists);
   }
   const float cy = rect.y + space::title_row / 2;
   p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::Right);
   p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, first, Align::Right);
-  for (int layer = 0; layer < layers; ++layer, x += step)
-    depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
+  for (int line = 0; line < lines; ++line, x += step)
+    depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, line, lines);
   return inner;
 }
 

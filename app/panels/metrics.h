@@ -51,6 +51,8 @@ std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
 // `of_any_layer` tells whether the metric is also measured where runs have no residual stream.
 bool of_any_layer(Metric metric);
+// `of_heads` tells whether each head of an attention has the metric too.
+bool of_heads(Metric metric);
 // `matrix_label` names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual
 // stream.
 const char* matrix_label(const LabView& view, int matrix);
@@ -61,6 +63,8 @@ struct StatNames {
   std::string value, over{};
 };
 StatNames stat_names(Metric, int matrix, int layer, std::string_view stack);
+// `head_stat` is the stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
+std::string head_stat(Metric, int layer, int head, std::string_view stack);
 
 // `DepthPoints` are a metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread
 // evenly up to it.

@@ -3,6 +3,8 @@
 // and text, and asserted on in tests. Nothing here depends on pixels but the room for labels.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@ struct PlotOptions {
   std::optional<double> drag_rate,
       drag_warmup;  // while a handle is held: rate of all runs, warm-up of run `drag_run`
   int drag_run = -1;
+  std::optional<int> heads_of;  // 0-based: the layer whose heads have a line each over time, where they can
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time
   std::optional<double> person;      // nats per letter of the person who played the guessing game
@@ -37,7 +40,7 @@ plot::PlotSpec gradient_by_layer_plot(const LabView&, view::LabData&, const Plot
 plot::PlotSpec hidden_norm_plot(const LabView&, view::LabData&, const PlotOptions&);
 // `depth_plot` shows any metric by layer at the cursor's step; the two above are its gradient and hidden norm.
 plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Metric);
-// `over_time_plots` makes one small plot per run, with the same axes; the lines are layers.
+// `over_time_plots` makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
 // `dependency_plots` shows residual dependency: one triangle per run at the cursor's step. The first plot carries the
@@ -64,6 +67,16 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
+
+// `Range` is that of the values that a logarithmic axis can show.
+struct Range {
+  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  void add(float v) {
+    if (!view::usable(v)) return;
+    lo = std::min(lo, double(v));
+    hi = std::max(hi, double(v));
+  }
+};
 
 // `spread_of` returns the largest over the smallest finite positive value; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
