@@ -48,8 +48,8 @@ TEST_CASE("examine: the spectrum of the next update; Muon's is even where Adam's
     INFO(m.name);
     const MatrixSpectra& other = matrix_of(adam, m.name);
     const auto full = static_cast<double>(m.update.values.size());
-    CHECK(m.update.share_at(0.5) > 0.75);
-    CHECK(m.update.effective_rank() > 0.9 * full);
+    CHECK(m.update.share_at(0.5) > 0.6);
+    CHECK(m.update.effective_rank() > 0.75 * full);
     CHECK(other.update.share_at(0.5) < 0.5);
     CHECK(other.update.effective_rank() < 0.6 * full);
     CHECK(m.weights.effective_rank() < 0.8 * full);
