@@ -149,6 +149,17 @@ StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stac
   return {place + paths.value, paths.over.empty() ? "" : place + paths.over};
 }
 
+bool of_map(Metric metric) { return metric == Metric::BranchVariance || metric == Metric::StreamVariance; }
+
+std::vector<std::string> sublayer_stats(const RunView& run, Metric metric, Side side) {
+  std::vector<std::string> stats;
+  const bool crosses = has_both(run) && side == Side::Main;
+  for (int layer = 1; has_stream(run) && layer <= layers_of(run, side); ++layer)
+    for (Sub sub : subs_of(crosses))
+      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), suffix_of(metric))));
+  return stats;
+}
+
 std::string head_stat(Metric metric, int layer, int head, std::string_view stack) {
   const char* of = metric == Metric::AttentionEntropy ? "entropy"
                    : metric == Metric::LargestLogit   ? "logit"

@@ -63,6 +63,10 @@ struct StatNames {
   std::string value, over{};
 };
 StatNames stat_names(Metric, int matrix, int layer, std::string_view stack);
+// `of_map` tells whether the metric over time can be a map of all sub-layers, as variances can.
+bool of_map(Metric metric);
+// `sublayer_stats` are the stats of such a metric, of every sub-layer from the lowest.
+std::vector<std::string> sublayer_stats(const RunView&, Metric, view::Side);
 // `head_stat` is the stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
 std::string head_stat(Metric, int layer, int head, std::string_view stack);
 

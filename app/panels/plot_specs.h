@@ -25,6 +25,7 @@ struct PlotOptions {
       drag_warmup;  // while a handle is held: rate of all runs, warm-up of run `drag_run`
   int drag_run = -1;
   std::optional<int> heads_of;  // 0-based: the layer whose heads have a line each over time, where they can
+  bool map = false;             // the variances over time are maps, where they are chosen
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time
   std::optional<double> person;      // nats per letter of the person who played the guessing game
@@ -43,6 +44,12 @@ plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Me
 // `over_time_plots` makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
+// `put_maps` makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
+// scale that all runs share, and beside it stands what theory says of the start, where a theory holds. The first plot
+// carries the sentence.
+void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
+// `cell_words` says what a cell of such a map holds, at a place on its axes; empty where it holds nothing.
+std::string cell_words(const plot::PlotSpec&, double x, double y);
 // `dependency_plots` shows residual dependency: one triangle per run at the cursor's step. The first plot carries the
 // sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);

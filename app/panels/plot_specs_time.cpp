@@ -149,7 +149,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
                                       Metric metric) {
   std::vector<PlotSpec> plots;
   const MetricInfo& about = info(metric);
-  const bool heads = options.heads_of && of_heads(metric);
+  const bool heads = options.heads_of && of_heads(metric), map = options.map && of_map(metric);
   Range range;
   double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -172,7 +172,10 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.pad_top = 4;
     plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
     plot.y.label = of_run(axis_of(view, about, options.matrix), run);
-    if (heads) {
+    if (map) {
+      plot.id = fmt::format("{}-map-{}", about.id, run.letter);
+      plot.note = words::say("plots.map.note");
+    } else if (heads) {
       add_head_lines(plot, data, run, metric, options, range, lowest);
     } else {
       add_layer_lines(plot, data, run, metric, options, range, lowest);
@@ -183,6 +186,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
   }
   for (PlotSpec& plot : plots) {
     plot.hover = options.hover_step;
+    if (map) continue;
     if (!about.log) {
       linear_axis(plot.y, lowest, range.hi);
       plot.y.max_ticks = 2;
@@ -190,6 +194,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     }
     log_axis(plot.y, range.lo, range.hi);
   }
+  if (map) put_maps(plots, view, data, options, metric);
   return plots;
 }
 
