@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -39,21 +40,25 @@ json number(double value) { return std::isfinite(value) ? json(value) : json(nul
 struct Table {
   std::vector<std::string> columns;  ///< names as in JSON
   std::vector<std::pair<std::string, std::vector<double>>> rows;
-  json extra = json::object();  ///< beside the rows
+  json extra = json::object();   ///< beside the rows
+  json objects = json::array();  ///< the rows as JSON, where these say more
 
   void print() const {
-    say("{:<20}", columns.front());
+    size_t width = 20;
+    for (const auto& [name, numbers] : rows) width = std::max(width, name.size());
+    say("{:<{}}", columns.front(), width);
     for (size_t c = 1; c < columns.size(); ++c) say(" {:>16}", columns[c]);
     say("\n");
     for (const auto& [name, numbers] : rows) {
-      say("{:<20}", name);
+      say("{:<{}}", name, width);
       for (double value : numbers) say(" {:>16.6g}", value);
       say("\n");
     }
   }
   json to_json() const {
     json result = extra;
-    result["rows"] = json::array();
+    result["rows"] = objects;
+    if (!objects.empty()) return result;
     for (const auto& [name, numbers] : rows) {
       json row = {{columns.front(), name}};
       for (size_t c = 0; c < numbers.size(); ++c) row[columns[c + 1]] = number(numbers[c]);
@@ -119,6 +124,29 @@ Table update(Run& run, const MeasureOptions&) {
   return table;
 }
 
+/// `spectrum` has two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
+Table spectrum(Run& run, const MeasureOptions&) {
+  Table table{
+      {"matrix", "norm", "over_weights", "stable_rank", "effective_rank", "at_90%", "median", "at_10%"}, {}};
+  for (const MatrixSpectra& m : next_spectra(run)) {
+    json object = {{"matrix", m.name}, {"ratio", number(m.ratio())}};
+    const auto add = [&](const char* what, const Spectrum& s) {
+      table.rows.push_back({fmt::format("{} {}", m.name, what),
+                            {s.norm(), s.norm() / m.weights.norm(), s.stable_rank(), s.effective_rank(),
+                             s.share_at(0.9), s.share_at(0.5), s.share_at(0.1)}});
+      object[what] = {{"norm", number(s.norm())},
+                      {"stable_rank", number(s.stable_rank())},
+                      {"effective_rank", number(s.effective_rank())},
+                      {"singular_values", json::array()}};
+      for (const double value : s.values) object[what]["singular_values"].push_back(number(value));
+    };
+    add("update", m.update);
+    add("weights", m.weights);
+    table.objects.push_back(std::move(object));
+  }
+  return table;
+}
+
 Table loss(Run& run, const MeasureOptions& options) {
   Table table{{"left_out", "loss"}, {}};
   const std::string name =
@@ -132,7 +160,7 @@ const std::vector<std::pair<std::string, Measurement>>& measurements() {
   static const std::vector<std::pair<std::string, Measurement>> all = {
       {"ablation", ablation},   {"jacobian", jacobian}, {"concentration", concentration},
       {"gradients", gradients}, {"logits", logits},     {"felt-rate", update_ratio},
-      {"update", update},       {"loss", loss}};
+      {"update", update},       {"spectrum", spectrum}, {"loss", loss}};
   return all;
 }
 

@@ -61,6 +61,22 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
     }
 }
 
+/// `put_attention` writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
+/// was looked at.
+void put_attention(std::string& out, const records::StatField& field, std::span<const StatInfo> layout,
+                   std::span<const float> stats) {
+  bool first = true;
+  for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
+    const std::string_view name = layout[i].name, suffix = field.suffix_of(name);
+    if (!name.ends_with(suffix) || !std::isfinite(stats[i])) continue;
+    if (first) fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field.key);
+    fmt::format_to(std::back_inserter(out), "{}\"{}\":{}", first ? "" : ",",
+                   name.substr(0, name.size() - suffix.size()), stats[i]);
+    first = false;
+  }
+  if (!first) out += '}';
+}
+
 /// `put_stats` writes `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
 void put_stats(std::string& out, const char* field, std::string_view suffix, bool parameters,
                std::span<const StatInfo> layout, std::span<const float> stats) {
@@ -129,6 +145,8 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   put_critical(out, layout, stats);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
+  for (const records::StatField& field : std::span(records::kStatFields).subspan(records::kFirstOfAttention))
+    put_attention(out, field, layout, stats);
   file_.line(out + '}');
 }
 

@@ -46,6 +46,29 @@ void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string&
     plot_.side = selected == 1 ? view::Side::Encoder : view::Side::Main;
 }
 
+bool LabScreen::chooses_lines(const Frame& f, const Panel& panel) {
+  const Metric metric = metric_of(panel);
+  return panel.form == Form::Strips && (of_heads(metric) || of_map(metric)) && view::any_stream(f.view);
+}
+
+void LabScreen::draw_lines_choice(Frame& f, const Panel& panel, const Rect& rect) {
+  if (of_map(metric_of(panel))) {
+    const std::vector<words::Label> labels{{"lines", words::say("lab.depth.lines")},
+                                           {"map", words::say("lab.depth.map")}};
+    int selected = plot_.map;
+    choice(f.ui, "plot/map", rect, labels, selected, words::say("lab.depth.help_map"));
+    plot_.map = selected == 1;
+    return;
+  }
+  const int layers = view::most_layers(f.view);
+  std::vector<words::Label> labels{{"layers", words::say("lab.depth.layers")}};
+  for (int layer = 1; layer <= layers; ++layer)
+    labels.push_back({fmt::format("{}", layer), words::say("lab.depth.heads", {{"layer", layer}})});
+  int selected = plot_.heads_of ? std::min(*plot_.heads_of + 1, layers) : 0;
+  choice(f.ui, "plot/heads", rect, labels, selected, words::say("lab.depth.help_heads"));
+  plot_.heads_of = selected > 0 ? std::optional(selected - 1) : std::nullopt;
+}
+
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
   if (hit.hovered)
     hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
@@ -208,6 +231,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), view::any_stream(f.view));
   if (tab.metric && info(metric_of(tab)).of_matrix)
     draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
+  if (chooses_lines(f, tab)) draw_lines_choice(f, tab, controls.take_left(kLinesWidth, 8));
   if (view::any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   const bool triangles = tab.form == Form::Triangles;

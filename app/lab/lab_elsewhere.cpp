@@ -55,7 +55,8 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (!panels::stands_in(panel, layout_)) continue;
     const std::string name = panel.id;
     add(name + "/menu", words::say("lab.elsewhere.menu"));
-    for (const panels::MenuEntry& entry : panels::menu_entries(panel.form == panels::Form::Triangles))
+    const bool map = panel.form == panels::Form::Strips && plot_.map && panels::of_map(metric_of(panel));
+    for (const panels::MenuEntry& entry : panels::menu_entries(map || panel.form == panels::Form::Triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
     if (panel.metric) add(name + "/quantity", words::say("lab.elsewhere.quantity"));
     for (const panels::PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app/lab/lab_frame.h"
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -163,40 +164,65 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
-// `strips_panel` has title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
+// `map_scale` draws the colours of a map, from the lowest number to the highest.
+void LabScreen::map_scale(Frame& f, const Rect& bar) {
+  constexpr int kParts = 32;
+  const float w = bar.w / kParts;
+  for (int i = 0; i < kParts; ++i)
+    f.ui.paint().fill({bar.x + w * static_cast<float>(i), bar.y, w + 0.5f, bar.h},
+                      heat_colour(f.ui.theme(), static_cast<float>(i) / (kParts - 1)));
+}
+
+void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHit& hit) {
+  if (!hit.hovered) return;
+  const int layers = static_cast<int>(plot.y.hi - plot.y.lo);
+  hover_layer_ = std::clamp(static_cast<int>(std::lround(hit.y)), 1, std::max(1, layers)) - 1;
+  if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
+}
+
+// `strips_panel` has title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
+// of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
-  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
-  const bool both = view::any_both(f.view);
-  int layers = 1;
-  for (const RunView& run : f.view.runs) layers = std::max(layers, view::layers_of(run, plot_.side));
-  const float step = std::min(15.f, 96.f / static_cast<float>(layers));
-  const std::string last = fmt::format("{}", layers);
+  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);
+  const bool both = view::any_both(f.view), heads = chooses && of_heads(metric_of(panel)) && plot_.heads_of;
+  const bool map = head.heat.has_value();
+  int lines = 1;
+  for (const RunView& run : f.view.runs)
+    lines = std::max(lines, heads ? run.spec->model.heads : view::layers_of(run, plot_.side));
+  const float step = std::min(15.f, 96.f / static_cast<float>(lines));
+  const std::string last =
+      map ? significant(static_cast<double>(head.heat->full), 2) : fmt::format("{}", lines);
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
-  const std::string first = words::say("plots.layer", {{"layer", 1}});
+  const std::string first = map     ? significant(static_cast<double>(head.heat->least), 2)
+                            : heads ? words::say("plots.head", {{"head", 1}})
+                                    : words::say("plots.layer", {{"layer", 1}});
   const float named = p.text_width(small, first) + 16;  // "layer 1" and the gap to the choices
-  const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
+  const float squares = map ? 96 : step * static_cast<float>(lines), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
   CellOptions options = cell_options(f, panel);
   options.right = rect.right() - x + named - 8 - space::pad;
   const float matrix_w = matrix_width();
   if (of_matrix) options.right += matrix_w + 10;
+  if (chooses) options.right += kLinesWidth + 18;
   if (both) options.right += kStackWidth + 8;
-  head.sentence.clear();  // it stands on the lines
+  if (!map) head.sentence.clear();  // it stands on the lines
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (of_matrix)
     draw_matrix_choice(f, {x - named - matrix_w, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
+  if (chooses) draw_lines_choice(f, panel, {x - named - kLinesWidth, rect.y + 6, kLinesWidth, 24});
   if (both) {
-    const float taken = of_matrix ? named + 8 + matrix_w : named;
+    const float taken = named + (of_matrix ? 8 + matrix_w : chooses ? 8 + kLinesWidth : 0);
     draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24},
                       std::string("plot/stack") + panel.lists);
   }
   const float cy = rect.y + space::title_row / 2;
   p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::Right);
   p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, first, Align::Right);
-  for (int layer = 0; layer < layers; ++layer, x += step)
-    depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
+  if (map) map_scale(f, {x, cy - 5, squares, 10});
+  for (int line = 0; !map && line < lines; ++line, x += step)
+    depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, line, lines);
   return inner;
 }
 
@@ -225,6 +251,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     const std::string lit =
         plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};
     const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, plot, cells_.views[name], help, lit);
+    if (plot.heat) map_hit(f, plot, hit);
     if (hit.nearest) layer_of_series(plot.series[static_cast<size_t>(*hit.nearest)].id);
     time_hit(f, part, cells_.views[name], hit);
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},

@@ -84,6 +84,11 @@ class LabScreen {
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
+  // `draw_lines_choice` draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
+  void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
+  bool chooses_lines(const Frame&, const panels::Panel&);
+  void map_scale(Frame&, const ui::Rect&);
+  void map_hit(Frame&, const plot::PlotSpec&, const plot::PlotHit&);
   float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotSpec&);

@@ -95,11 +95,6 @@ bool by_sublayer(Metric metric) {
          metric == Metric::EffectiveRank || metric == Metric::OwnShare;
 }
 
-/// `of_attention` tells whether only sub-layers with attention have the metric.
-bool of_attention(Metric metric) {
-  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
-}
-
 /// `of_whole_layer` tells whether a layer has one such number, of all its parameters together.
 bool of_whole_layer(Metric metric) { return metric == Metric::SpikeRatio || metric == Metric::UpdateCosine; }
 
@@ -125,6 +120,10 @@ bool of_any_layer(Metric metric) {
          of_whole_layer(metric);
 }
 
+bool of_heads(Metric metric) {
+  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
+}
+
 const char* matrix_label(const LabView& view, int matrix) {
   return any_stream(view) ? kMatrices[matrix].label : "W";
 }
@@ -137,7 +136,7 @@ StatNames stat_paths(Metric metric, int matrix) {
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
   if (metric == Metric::Gradient) return {path + ".grad_norm"};
   if (of_whole_layer(metric)) return {suffix_of(metric)};
-  return {std::string(of_attention(metric) ? "attn." : "ffn.") + suffix_of(metric)};
+  return {std::string(of_heads(metric) ? "attn." : "ffn.") + suffix_of(metric)};
 }
 
 }  // namespace
@@ -148,6 +147,24 @@ StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stac
   const std::string place = fmt::format("{}L{:02}.", stack, layer);
   const StatNames paths = stat_paths(metric, matrix);
   return {place + paths.value, paths.over.empty() ? "" : place + paths.over};
+}
+
+bool of_map(Metric metric) { return metric == Metric::BranchVariance || metric == Metric::StreamVariance; }
+
+std::vector<std::string> sublayer_stats(const RunView& run, Metric metric, Side side) {
+  std::vector<std::string> stats;
+  const bool crosses = has_both(run) && side == Side::Main;
+  for (int layer = 1; has_stream(run) && layer <= layers_of(run, side); ++layer)
+    for (Sub sub : subs_of(crosses))
+      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), suffix_of(metric))));
+  return stats;
+}
+
+std::string head_stat(Metric metric, int layer, int head, std::string_view stack) {
+  const char* of = metric == Metric::AttentionEntropy ? "entropy"
+                   : metric == Metric::LargestLogit   ? "logit"
+                                                      : "first_mass";
+  return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, of);
 }
 
 namespace {
@@ -175,7 +192,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     }
   };
   const bool crosses = has_both(run) && side == Side::Main;
-  if (by_sublayer(metric) || (of_attention(metric) && crosses)) {
+  if (by_sublayer(metric) || (of_heads(metric) && crosses)) {
     const auto subs = subs_of(crosses);
     std::vector<std::vector<float>> values;
     for (Sub sub : subs)
@@ -184,7 +201,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
                            : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
-        if (of_attention(metric) && subs[k] == Sub::FeedForward) continue;
+        if (of_heads(metric) && subs[k] == Sub::FeedForward) continue;
         points.x.push_back(static_cast<float>(i) +
                            static_cast<float>(k + 1) / static_cast<float>(subs.size()));
         points.y.push_back(values[k][i]);

@@ -51,6 +51,8 @@ std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
 // `of_any_layer` tells whether the metric is also measured where runs have no residual stream.
 bool of_any_layer(Metric metric);
+// `of_heads` tells whether each head of an attention has the metric too.
+bool of_heads(Metric metric);
 // `matrix_label` names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual
 // stream.
 const char* matrix_label(const LabView& view, int matrix);
@@ -61,6 +63,12 @@ struct StatNames {
   std::string value, over{};
 };
 StatNames stat_names(Metric, int matrix, int layer, std::string_view stack);
+// `of_map` tells whether the metric over time can be a map of all sub-layers, as variances can.
+bool of_map(Metric metric);
+// `sublayer_stats` are the stats of such a metric, of every sub-layer from the lowest.
+std::vector<std::string> sublayer_stats(const RunView&, Metric, view::Side);
+// `head_stat` is the stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
+std::string head_stat(Metric, int layer, int head, std::string_view stack);
 
 // `DepthPoints` are a metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread
 // evenly up to it.

@@ -3,6 +3,8 @@
 // and text, and asserted on in tests. Nothing here depends on pixels but the room for labels.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,8 @@ struct PlotOptions {
   std::optional<double> drag_rate,
       drag_warmup;  // while a handle is held: rate of all runs, warm-up of run `drag_run`
   int drag_run = -1;
+  std::optional<int> heads_of;  // 0-based: the layer whose heads have a line each over time, where they can
+  bool map = false;             // the variances over time are maps, where they are chosen
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time
   std::optional<double> person;      // nats per letter of the person who played the guessing game
@@ -37,9 +41,15 @@ plot::PlotSpec gradient_by_layer_plot(const LabView&, view::LabData&, const Plot
 plot::PlotSpec hidden_norm_plot(const LabView&, view::LabData&, const PlotOptions&);
 // `depth_plot` shows any metric by layer at the cursor's step; the two above are its gradient and hidden norm.
 plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Metric);
-// `over_time_plots` makes one small plot per run, with the same axes; the lines are layers.
+// `over_time_plots` makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
+// `put_maps` makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
+// scale that all runs share, and beside it stands what theory says of the start, where a theory holds. The first plot
+// carries the sentence.
+void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
+// `cell_words` says what a cell of such a map holds, at a place on its axes; empty where it holds nothing.
+std::string cell_words(const plot::PlotSpec&, double x, double y);
 // `dependency_plots` shows residual dependency: one triangle per run at the cursor's step. The first plot carries the
 // sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);
@@ -64,6 +74,16 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
+
+// `Range` is that of the values that a logarithmic axis can show.
+struct Range {
+  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  void add(float v) {
+    if (!view::usable(v)) return;
+    lo = std::min(lo, double(v));
+    hi = std::max(hi, double(v));
+  }
+};
 
 // `spread_of` returns the largest over the smallest finite positive value; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);

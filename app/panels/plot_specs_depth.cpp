@@ -1,4 +1,4 @@
-// This file makes the plots by layer and by layer over time. See plot_specs.h.
+// This file makes the plots by layer at a step. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,48 +16,6 @@ namespace {
 using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
-
-struct Range {
-  double lo = std::numeric_limits<double>::infinity(), hi = 0;
-  void add(float v) {
-    if (usable(v)) {
-      lo = std::min(lo, double(v));
-      hi = std::max(hi, double(v));
-    }
-  }
-};
-
-// `linear_axis` reaches from 0, or from below where values are negative, to a little above the largest.
-void linear_axis(Axis& axis, double lowest, double hi) {
-  axis.lo = std::min(0.0, lowest * 1.08);
-  axis.hi = hi > 0 ? hi * 1.08 : 1;
-  axis.max_ticks = 3;
-}
-
-// `layer_id` names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
-std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
-
-// `at_cursor` returns the value of a layer's line at the last point up to the cursor.
-float at_cursor(const PlotSpec& plot, int layer, int step) {
-  const std::string id = layer_id(layer);
-  for (const Series& s : plot.series) {
-    if (s.id != id) continue;
-    const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
-    if (end != s.x.values.begin()) return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
-  }
-  return std::numeric_limits<float>::quiet_NaN();
-}
-
-// `was_apart` says whether the first and the last layer were ever this many times apart.
-bool was_apart(const std::vector<Series>& layers, double times) {
-  if (layers.size() < 2) return false;
-  const Column &first = layers.front().y, &last = layers.back().y;
-  for (size_t k = 0; k < std::min(first.size(), last.size()); ++k)
-    if (usable(first[k]) && usable(last[k]) &&
-        (double(last[k]) > times * first[k] || double(first[k]) > times * last[k]))
-      return true;
-  return false;
-}
 
 // `add_start_line` shows where runs stood after their first step: one dotted line for those that began alike.
 void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
@@ -289,102 +247,6 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   plot.labels_inside = false;
   plot.pad_right = depth_pad_right(view, options.compact);
   return plot;
-}
-
-namespace {
-
-// `add_layer_lines` draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
-void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
-                     const PlotOptions& options, Range& range, double& lowest) {
-  const int layers = layers_of(run, options.side);
-  for (int layer = 0; layer < layers; ++layer) {
-    const auto line = over_time(data, run, metric, options.matrix, layer, options.side);
-    if (line->empty()) continue;
-    const Span& span = line->span();
-    range.add(span.lowest_positive);
-    range.add(span.highest);
-    lowest = std::min(lowest, double(span.lowest));
-    Series s;
-    s.id = layer_id(layer);
-    s.name = words::say("plots.layer", {{"layer", layer + 1}});
-    s.x = Column(line->x);
-    s.y = Column(line->y);
-    s.x.owner = line;
-    s.y.owner = line;
-    s.ink = Ink::depth(layer, layers);
-    s.width = ui::line::depth;
-    s.end_label = false;
-    s.end_marker = false;
-    plot.series.push_back(std::move(s));
-  }
-}
-
-// `say_spread` says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
-void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
-  const int layers = layers_of(run, options.side);
-  std::vector<float> now;
-  for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
-  const double spread = spread_of(now);
-  const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
-  if (less && spread >= 10 && plot.series.size() > 1) {
-    Series &bottom = plot.series.front(), &top = plot.series.back();
-    top.letter = std::exchange(top.name, {});
-    top.end_label = true;
-    bottom.letter = std::exchange(bottom.name, {});
-    bottom.end_label = true;
-    (less->first ? bottom : top).name = words::say("plots.less", {{"times", less->times}});
-    plot.sentence = words::say("plots.said", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
-  } else if (spread > 0) {
-    const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
-    const std::string text =
-        words::say(recovered ? "plots.recovered" : "plots.spread",
-                   {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
-    plot.sentence = text;
-    const float y = now[now.size() / 2];
-    plot.notes.push_back(
-        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::Ink2, 0, 1}, 10, 18});
-  }
-}
-
-}  // namespace
-
-std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
-                                      Metric metric) {
-  std::vector<PlotSpec> plots;
-  const MetricInfo& about = info(metric);
-  Range range;
-  double lowest = 0;
-  for (size_t i = 0; i < view.runs.size(); ++i) {
-    const RunView& run = view.runs[i];
-    PlotSpec plot;
-    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
-    put_title(plot, about, about.over_time);
-    plot.note = words::say(about.log ? "plots.note_lines_log" : "plots.note_lines");
-    plot.x.lo = 0;
-    plot.x.hi = steps_shown(view);
-    plot.x.label = words::say("plots.axis.step");
-    plot.x.integer = true;
-    plot.x.max_ticks = 7;
-    plot.x.show_labels = i + 1 == view.runs.size();
-    plot.y.label = of_run(axis_of(view, about, options.matrix), run);
-    plot.tile = colour_of(run);
-    plot.pad_top = 4;
-    plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
-    add_layer_lines(plot, data, run, metric, options, range, lowest);
-    say_spread(plot, run, metric, options);
-    plot.cursor = Cursor{double(options.step), ""};
-    plots.push_back(std::move(plot));
-  }
-  for (PlotSpec& plot : plots) {
-    plot.hover = options.hover_step;
-    if (!about.log) {
-      linear_axis(plot.y, lowest, range.hi);
-      plot.y.max_ticks = 2;
-      continue;
-    }
-    log_axis(plot.y, range.lo, range.hi);
-  }
-  return plots;
 }
 
 }  // namespace normscope::panels

@@ -260,11 +260,13 @@ void add_stretched(Builder& b) {
   const auto level = [&](int place) {  // from the top
     return std::clamp(b.out.map.y(along(b.plot.y, 1 - double(place) / h.rows)), a.y, a.bottom());
   };
-  const auto colour = [&](int row, int column) -> std::optional<ui::Colour> {
-    const size_t i = size_t(row) * size_t(h.columns) + size_t(column);
-    if (i >= h.cells.size() || !std::isfinite(h.cells[i])) return {};
-    const float value = h.cells[i] / h.full;
-    return h.signed_data ? ui::signed_colour(b.theme, value) : ui::heat_colour(b.theme, value);
+  const auto colour_of = [&](const Column& cells, size_t i) -> std::optional<ui::Colour> {
+    if (i >= cells.size() || !std::isfinite(cells[i])) return {};
+    const float share = h.share(cells[i]);
+    return h.signed_data ? ui::signed_colour(b.theme, share) : ui::heat_colour(b.theme, share);
+  };
+  const auto colour = [&](int row, int column) {
+    return colour_of(h.cells, size_t(row) * size_t(h.columns) + size_t(column));
   };
   for (int row = 0; row < h.rows; ++row) {
     const float top = level(h.place(row)), bottom = level(h.place(row) + 1);
@@ -279,11 +281,21 @@ void add_stretched(Builder& b) {
         b.add(FillItem{{left, top, right - left, bottom - top}, *here});
     }
   }
+  constexpr float kBeside = 10, kApart = 4;
+  const float names = a.x - 9 - (h.beside.empty() ? 0 : kBeside + kApart);
+  for (int row = 0; row < h.rows && !h.beside.empty(); ++row)
+    if (const auto here = colour_of(h.beside, size_t(row)))
+      b.add(FillItem{{a.x - kApart - kBeside, level(h.place(row)), kBeside,
+                      level(h.place(row) + 1) - level(h.place(row))},
+                     *here});
+  if (!h.beside.empty() && b.plot.x.show_labels)
+    b.text({a.x - 8, a.bottom() + 15}, {ui::Face::Sans, ui::type::tick}, b.theme.ink3, h.beside_label,
+           ui::Align::Right);
   const float half = (level(1) - level(0)) / 2;
-  b.text({a.x - 9, level(0) + half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_last : h.row_first,
+  b.text({names, level(0) + half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_last : h.row_first,
          ui::Align::Right);
   if (h.rows > 1)
-    b.text({a.x - 9, level(h.rows) - half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_first : h.row_last,
+    b.text({names, level(h.rows) - half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_first : h.row_last,
            ui::Align::Right);
 }
 

@@ -4,6 +4,7 @@
 // ranges (zoom, pan) live in the app's state.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -121,6 +122,10 @@ struct HeatMap {
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
   int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
+  bool log = false;                           // colours are even in the logarithm, from `least` to `full`
+  float least = 1;                            // log: the value with the palest colour
+  Column beside{};  // stretched: a narrow column left of the area, a cell a row: what was predicted
+  std::string beside_label{};  // below that column
   bool stretched = false;
   bool ticked = false;  // stretched, below lines: the rows are values of the y axis, which shows its ticks
   float full = 1;       // the value with the full colour
@@ -128,6 +133,10 @@ struct HeatMap {
   bool upward = false;  // the first row is the lowest, as in a diagram that flows up
   // `place` returns the place of a row, counted from the top; or the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
+  // `share` is where a value stands between the palest and the full colour.
+  float share(float value) const {
+    return log ? std::log(value / least) / std::log(full / least) : value / full;
+  }
 };
 
 struct RiverBand {

@@ -88,6 +88,11 @@ void put_cells(std::string& out, const PlotSpec& plot) {
     else
       fmt::format_to(put, "{},{},{:.9g}\n", row + 1, column + 1, h.cells[i]);
   }
+  for (size_t row = 0; row < h.beside.size(); ++row)
+    if (std::isfinite(h.beside[row]))
+      fmt::format_to(put, "{:.9g},{},{:.9g}\n",
+                     middle(plot.y, h.upward ? row : size_t(h.rows) - 1 - row, h.rows),
+                     csv_field(h.beside_label), h.beside[row]);
 }
 
 void describe(std::string& out, const River& river) {

@@ -77,8 +77,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
   for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
   direction_.resize(width_);
-  const size_t side = std::min(longest, width_);
-  gram_.reserve(side * side);
+  rank_room_.reserve(longest, width_);
   make_room_for_heads(sequences);
   components_.resize(sublayers_.size() + 1);
   for (auto& component : components_) component.reserve(count * width_);
@@ -256,7 +255,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   *number++ = variance(x_);
   number_extreme(number);
   number += 2;
-  *number++ = effective_rank();
+  *number++ = effective_rank(y_, tokens_per_sequence_, width_, rank_room_);
   if (s.probabilities != kNone) number = number_heads(s, number);
   carry_components(s);
   double* sum = number++;

@@ -10,6 +10,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
+#include "training/measure/spectrum/effective_rank.h"
 #include "training/measure/stream_shares.h"
 
 namespace normscope {
@@ -122,7 +123,6 @@ class LiveMeasurements {
   void make_room_for_heads(int32_t sequences);
   void lay_out_heads(const Sublayer& s, int32_t layer);
   void number_extreme(double* number);
-  double effective_rank();
   double* number_heads(const Sublayer& s, double* number);
   double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
   double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;
@@ -140,7 +140,7 @@ class LiveMeasurements {
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
   std::vector<float> direction_, factor_;
-  std::vector<float> gram_;  ///< products of a sequence's rows, or of its columns where these are fewer
+  EffectiveRankRoom rank_room_;
   std::vector<float> queries_, keys_, position_, distances_;  ///< of the attention being measured
   StreamShares streams_;
   std::vector<float> read_, carry_, write_;  ///< weights of several streams

@@ -1,4 +1,4 @@
-// The part of LiveMeasurements that looks for extremes in a state, and at its rank: see step_metrics.h.
+// The part of LiveMeasurements that looks for extremes in a state: see step_metrics.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,12 +16,6 @@ double median_of(std::vector<float>& numbers) {
   const auto upper = static_cast<double>(*middle);
   if (numbers.size() % 2 == 1) return upper;
   return (upper + static_cast<double>(*std::max_element(numbers.begin(), middle))) / 2;
-}
-
-/// `add_products` adds to sums (n,n) the products of all pairs of the n numbers at x.
-void add_products(const float* x, size_t n, float* sums) {
-  for (size_t i = 0; i < n; ++i)
-    for (size_t j = 0; j < n; ++j) sums[i * n + j] += x[i] * x[j];
 }
 
 }  // namespace
@@ -42,31 +36,6 @@ void LiveMeasurements::number_extreme(double* number) {
   const double median = median_of(factor_);
   if (median > 0) number[0] = largest / median;
   number[1] = static_cast<double>(at / width_ % tokens_per_sequence_ + 1);
-}
-
-/// `effective_rank` is that of the state in y_. Y Y' and Y' Y have the same eigenvalues but for zeros: the smaller one is
-/// computed. It uses factor_, which only norms fill later.
-double LiveMeasurements::effective_rank() {
-  const size_t tokens = tokens_per_sequence_, side = std::min(tokens, width_), sequences = rows_ / tokens;
-  double sum = 0;
-  for (size_t s = 0; s < sequences; ++s) {
-    const float* y = &y_[s * tokens * width_];
-    gram_.assign(side * side, 0.0f);  // within the reserved capacity
-    if (tokens < width_) {
-      factor_.resize(tokens);
-      for (size_t c = 0; c < width_; ++c) {
-        for (size_t t = 0; t < tokens; ++t) factor_[t] = y[t * width_ + c];
-        add_products(factor_.data(), tokens, gram_.data());
-      }
-    } else {
-      for (size_t t = 0; t < tokens; ++t) add_products(y + t * width_, width_, gram_.data());
-    }
-    double trace = 0, squares = 0;
-    for (size_t i = 0; i < side; ++i) trace += static_cast<double>(gram_[i * side + i]);
-    for (const float v : gram_) squares += static_cast<double>(v) * static_cast<double>(v);
-    sum += trace * trace / squares;
-  }
-  return sum / static_cast<double>(sequences);
 }
 
 }  // namespace normscope

@@ -20,10 +20,15 @@
 
 namespace normscope::records {
 
-/// `StatField` is a log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp).
+/// `StatField` is a log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp), `head_suffix` that of
+/// a single head, "L03.attn.head.2"; empty: heads have none.
 struct StatField {
   std::string_view key, suffix;
   const char* words;  ///< "gradient norms", in sentences; null: not missed where a log has none
+  std::string_view head_suffix = {};
+  std::string_view suffix_of(std::string_view name) const {
+    return head_suffix.empty() || name.find(".head.") == name.npos ? suffix : head_suffix;
+  }
 };
 inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient norms"},
                                             {"update_norm", ".update_norm", "update norms"},
@@ -31,8 +36,11 @@ inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradien
                                             {"mean_square", ".mean_square", "hidden states"},
                                             {"branch_variance", ".branch.variance", nullptr},
                                             {"input_variance", ".input.variance", nullptr},
-                                            {"share", "", nullptr}};
-inline constexpr int32_t kHiddenField = 3;
+                                            {"share", "", nullptr},
+                                            {"attention_entropy", ".attention_entropy", nullptr, ".entropy"},
+                                            {"largest_logit", ".largest_logit", nullptr, ".logit"},
+                                            {"first_mass", ".first_mass", nullptr, ".first_mass"}};
+inline constexpr int32_t kHiddenField = 3, kFirstOfAttention = 7;
 
 /// `LogStat` is a number of a step, with its field and name.
 struct LogStat {

@@ -137,9 +137,9 @@ std::vector<StatInfo> RunBuilder::layout() const {
   for (const Column& column : columns_) {
     TensorName tensor = column.tensor;
     if (tensor.output && !tensor.ours && pre) tensor.part = "ffn.sum";
-    const std::string_view suffix = kStatFields[column.field].suffix;
     std::string name = column.name;
     if (tensor.known()) name = engine_name(tensor, both);
+    const std::string_view suffix = kStatFields[column.field].suffix_of(name);
     name += suffix;
     if (taken[name]++ > 0) name = fmt::format("{}{}", column.name, suffix);
     stats.push_back({std::move(name), tensor.layer});

@@ -342,4 +342,27 @@ std::vector<UpdateNumbers> next_update(const Run& run) {
   return all;
 }
 
+std::vector<MatrixSpectra> next_spectra(const Run& run) {
+  const std::unique_ptr<Run> copy = run.fork(run.spec());
+  copy->measure_live(false);
+  const std::vector<int32_t>& trained = copy->program().data().parameter_order;
+  std::vector<std::vector<float>> before;
+  for (const int32_t p : trained) before.push_back(copy->store().read(p));
+  copy->step();
+  std::vector<MatrixSpectra> all;
+  for (size_t i = 0; i < trained.size(); ++i) {
+    const ParameterInfo& info = copy->store().parameters()[static_cast<size_t>(trained[i])];
+    const auto rows = static_cast<size_t>(info.shape.rows()), cols = static_cast<size_t>(info.shape.cols());
+    if (info.shape.rank != 2 || std::min(rows, cols) < 2) continue;
+    std::vector<double> weights(before[i].begin(), before[i].end()), update(weights.size());
+    const std::vector<float> after = copy->store().read(trained[i]);
+    for (size_t n = 0; n < update.size(); ++n) update[n] = static_cast<double>(after[n]) - weights[n];
+    all.push_back({info.name,
+                   info.layer,
+                   {singular_values(std::move(update), rows, cols)},
+                   {singular_values(std::move(weights), rows, cols)}});
+  }
+  return all;
+}
+
 }  // namespace normscope

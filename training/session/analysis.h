@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "training/measure/spectrum/singular_values.h"
 #include "training/run/run.h"
 
 namespace normscope {
@@ -75,5 +76,17 @@ struct UpdateNumbers {
   double spike_ratio = 0, update_cosine = 0;
 };
 std::vector<UpdateNumbers> next_update(const Run& run);
+
+/// `MatrixSpectra` are the singular values of what the next step adds to a matrix, beside those of the matrix that the
+/// step begins with. Every matrix that trains has a row. The step is taken on a copy of the run. Its numbers are
+/// differences of float32 weights, so that singular values below 1e-7 of the largest weight are rounding.
+struct MatrixSpectra {
+  std::string name;  ///< "L03.ffn.w2", "emb.tokens"
+  int32_t layer = 0;
+  Spectrum update, weights;
+  /// `ratio` is the update-to-weight ratio, of Frobenius norms.
+  double ratio() const { return update.norm() / weights.norm(); }
+};
+std::vector<MatrixSpectra> next_spectra(const Run& run);
 
 }  // namespace normscope

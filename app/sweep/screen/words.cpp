@@ -116,7 +116,8 @@ std::string cell_sentence(const Cell& cell) {
 
 std::string predicted_sentence(const Cell& cell) {
   const theory::AtStart& at = cell.predicted;
-  if (!at.objection.empty()) return capitalised(words::say("sweep.no_prediction", {{"why", at.objection}}));
+  if (!at.objection.empty())
+    return capitalised(words::say("sweep.no_prediction", {{"why", words::spoken(at.objection)}}));
   if (!std::isfinite(at.cosine)) return words::say("sweep.cell.not_trained");
   return words::say("sweep.cell.predicted", {{"cosine", value_text(cell, Metric::PredictedCosine)},
                                              {"gradient", value_text(cell, Metric::PredictedGradient)}});

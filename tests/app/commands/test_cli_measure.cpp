@@ -57,6 +57,15 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   const json update = measured(run + " --what update");
   CHECK(value_of(update, "layer", "L02", "spike_ratio") > 0.1);
   CHECK(std::abs(value_of(update, "layer", "emb", "update_cosine")) < 1);
+  const json spectrum = measured(run + " --what spectrum");
+  CHECK(spectrum["rows"].size() >= 12);
+  for (const json& row : spectrum["rows"]) {
+    INFO(row["matrix"]);
+    CHECK(double(row["ratio"]) ==
+          Approx(double(row["update"]["norm"]) / double(row["weights"]["norm"])).epsilon(1e-9));
+    CHECK(row["update"]["singular_values"].size() == row["weights"]["singular_values"].size());
+    CHECK(double(row["update"]["stable_rank"]) <= double(row["update"]["effective_rank"]));
+  }
   const json gradients = measured(run + " --what gradients --batches 3");
   CHECK(gradients["batches"] == 3);
   CHECK(value_of(gradients, "parameter", "L01.ffn.w2", "norm_of_mean") <
@@ -65,8 +74,8 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   CHECK(concentration["asked_epsilon"] == 0.2);
   CHECK(concentration["rows"].size() == 4);
 
-  for (const char* what :
-       {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate", "update", "loss"}) {
+  for (const char* what : {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate",
+                           "update", "spectrum", "loss"}) {
     const Outcome table = run_program("measure " + run + " --what " + what);
     INFO(what);
     CHECK(table.code == 0);

@@ -98,6 +98,12 @@ TEST_CASE("the log is JSON lines with the documented fields") {
           gains[name.substr(0, 3)] += norm.get<double>() > 0;
       CHECK(gains == std::map<std::string, int>{{"L01", 2}, {"L02", 2}});
       CHECK_FALSE(steps[i]["mean_square"].empty());
+      const json &logits = steps[i]["largest_logit"], &masses = steps[i]["first_mass"];
+      CHECK(logits["L02.attn"].get<double>() ==
+            std::max(logits["L02.attn.head.1"].get<double>(), logits["L02.attn.head.2"].get<double>()));
+      CHECK(masses["L01.attn"].get<double>() ==
+            Approx((masses["L01.attn.head.1"].get<double>() + masses["L01.attn.head.2"].get<double>()) / 2));
+      CHECK(steps[i]["attention_entropy"].size() == 2 * (1 + 2));
     }
     CHECK(steps.back().contains("validation"));
     CHECK_FALSE(steps.front().contains("validation"));

@@ -84,4 +84,53 @@ TEST_CASE("networks without a residual stream have both numbers of every layer")
   }
 }
 
+TEST_CASE("a plot of attention over time shows the heads of one layer, and names the highest at the cursor") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  REQUIRE(view->runs[0].spec->model.heads == fixture::kHeads);
+  PlotOptions options;
+  options.step = 100;
+  const auto layers = over_time_plots(*view, data, options, Metric::LargestLogit);
+  options.heads_of = 4;  // the fifth layer
+  const auto heads = over_time_plots(*view, data, options, Metric::LargestLogit);
+  REQUIRE(heads.size() == 3);
+  REQUIRE(heads[1].series.size() == fixture::kHeads);
+  CHECK(heads[1].series[0].id == "head 1");
+  CHECK(heads[1].series[0].y[99] == 6.f);
+  CHECK(heads[1].series[2].y[99] == 7.f);
+  CHECK(heads[1].series[2].y[99] == layers[1].series[4].y[99]);  // the layer's is its highest head's
+  CHECK(heads[1].sentence == "B: head 3 of layer 5 is highest, at 7.");
+  CHECK(heads[1].note == "one line per head of layer 5");
+  CHECK(heads[1].id != layers[1].id);  // the name of its files
+  const auto entropy = over_time_plots(*view, data, options, Metric::AttentionEntropy);
+  CHECK(entropy[0].series[3].y[99] == Approx(3.0 - 0.5 + 0.4));
+  CHECK(over_time_plots(*view, data, options, Metric::FirstMass)[0].series[0].y[99] == Approx(0.36));
+
+  // Other numbers are not those of heads, and a run without that layer has no lines.
+  CHECK(over_time_plots(*view, data, options, Metric::Gradient)[0].series.size() == 6);
+  options.heads_of = 6;
+  CHECK(over_time_plots(*view, data, options, Metric::LargestLogit)[0].series.empty());
+}
+
+TEST_CASE("the Lab chooses the layer whose heads are shown, where heads have the number") {
+  fixture::LabDriver lab(fixture::lab_view());
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
+  const auto choose = [&](const char* name, const std::string& value) {
+    lab.driver.click(name);
+    lab.driver.frames(3);
+    lab.driver.click(std::string(name) + "/" + value);
+    lab.driver.frames(3);
+  };
+  choose("plot/gradient-over-time/quantity", "first-mass");
+  REQUIRE(lab.ui.registry().find("plot/heads"));
+  CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
+  choose("plot/heads", "2");
+  CHECK(lab.state.screens.lab.shown().heads_of == 1);
+  choose("plot/heads", "layers");
+  CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
+  choose("plot/gradient-over-time/quantity", "gradient");
+  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
+}
+
 }  // namespace normscope::test_update_plots

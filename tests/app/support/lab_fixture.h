@@ -21,6 +21,8 @@ struct LabShape {
   bool fork = false;  // with a run D, forked from A at step 150
 };
 
+constexpr int kHeads = 4;  // of the default comparison
+
 // `loss_at` is the loss of run 0..2 at a step, with a small regular ripple for noise.
 inline double loss_at(int run, int step) {
   const double ripple = 0.05 * std::sin(step * 1.7 + run) + 0.03 * std::sin(step * 0.63 + 2 * run);
@@ -60,6 +62,9 @@ inline std::vector<StatInfo> stat_layout(int layers) {
       if (sub == 0)
         for (const char* number : {"attention_entropy", "largest_logit", "first_mass"})
           stats.push_back({fmt::format("{}.{}", name, number), layer});
+      for (int head = 1; sub == 0 && head <= kHeads; ++head)
+        for (const char* number : {"entropy", "logit", "first_mass"})
+          stats.push_back({fmt::format("{}.head.{}.{}", name, head, number), layer});
       const int i = 2 * (layer - 1) + sub + 1;
       stats.push_back({fmt::format("beta2.{}.sum", i), layer});
       for (int j = 0; j <= i; ++j) stats.push_back({fmt::format("beta2.{}.{}", i, j), layer});
@@ -96,6 +101,10 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
           stats.push_back(number);
         if (sub == 0)
           for (double number : {3.0 - 0.1 * layer - 0.3 * run, 2.0 + layer, 0.1 + 0.05 * layer})
+            stats.push_back(number);
+        for (int head = 1; sub == 0 && head <= kHeads; ++head)  // the third has the largest logit
+          for (double number : {3.0 - 0.1 * layer - 0.3 * run + 0.1 * head,
+                                2.0 + layer - 0.5 * std::abs(head - 3), 0.1 + 0.05 * layer + 0.01 * head})
             stats.push_back(number);
         const int i = 2 * (layer - 1) + sub + 1;
         double sum = 0;

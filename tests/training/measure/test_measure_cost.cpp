@@ -12,9 +12,11 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
+#include "training/measure/spectrum/effective_rank.h"
 #include "training/measure/update_metrics.h"
 
 using namespace normscope;
@@ -27,15 +29,35 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+enum class Probed { Nothing, Streams, Everything };
+
 struct Trained {
-  Trained(const ModelConfig& config, bool probes)
+  Trained(const ModelConfig& config, Probed probed)
       : backend(make_cpu_backend(1)), store(*backend), tape(store) {
-    model = record_transformer(tape, config, {.batch = 16, .sequence = config.sequence, .probes = probes});
+    model = record_transformer(
+        tape, config, {.batch = 16, .sequence = config.sequence, .probes = probed == Probed::Everything});
+    if (probed == Probed::Streams && !config.stack().streams.of_depth()) probe_streams();
     store.materialize(3);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true}));
     const Batch batch = random_batch(config, 16, config.sequence, 9);
     std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
     std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
+  }
+  /// `probe_streams` asks for the gradient of each of several streams, and for nothing else (engine/model/stream_parts.h).
+  void probe_streams() {
+    for (const SublayerValues& s : model.sublayers) {
+      const int32_t count = s.second != kNone ? 2 : s.streams == kNone ? 0 : streams_of(s);
+      for (int32_t i = 1; i <= count; ++i) {
+        const bool apart = s.second != kNone;
+        const ProbeSpec part{ProbeKind::MeanSquare, apart ? 0 : i - 1, apart ? 1 : count};
+        tape.probe({s.name + ".stream." + std::to_string(i) + ".gradient_square", part,
+                    apart ? (i == 1 ? s.output : s.second) : s.streams, true, 1, kNone});
+        ++asked;
+      }
+    }
+  }
+  int32_t streams_of(const SublayerValues& s) const {
+    return static_cast<int32_t>(tape.value(s.streams).shape[2]);
   }
   double step() {
     const double begin = thread_seconds();
@@ -48,19 +70,42 @@ struct Trained {
   Tape tape;
   ModelValues model;
   std::unique_ptr<Program> program;
+  int32_t asked = 0;  ///< gradients of streams
 };
+
+ModelConfig first_comparison() {
+  ModelConfig config;
+  config.vocabulary = 29;
+  return config;
+}
+
+Batch one_row(const ModelConfig& config) {
+  Batch row(1, config.sequence);
+  for (size_t t = 0; t < row.tokens.size(); ++t) row.tokens[t] = static_cast<int32_t>(t % 29);
+  return row;
+}
+
+/// `seconds_of_ranks` is what the effective ranks of the last measured sequence take by themselves.
+double seconds_of_ranks(const Look& look, EffectiveRankRoom& room, double& sum) {
+  std::vector<std::vector<float>> states;
+  for (const SublayerValues& s : look.values().sublayers) states.push_back(look.read(s.output));
+  const Shape& shape = look.shape(look.values().sublayers.front().output);
+  const double begin = thread_seconds();
+  for (const std::vector<float>& y : states)
+    sum += effective_rank(y, static_cast<size_t>(shape[1]), static_cast<size_t>(shape[2]), room);
+  return thread_seconds() - begin;
+}
 
 }  // namespace
 
 TEST_CASE("cost of measuring every step", "[.bench][slow]") {
-  ModelConfig config;  // of the Lab's first comparison
-  config.vocabulary = 29;
+  ModelConfig config = first_comparison();
   for (Placement placement : {Placement::Post, Placement::Pre}) {
     set_placement(config, placement);
-    Trained with(config, true), without(config, false);
-    Batch row(1, config.sequence);
-    for (size_t t = 0; t < row.tokens.size(); ++t) row.tokens[t] = static_cast<int32_t>(t % 29);
-    Look sequence(with.store, config, row);
+    Trained with(config, Probed::Everything), without(config, Probed::Nothing);
+    Look sequence(with.store, config, one_row(config));
+    EffectiveRankRoom room;
+    double ranks = 1, sum = 0;
     std::vector<double> numbers(sequence.layout().size());
     UpdateMeasurements updates(with.program->data());
     std::vector<double> changes(updates.layout().size());
@@ -78,12 +123,48 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
       updated = std::min(updated, between - begin + kept);
       sequence.measure(numbers);
       measured = std::min(measured, thread_seconds() - between);
+      ranks = std::min(ranks, seconds_of_ranks(sequence, room, sum));
     }
-    fmt::print("{}: step {:.2f} ms, probes {:.1f} %, measurements {:.1f} %, updates {:.2f} %\n",
-               to_string(placement), 1e3 * bare, 100 * (probed / bare - 1), 100 * measured / bare,
-               100 * updated / bare);
+    fmt::print(
+        "{}: step {:.2f} ms, probes {:.1f} %, measurements {:.1f} %, of these effective ranks {:.2f} %, "
+        "updates {:.2f} %\n",
+        to_string(placement), 1e3 * bare, 100 * (probed / bare - 1), 100 * measured / bare,
+        100 * ranks / bare, 100 * updated / bare);
+    CHECK(std::isfinite(sum));
     std::fflush(stdout);
     for (const auto* all : {&numbers, &changes})
       CHECK(std::all_of(all->begin(), all->end(), [](double v) { return std::isfinite(v); }));
+  }
+}
+
+TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
+  ModelConfig config = first_comparison();
+  set_placement(config, Placement::Pre);
+  Trained pre(config, Probed::Nothing);
+  for (Placement placement :
+       {Placement::ResiDual, Placement::Siamese, Placement::HyperConnections, Placement::ManifoldHyper,
+        Placement::AttentionResiduals, Placement::DepthAverages}) {
+    set_placement(config, placement);
+    Trained bare(config, Probed::Nothing), streams(config, Probed::Streams), all(config, Probed::Everything);
+    Look sequence(all.store, config, one_row(config));
+    std::vector<double> numbers(sequence.layout().size());
+    double one = 1, several = 1, gradients = 1, probed = 1, measured = 1;  // seconds, the least of all
+    for (int i = 0; i < 25; ++i) {
+      one = std::min(one, pre.step());
+      several = std::min(several, bare.step());
+      gradients = std::min(gradients, streams.step());
+      probed = std::min(probed, all.step());
+      const double begin = thread_seconds();
+      sequence.measure(numbers);
+      measured = std::min(measured, thread_seconds() - begin);
+    }
+    fmt::print(
+        "{}: step {:.2f} of Pre-LN's ({:.2f} ms); of its own step {} gradients of streams {:.2f} %, "
+        "all probes {:.1f} %, measurements {:.1f} %\n",
+        to_string(placement), several / one, 1e3 * several, streams.asked, 100 * (gradients / several - 1),
+        100 * (probed / several - 1), 100 * measured / several);
+    std::fflush(stdout);
+    CHECK(std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); }));
+    CHECK(std::isfinite(streams.program->stats().back()));
   }
 }

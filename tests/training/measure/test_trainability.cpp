@@ -59,6 +59,14 @@ AtStart measured(ModelConfig config, const Task& task) {
     std::vector<double> all(live.layout().size());
     live.measure(all);
     const SublayerValues& last = model.sublayers.back();
+    mean.sublayers.resize(model.sublayers.size());
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t s = 0; s < model.sublayers.size(); ++s) {
+        if (live.layout()[i].name == model.sublayers[s].name + ".input.variance")
+          mean.sublayers[s].stream += all[i] / kSeeds;
+        if (live.layout()[i].name == model.sublayers[s].name + ".branch.variance")
+          mean.sublayers[s].branch += all[i] / kSeeds;
+      }
     for (size_t i = 0; i < all.size(); ++i)
       if (live.layout()[i].name == last.name + ".token_cosine") mean.cosine += all[i] / kSeeds;
     const auto name = [&](ValueId value) { return tape.value(value).name; };
@@ -81,6 +89,17 @@ std::shared_ptr<const Task> text() {
 }  // namespace
 
 double factor(double a, double b) { return std::max(a / b, b / a); }
+
+/// `off_by` is the factor by which the worst sub-layer misses; branches that start at zero have none.
+double off_by(const AtStart& predicted, const AtStart& real, double SublayerAtStart::*what) {
+  REQUIRE(predicted.sublayers.size() == real.sublayers.size());
+  double worst = 1;
+  for (size_t s = 0; s < real.sublayers.size(); ++s) {
+    const double a = predicted.sublayers[s].*what, b = real.sublayers[s].*what;
+    if (a > 0 || b > 1e-12) worst = std::max(worst, factor(a, b));
+  }
+  return worst;
+}
 
 TEST_CASE("the table of trainability", "[.][trainability-table]") {
   const auto task = text();
@@ -123,6 +142,8 @@ TEST_CASE("mean field predicts the start of every placement that it speaks of", 
         CHECK(std::fabs(predicted.cosine - real.cosine) < 0.06);
         CHECK(factor(predicted.square, real.square) < 1.15);
         CHECK(factor(predicted.gradient, real.gradient) < 1.2);
+        CHECK(off_by(predicted, real, &SublayerAtStart::stream) < 1.2);
+        CHECK(off_by(predicted, real, &SublayerAtStart::branch) < (placement == Placement::None ? 1.7 : 1.4));
       }
   }
   CHECK(placements == 13);
@@ -153,6 +174,10 @@ TEST_CASE("the mean field of a neighbouring placement misses", "[theory][slow]")
   CHECK(factor(as_pre.gradient, post.gradient) > 2);
   CHECK(std::fabs(as_post.cosine - pre.cosine) > 0.25);
   CHECK(factor(as_post.gradient, pre.gradient) > 2);
+  CHECK(off_by(as_pre, post, &SublayerAtStart::stream) > 4);
+  CHECK(off_by(as_post, pre, &SublayerAtStart::stream) > 4);
+  const AtStart peri = measured(decoder(Placement::Peri, 12, 1), *task);
+  CHECK(off_by(as_pre, peri, &SublayerAtStart::branch) > 2);
 }
 
 TEST_CASE("the shares of keys have their closed forms", "[theory]") {

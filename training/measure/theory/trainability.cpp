@@ -54,8 +54,9 @@ struct Pass {
   double enter = 1, before = 1, after = 1, stream = 1;  ///< what each norm divided by; 1: there is none
   double gain = 0;              ///< variance that the branch's matrices give a unit input
   double skip = 1, branch = 1;  ///< squared scales
-  double logits = 0;            ///< variance of the logits among a query's keys
-  double cosine = 0;            ///< of what the branch reads
+  SublayerAtStart joined = {};
+  double logits = 0;  ///< variance of the logits among a query's keys
+  double cosine = 0;  ///< of what the branch reads
   KeyShares::Shares keys = {};
 };
 
@@ -136,6 +137,7 @@ void Walk::pass(const Wiring& wiring, bool attends) {
   to.after = wiring.after == NormKind::None || branch.square == 0 ? 1 : divide(branch, wiring.after);
   to.branch = wiring.branch.value * wiring.branch.value;
   state_.scale(to.skip);
+  to.joined = {state_.square, to.branch * branch.square};
   state_.square += to.branch * branch.square;
   state_.covariance += to.branch * branch.covariance;
   to.stream = divide(state_, wiring.stream);
@@ -179,7 +181,9 @@ AtStart Walk::run() {
   }
   double logits = 0;
   for (const Pass& of : passes_) logits = std::max(logits, of.logits);
-  return {state_.cosine(), state_.square, std::sqrt(gradient.square), logits};
+  AtStart result{state_.cosine(), state_.square, std::sqrt(gradient.square), logits};
+  for (const Pass& of : passes_) result.sublayers.push_back(of.joined);
+  return result;
 }
 
 constexpr const char* kOtherNorm =

@@ -17,6 +17,12 @@ namespace normscope::theory {
 /// keys, and which ones decides.
 inline constexpr double kMostLogits = 16;
 
+/// `SublayerAtStart` has the mean squares of what meets where a branch joins, scales included, as live measurements take
+/// their variances.
+struct SublayerAtStart {
+  double stream = 0, branch = 0;
+};
+
 /// `AtStart` is what mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
 /// hold, which `objection` then names: "the activation is not ReLU".
 struct AtStart {
@@ -29,6 +35,7 @@ struct AtStart {
                ///< the last layer
   double logits = cosine;  ///< largest variance of attention's logits among a query's keys
   std::string objection{};
+  std::vector<SublayerAtStart> sublayers{};  ///< attention of layer 1, its feed-forward network, and so on
 };
 
 /// `at_start` follows states up and gradients down. `same_token` is how often two places hold the same symbol

@@ -1,0 +1,201 @@
+// This file makes the plots over time, a strip a run: a line for each layer, or for each head of one. See plot_specs.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+
+namespace normscope::panels {
+namespace {
+
+using namespace view;
+using namespace plot;
+using Series = plot::Series;  // not the history's
+
+// `linear_axis` reaches from 0, or from below where values are negative, to a little above the largest.
+void linear_axis(Axis& axis, double lowest, double hi) {
+  axis.lo = std::min(0.0, lowest * 1.08);
+  axis.hi = hi > 0 ? hi * 1.08 : 1;
+  axis.max_ticks = 3;
+}
+
+// `layer_id` names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
+std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
+
+// `newest_until` returns a line's value at the last point up to a step; NaN where there is none.
+float newest_until(const Series& s, int step) {
+  const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
+  if (end == s.x.values.begin()) return std::numeric_limits<float>::quiet_NaN();
+  return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
+}
+
+// `at_cursor` returns the value of a layer's line at the cursor.
+float at_cursor(const PlotSpec& plot, int layer, int step) {
+  const std::string id = layer_id(layer);
+  for (const Series& s : plot.series)
+    if (s.id == id) return newest_until(s, step);
+  return std::numeric_limits<float>::quiet_NaN();
+}
+
+// `was_apart` says whether the first and the last layer were ever this many times apart.
+bool was_apart(const std::vector<Series>& layers, double times) {
+  if (layers.size() < 2) return false;
+  const Column &first = layers.front().y, &last = layers.back().y;
+  for (size_t k = 0; k < std::min(first.size(), last.size()); ++k)
+    if (usable(first[k]) && usable(last[k]) &&
+        (double(last[k]) > times * first[k] || double(first[k]) > times * last[k]))
+      return true;
+  return false;
+}
+
+// `add_line` draws a line that has no name yet; `range` grows to hold it.
+void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range) {
+  range.add(line->span().lowest_positive);
+  range.add(line->span().highest);
+  Series s;
+  s.x = Column(line->x);
+  s.y = Column(line->y);
+  s.x.owner = line;
+  s.y.owner = line;
+  s.width = ui::line::depth;
+  s.end_label = false;
+  s.end_marker = false;
+  plot.series.push_back(std::move(s));
+}
+
+// `add_layer_lines` draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
+void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
+                     const PlotOptions& options, Range& range, double& lowest) {
+  const int layers = layers_of(run, options.side);
+  for (int layer = 0; layer < layers; ++layer) {
+    const auto line = over_time(data, run, metric, options.matrix, layer, options.side);
+    if (line->empty()) continue;
+    lowest = std::min(lowest, double(line->span().lowest));
+    add_line(plot, line, range);
+    Series& s = plot.series.back();
+    s.id = layer_id(layer);
+    s.name = words::say("plots.layer", {{"layer", layer + 1}});
+    s.ink = Ink::depth(layer, layers);
+  }
+}
+
+// `add_head_lines` draws a line for each head of options.heads_of over the steps, where the run has that layer.
+void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
+                    const PlotOptions& options, Range& range, double& lowest) {
+  const int layer = *options.heads_of, heads = run.spec->model.heads;
+  if (layer >= layers_of(run, options.side) || !has_stream(run)) return;
+  for (int head = 0; head < heads; ++head) {
+    const auto line = data.stat(run, head_stat(metric, layer + 1, head + 1, prefix_of(run, options.side)));
+    if (line->empty()) continue;
+    lowest = std::min(lowest, double(line->span().lowest));
+    add_line(plot, line, range);
+    Series& s = plot.series.back();
+    s.id = fmt::format("head {}", head + 1);
+    s.name = words::say("plots.head", {{"head", head + 1}});
+    s.ink = Ink::depth(head, heads);
+  }
+  // The plot says which head is largest at the cursor, as that is the one to look at.
+  const Series* largest = nullptr;
+  float most = 0;
+  for (const Series& s : plot.series)
+    if (const float v = newest_until(s, options.step); std::isfinite(v) && (!largest || v > most)) {
+      largest = &s;
+      most = v;
+    }
+  if (!largest) return;
+  plot.sentence = words::say("plots.heads.largest", {{"run", whose(run, options.side)},
+                                                     {"head", largest->name},
+                                                     {"layer", layer + 1},
+                                                     {"value", ui::number(most, 3)}});
+  plot.notes.push_back({double(options.step), most, "", largest->name, {Ink::Role::Ink2, 0, 1}, 10, 18});
+}
+
+// `say_spread` says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
+void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
+  const int layers = layers_of(run, options.side);
+  std::vector<float> now;
+  for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
+  const double spread = spread_of(now);
+  const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
+  if (less && spread >= 10 && plot.series.size() > 1) {
+    Series &bottom = plot.series.front(), &top = plot.series.back();
+    top.letter = std::exchange(top.name, {});
+    top.end_label = true;
+    bottom.letter = std::exchange(bottom.name, {});
+    bottom.end_label = true;
+    (less->first ? bottom : top).name = words::say("plots.less", {{"times", less->times}});
+    plot.sentence = words::say("plots.said", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
+  } else if (spread > 0) {
+    const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
+    const std::string text =
+        words::say(recovered ? "plots.recovered" : "plots.spread",
+                   {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
+    plot.sentence = text;
+    const float y = now[now.size() / 2];
+    plot.notes.push_back(
+        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::Ink2, 0, 1}, 10, 18});
+  }
+}
+
+}  // namespace
+
+std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
+                                      Metric metric) {
+  std::vector<PlotSpec> plots;
+  const MetricInfo& about = info(metric);
+  const bool heads = options.heads_of && of_heads(metric), map = options.map && of_map(metric);
+  Range range;
+  double lowest = 0;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    PlotSpec plot;
+    put_title(plot, about, about.over_time);
+    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
+    plot.note = words::say(about.log ? "plots.note_lines_log" : "plots.note_lines");
+    if (heads) {
+      plot.id = fmt::format("{}-heads-{}-{}", about.id, *options.heads_of + 1, run.letter);
+      plot.note = words::say("plots.heads.note", {{"layer", *options.heads_of + 1}});
+    }
+    plot.x.lo = 0;
+    plot.x.hi = steps_shown(view);
+    plot.x.label = words::say("plots.axis.step");
+    plot.x.integer = true;
+    plot.x.max_ticks = 7;
+    plot.x.show_labels = i + 1 == view.runs.size();
+    plot.tile = colour_of(run);
+    plot.pad_top = 4;
+    plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+    plot.y.label = of_run(axis_of(view, about, options.matrix), run);
+    if (map) {
+      plot.id = fmt::format("{}-map-{}", about.id, run.letter);
+      plot.note = words::say("plots.map.note");
+    } else if (heads) {
+      add_head_lines(plot, data, run, metric, options, range, lowest);
+    } else {
+      add_layer_lines(plot, data, run, metric, options, range, lowest);
+      say_spread(plot, run, metric, options);
+    }
+    plot.cursor = Cursor{double(options.step), ""};
+    plots.push_back(std::move(plot));
+  }
+  for (PlotSpec& plot : plots) {
+    plot.hover = options.hover_step;
+    if (map) continue;
+    if (!about.log) {
+      linear_axis(plot.y, lowest, range.hi);
+      plot.y.max_ticks = 2;
+      continue;
+    }
+    log_axis(plot.y, range.lo, range.hi);
+  }
+  if (map) put_maps(plots, view, data, options, metric);
+  return plots;
+}
+
+}  // namespace normscope::panels

@@ -1,0 +1,126 @@
+// These tests cover the maps of variances over time: their cells, their colours, and what theory says beside them.
+#include <cmath>
+#include <memory>
+
+#include "app/panels/plot_specs.h"
+#include "app/plot/plot.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "catch.hpp"
+#include "training/measure/theory/trainability.h"
+
+namespace normscope::test_variance_maps {
+
+using namespace normscope::panels;
+
+/// `known_text` is the fixture's Lab with a text whose symbols repeat as often as the built-in one's.
+std::shared_ptr<LabView> known_text() {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  view->agreement.token = 0.07;
+  return view;
+}
+
+PlotOptions as_map() {
+  PlotOptions options;
+  options.step = 214;
+  options.map = true;
+  return options;
+}
+
+float cell(const plot::HeatMap& heat, int row, int column) {
+  return heat.cells[static_cast<size_t>(row * heat.columns + column)];
+}
+
+TEST_CASE("a map has a row for each sub-layer, and a column only where the run has been") {
+  view::LabData data;
+  const auto view = known_text();
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  REQUIRE(maps.size() == 3);
+  for (const plot::PlotSpec& plot : maps) {
+    REQUIRE(plot.heat);
+    CHECK(plot.heat->rows == 12);
+    CHECK(plot.series.empty());
+    CHECK(plot.heat->full == maps[0].heat->full);  // one scale for all runs
+    CHECK(std::isfinite(cell(*plot.heat, 11, plot.heat->columns * 213 / 300)));
+    CHECK(std::isnan(cell(*plot.heat, 11, plot.heat->columns * 220 / 300)));
+  }
+  CHECK(cell(*maps[2].heat, 0, 0) == 2);   // the fixture's Pre-LN stream grows by one a layer
+  CHECK(cell(*maps[2].heat, 10, 9) == 7);  // attention of layer 6
+  CHECK(cell(*maps[0].heat, 10, 9) == 1);
+  const auto branches = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
+  CHECK(cell(*branches[1].heat, 3, 50) == 0.5f);
+  CHECK(branches[0].id != maps[0].id);
+  // Without the choice, and of other numbers, the lines stay.
+  CHECK_FALSE(over_time_plots(*view, data, {}, Metric::BranchVariance)[0].heat);
+  CHECK_FALSE(over_time_plots(*view, data, as_map(), Metric::Gradient)[0].heat);
+}
+
+TEST_CASE("the colours of a map are even in the logarithm") {
+  plot::HeatMap heat;
+  heat.log = true;
+  heat.least = 0.1f;
+  heat.full = 10;
+  CHECK(heat.share(0.1f) == 0);
+  CHECK(heat.share(1) == Approx(0.5));
+  CHECK(heat.share(10) == Approx(1));
+  heat.log = false;
+  CHECK(heat.share(1) == Approx(0.1));
+}
+
+TEST_CASE("beside a map stands theory's start, of the placement that the run has") {
+  view::LabData data;
+  const auto view = known_text();
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  const theory::AtStart pre = theory::at_start(view->runs[2].spec->model, 0.07);
+  REQUIRE(pre.sublayers.size() == 12);
+  for (size_t row = 0; row < 12; ++row) {
+    CHECK(maps[2].heat->beside[row] == static_cast<float>(pre.sublayers[row].stream));
+    if (row > 0) {
+      CHECK(maps[0].heat->beside[row] == Approx(1));  // Post-LN: a norm stands before every branch joins
+      CHECK(maps[2].heat->beside[row] > maps[2].heat->beside[row - 1]);
+    }
+  }
+  CHECK(maps[0].sentence.starts_with("A, B, C: start within "));
+  CHECK(maps[0].sentence.find("No theory") == std::string::npos);
+  CHECK(plot::to_csv(maps[2]).find(",theory,") != std::string::npos);
+  CHECK(cell_words(maps[2], 29.9, 6).starts_with("Sub-layer 12, step 30: 7. Theory at step 0: "));
+  CHECK(cell_words(maps[2], 260, 6).empty());
+}
+
+TEST_CASE("where no theory holds there is no column, and the sentence says why") {
+  view::LabData data;
+  const auto view = known_text();
+  RunSpec smooth = *view->runs[2].spec;
+  set_field(smooth, "model.activation", "gelu");
+  view->runs[2].spec = std::make_shared<const RunSpec>(smooth);
+  view->runs[1].forked_from = 0;
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
+  CHECK(maps[0].heat->beside.size() == 12);
+  CHECK(maps[1].heat->beside.empty());
+  CHECK(maps[2].heat->beside.empty());
+  CHECK(maps[0].sentence.starts_with("A: start within "));
+  CHECK(maps[0].sentence.find("No theory for C: the activation is not ReLU.") != std::string::npos);
+  CHECK(maps[0].sentence.find("No theory for B: the run did not begin at the start.") != std::string::npos);
+  view->agreement.token = 0;
+  CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
+}
+
+TEST_CASE("the Lab shows the variances over time as lines or as a map") {
+  fixture::LabDriver lab(known_text());
+  lab.driver.frames(3);
+  const auto choose = [&](const char* name, const std::string& value) {
+    lab.driver.click(name);
+    lab.driver.frames(3);
+    lab.driver.click(std::string(name) + "/" + value);
+    lab.driver.frames(3);
+  };
+  CHECK_FALSE(lab.ui.registry().find("plot/map"));
+  choose("plot/gradient-over-time/quantity", "branch-variance");
+  choose("plot/map", "map");
+  CHECK(lab.state.screens.lab.shown().map);
+  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
+  choose("plot/map", "lines");
+  CHECK_FALSE(lab.state.screens.lab.shown().map);
+}
+
+}  // namespace normscope::test_variance_maps

@@ -1,0 +1,59 @@
+// These tests hold the spectrum of a run's next update to the step that the run then takes.
+#include <algorithm>
+#include <cmath>
+
+#include "catch.hpp"
+#include "training/session/analysis.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+namespace {
+
+const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const MatrixSpectra& m) { return m.name == name; });
+  REQUIRE(at != all.end());
+  return *at;
+}
+
+}  // namespace
+
+TEST_CASE("examine: the spectrum of the next update; Muon's is even where Adam's is not", "[examine]") {
+  const auto spectra_of = [](const char* optimizer) {
+    RunSpec spec = small_spec("pre");
+    set_field(spec, "train.optimizer", optimizer);
+    const auto run = make_run(spec);
+    steps(*run, 6);
+    const Store& store = run->store();
+    const std::vector<float> before = store.read(store.find("L02.ffn.w2"));
+    const std::vector<MatrixSpectra> all = next_spectra(*run);
+    CHECK(all.size() >= 12);  // six matrices in each of two layers
+    CHECK(run->steps_done() == 6);
+    run->step();
+    const std::vector<float> after = store.read(store.find("L02.ffn.w2"));
+    double update = 0, weights = 0;
+    for (size_t i = 0; i < before.size(); ++i) {
+      update += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
+      weights += std::pow(static_cast<double>(before[i]), 2);
+    }
+    const MatrixSpectra& one = matrix_of(all, "L02.ffn.w2");
+    CHECK(one.update.norm() == Approx(std::sqrt(update)).epsilon(1e-12));
+    CHECK(one.weights.norm() == Approx(std::sqrt(weights)).epsilon(1e-12));
+    CHECK(one.ratio() == Approx(std::sqrt(update / weights)).epsilon(1e-12));
+    return all;
+  };
+  const std::vector<MatrixSpectra> adam = spectra_of("adam"), muon = spectra_of("muon");
+  for (const MatrixSpectra& m : muon) {
+    if (m.layer == 0) continue;
+    INFO(m.name);
+    const MatrixSpectra& other = matrix_of(adam, m.name);
+    const auto full = static_cast<double>(m.update.values.size());
+    CHECK(m.update.share_at(0.5) > 0.6);
+    CHECK(m.update.effective_rank() > 0.75 * full);
+    CHECK(other.update.share_at(0.5) < 0.5);
+    CHECK(other.update.effective_rank() < 0.6 * full);
+    CHECK(m.weights.effective_rank() < 0.8 * full);
+  }
+}
+
+}  // namespace normscope::test
