@@ -36,8 +36,8 @@ void put_row(const Line& line, double steps, std::span<float> row) {
   }
 }
 
-// `start_of` is theory's start of a run's network, as it stood at its first step. The last few answers are kept, as an
-// answer takes longer than a frame has.
+// `start_of` is theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
+// 0.6 ms for the default model and 13 ms for 96 layers of 512 positions, and every frame asks.
 const theory::AtStart& start_of(const RunView& run, double same_token) {
   struct Known {
     std::shared_ptr<const RunSpec> origin;
