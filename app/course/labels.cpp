@@ -20,11 +20,17 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
   if (lesson.runs.empty()) return keys;
   const RunSpec first = spec_of(lesson, lesson.runs[0].id, 1, changes);
-  for (const LessonRun& run : lesson.runs)
-    for (const RunSpec& other : {first, spec_of(lesson, run.id, 1)})
-      for (const Edit& edit : edits_between(other, spec_of(lesson, run.id, 1, changes), 0))
-        if (sayable(edit.key) && std::find(keys.begin(), keys.end(), edit.key) == keys.end())
-          keys.push_back(edit.key);
+  const auto add = [&](const RunSpec& from, const RunSpec& to) {
+    for (const Edit& edit : edits_between(from, to, 0))
+      if (sayable(edit.key) && std::find(keys.begin(), keys.end(), edit.key) == keys.end())
+        keys.push_back(edit.key);
+  };
+  // A page says its labels in every frame, and to compare two specifications takes long: not with themselves.
+  for (const LessonRun& run : lesson.runs) {
+    const RunSpec changed = spec_of(lesson, run.id, 1, changes);
+    if (&run != &lesson.runs[0]) add(first, changed);
+    if (!changes.empty()) add(spec_of(lesson, run.id, 1), changed);
+  }
   return keys;
 }
 

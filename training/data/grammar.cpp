@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -76,7 +77,11 @@ void normalise(Grammar::Rule& rule) {
     sum += production.probability;
   }
   if (rule.productions.empty()) fail(fmt::format("grammar {}", rule.name), "the rule has no productions");
-  for (auto& production : rule.productions) production.probability /= sum;
+  double up_to = 0;
+  for (auto& production : rule.productions) {
+    production.probability /= sum;
+    rule.up_to.push_back(up_to += production.probability);
+  }
 }
 
 // `solve_linear` is Gaussian elimination with partial pivoting. Row i of `a` is [matrix row | right-hand sides]; the
@@ -126,12 +131,9 @@ class Draws {
 };
 
 const Grammar::Production& choose(const Grammar::Rule& rule, double u) {
-  double sum = 0;
-  for (const auto& production : rule.productions) {
-    sum += production.probability;
-    if (u < sum) return production;
-  }
-  return rule.productions.back();  // rounding left the sum a hair below 1
+  const auto at = std::upper_bound(rule.up_to.begin(), rule.up_to.end(), u) - rule.up_to.begin();
+  // Rounding may leave the last sum a hair below 1.
+  return rule.productions[std::min(static_cast<size_t>(at), rule.productions.size() - 1)];
 }
 
 }  // namespace
@@ -195,6 +197,7 @@ double Grammar::unigram_entropy() const {
 void Grammar::append_sentence(uint64_t seed, uint64_t index, std::string& out) const {
   Draws draws(seed, index);
   std::vector<const Part*> pending;  // what is still to be written, last first
+  pending.reserve(32);
   const auto expand = [&](int32_t rule) {
     const auto& body = choose(rules_[static_cast<size_t>(rule)], draws.next()).body;
     for (size_t i = body.size(); i-- > 0;) pending.push_back(&body[i]);

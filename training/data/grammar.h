@@ -51,6 +51,7 @@ class Grammar {
     std::string name;
     bool lexical = false;  // a list of words
     std::vector<Production> productions;
+    std::vector<double> up_to;  // the sum of the probabilities up to and with each production
   };
 
   // The first rule is the sentence. Throws Error for an unknown or repeated name, a weight that is not positive, a

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -43,8 +44,8 @@ uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
 
 class TextTask final : public Task {
  public:
-  TextTask(TextSource source, std::string unit, bool consecutive)
-      : Task(std::move(unit)), source_(std::move(source)), consecutive_(consecutive) {
+  TextTask(std::shared_ptr<const TextSource> source, std::string unit, bool consecutive)
+      : Task(std::move(unit)), kept_(std::move(source)), source_(*kept_), consecutive_(consecutive) {
     unigram_.assign(source_.unigram().begin(), source_.unigram().end());
     hash_ = source_.hash();
   }
@@ -120,14 +121,24 @@ class TextTask final : public Task {
     return {length, (length - 1) / width - 1, width};
   }
 
-  TextSource source_;
+  std::shared_ptr<const TextSource> kept_;
+  const TextSource& source_;
   bool consecutive_;
 };
 
+// `corpus_source` keeps the built-in text that was asked for last: most runs read the same one, and to write and encode
+// its two million letters takes longer than a short run.
+std::shared_ptr<const TextSource> corpus_source(uint64_t seed) {
+  static std::mutex guard;
+  static std::pair<uint64_t, std::shared_ptr<const TextSource>> last;
+  const std::lock_guard lock(guard);
+  if (!last.second || last.first != seed)
+    last = {seed, std::make_shared<TextSource>(corpus_text(seed, kCorpusLetters), "of the built-in corpus")};
+  return last.second;
+}
+
 std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
-  auto task = std::make_shared<TextTask>(
-      TextSource(corpus_text(spec.data_seed, kCorpusLetters), "of the built-in corpus"), "letter",
-      spec.consecutive);
+  auto task = std::make_shared<TextTask>(corpus_source(spec.data_seed), "letter", spec.consecutive);
   task->set_grammar(corpus_grammar());
   task->require_context(spec.context);
   return task;
@@ -181,7 +192,8 @@ double Task::unigram_entropy() const { return entropy_of(unigram()); }
 
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive) {
   source.require_context(context);
-  return std::make_shared<TextTask>(std::move(source), "character", consecutive);
+  return std::make_shared<TextTask>(std::make_shared<TextSource>(std::move(source)), "character",
+                                    consecutive);
 }
 
 std::shared_ptr<const Task> make_task(const DataSpec& spec) {

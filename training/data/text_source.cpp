@@ -26,6 +26,10 @@ void refuse_binary(std::string_view text, const std::string& where) {
 // `refuse_invalid_utf8` runs before the text is tidied, so that byte offsets in messages are those of the file.
 void refuse_invalid_utf8(std::string_view text, const std::string& where) {
   for (size_t offset = 0; offset < text.size();) {
+    if (static_cast<unsigned char>(text[offset]) < 0x80) {
+      ++offset;
+      continue;
+    }
     const CodePoint point = read_code_point(text, offset);
     if (point.bytes == 0) {
       fail(where,

@@ -74,6 +74,11 @@ Vocabulary Vocabulary::from_text(std::string_view text) {
   std::vector<char32_t>& symbols = vocabulary.symbols_;
   std::vector<uint16_t>& token_of = vocabulary.token_of_;  // as long as the largest character needs
   for (size_t offset = 0; offset < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[offset]);
+    if (byte < 0x80 && byte < token_of.size() && token_of[byte] != kAbsent) {  // as nearly all are
+      ++offset;
+      continue;
+    }
     const CodePoint point = require_code_point(text, offset);
     if (point.value >= token_of.size()) token_of.resize(point.value + 1, kAbsent);
     if (token_of[point.value] == kAbsent) {
@@ -98,6 +103,12 @@ std::vector<uint16_t> Vocabulary::encode(std::string_view text) const {
   std::vector<uint16_t> tokens;
   tokens.reserve(text.size());
   for (size_t offset = 0; offset < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[offset]);
+    if (byte < 0x80 && byte < token_of_.size() && token_of_[byte] != kAbsent) {
+      tokens.push_back(token_of_[byte]);
+      ++offset;
+      continue;
+    }
     const CodePoint point = require_code_point(text, offset);
     const uint16_t token = point.value < token_of_.size() ? token_of_[point.value] : kAbsent;
     if (token == kAbsent) {

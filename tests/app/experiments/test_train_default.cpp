@@ -32,6 +32,27 @@ void train(Run& run, int steps) {
   for (int i = 0; i < steps; ++i) run.step();
 }
 
+// `check_moved_norms` trains a fresh run until it is stuck and looks sixty steps behind the edit: with all twelve norms
+// off the stream it learns; with one of them moved it is where it would be without an edit.
+void check_moved_norms(Run& stuck, const RunSpec& spec) {
+  train(stuck, 214);
+  REQUIRE(stuck.state() == RunState::Stuck);
+  RunSpec moved = spec, single = spec;
+  for (const std::string& key : wiring_keys(moved))
+    if (key.find(".L") != key.npos) set_field(moved, key, "before=ln");
+  set_field(single, "wiring.L03.attn", "before=ln");
+  const auto all = stuck.fork(moved), one = stuck.fork(single), none = stuck.fork(spec);
+  for (Run* run : {all.get(), one.get(), none.get()}) {
+    CHECK(run->state() == RunState::Training);  // no verdict before it has losses of its own
+    run->set_budget(1000);
+    train(*run, 60);
+  }
+  CHECK(all->state() == RunState::Learning);
+  CHECK(all->learning_since() > 214);
+  CHECK(all->mean_loss(20) < none->mean_loss(20) - 0.3);
+  CHECK(std::abs(one->mean_loss(20) - none->mean_loss(20)) < 0.01);
+}
+
 }  // namespace
 
 TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn",
@@ -43,7 +64,14 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
     const double unigram = unigram_cross_entropy(*task, seed, 251, 301, 16, 64);
     std::vector<std::unique_ptr<Run>> runs;
     for (const RunSpec& spec : default_comparison({}, seed)) {
-      runs.push_back(trained.get(spec));
+      if (runs.empty()) {
+        // The stuck run is trained here, as it is edited on its way, and then goes on as if nothing had been.
+        runs.push_back(std::make_unique<Run>(spec, task, trained.store.backend()));
+        check_moved_norms(*runs[0], spec);
+        train(*runs[0], spec.train.steps - runs[0]->steps_done());
+      } else {
+        runs.push_back(trained.get(spec));
+      }
       CHECK(runs.back()->steps_done() == 300);
     }
     CHECK(runs[0]->state() == RunState::Stuck);
@@ -58,46 +86,19 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
   }
 }
 
-namespace {
-
-// `check_moved_norms` looks sixty steps behind the edit: a stuck run that got all twelve norms off the stream learns;
-// with one of them moved it is where it would be without an edit.
-void check_moved_norms(uint64_t seed) {
-  RunStore store(1);
-  const RunSpec spec = default_comparison({}, seed)[0];
-  const auto stuck = std::make_unique<Run>(spec, store.task(spec.data), store.backend());
-  train(*stuck, 214);
-  REQUIRE(stuck->state() == RunState::Stuck);
-  RunSpec moved = spec, single = spec;
-  for (const std::string& key : wiring_keys(moved))
-    if (key.find(".L") != key.npos) set_field(moved, key, "before=ln");
-  set_field(single, "wiring.L03.attn", "before=ln");
-  const auto all = stuck->fork(moved), one = stuck->fork(single), none = stuck->fork(spec);
-  for (Run* run : {all.get(), one.get(), none.get()}) {
-    CHECK(run->state() == RunState::Training);  // no verdict before it has losses of its own
-    run->set_budget(1000);
-    train(*run, 60);
-  }
-  CHECK(all->state() == RunState::Learning);
-  CHECK(all->learning_since() > 214);
-  CHECK(all->mean_loss(20) < none->mean_loss(20) - 0.3);
-  CHECK(std::abs(one->mean_loss(20) - none->mean_loss(20)) < 0.01);
-}
-
-}  // namespace
-
-TEST_CASE("all twelve norms moved off the stream make a stuck run learn from where it stands",
+TEST_CASE("all twelve norms moved off the stream make a stuck run learn on every instruction set",
           "[default][slow]") {
   // What a stuck run does much later is luck: seed 1, left alone, leaves the plateau at step 392 on AVX-512 and at 380
   // on AVX2, and on AVX-512 no other seed of five does by step 414. So what is said is said of the 60 steps after the
   // edit: of seed 1 on each instruction set, and of seed 2 on the best one, so that a failure tells the set from the
-  // seed; docs/design.md has five seeds on three sets.
+  // seed; docs/design.md has five seeds on three sets. The best set's two are those above.
   const std::vector<std::string> isas = cpu::available_isas();
-  for (const std::string& isa : isas)
-    for (const uint64_t seed : {1, 2}) {
-      if (seed > 1 && isa != isas.front()) continue;
-      INFO(isa << ", seed " << seed);
-      const test::IsaScope scope(isa);
-      check_moved_norms(seed);
-    }
+  for (size_t i = 1; i < isas.size(); ++i) {
+    INFO(isas[i] << ", seed 1");
+    const test::IsaScope scope(isas[i]);
+    RunStore store(1);
+    const RunSpec spec = default_comparison({}, 1)[0];
+    Run stuck(spec, store.task(spec.data), store.backend());
+    check_moved_norms(stuck, spec);
+  }
 }

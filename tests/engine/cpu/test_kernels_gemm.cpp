@@ -110,6 +110,10 @@ TEST_CASE("gemm: no size of the L2 cache changes a bit, and a chunk's panels fit
                            kib));
           // In reverse: its scratch stands between canaries.
           check_same(usual, run_linear(l, write, Order{}, kib << 10));
+#ifdef __SANITIZE_ADDRESS__
+          if (kib > 0)
+            continue;  // the same chunks in another order: one size of the cache is enough to watch
+#endif
           check_same(usual, run_linear(l, write, three, kib << 10));
         }
       }

@@ -1,6 +1,7 @@
 // These tests hold every op's CPU kernels against the double reference and its derivative, for every case, write mode,
 // instruction set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
 #include <limits>
+#include <set>
 
 #include "catch.hpp"
 #include "engine/support/op_cases.h"
@@ -40,6 +41,26 @@ std::vector<OpRunner> cpu_runners(const OpCase& c) {
   return runners;
 }
 
+/// `nan_cases` are all cases. The address sanitizer looks where a kernel reads and writes: of the large ones it does so
+/// in the comparisons with the reference, and what a NaN decides (which is the largest, what is masked) every op's small
+/// ones decide too.
+std::vector<OpCase> nan_cases() {
+  std::vector<OpCase> cases = op_cases();
+#ifdef __SANITIZE_ADDRESS__
+  constexpr int64_t kSmall = 4000;  // numbers of all inputs and the output
+  std::set<OpKind> all, left;
+  for (const OpCase& c : cases) all.insert(c.op);
+  std::erase_if(cases, [](const OpCase& c) {
+    int64_t numbers = c.out.size();
+    for (const Operand& o : c.in) numbers += o.present ? o.shape.size() : 0;
+    return numbers > kSmall;
+  });
+  for (const OpCase& c : cases) left.insert(c.op);
+  CHECK(left == all);
+#endif
+  return cases;
+}
+
 void check_cases(const std::vector<OpCase>& cases) {
   for (const OpCase& c : cases) check_case(c);
 }
@@ -68,7 +89,7 @@ TEST_CASE("kernels: convolution and the largest under a window equal the referen
 }
 
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {
-  for (const OpCase& c : op_cases()) check_nan_case(c, cpu_runners(c), true);
+  for (const OpCase& c : nan_cases()) check_nan_case(c, cpu_runners(c), true);
   use_instruction_set("");
 }
 

@@ -6,10 +6,16 @@
 namespace normscope {
 namespace {
 
-/// `add_products` adds to sums (n,n) the products of all pairs of the n numbers at x.
+/// `add_products` adds to sums (n,n) the products of all pairs of the n numbers at x, but for those below the diagonal.
 void add_products(const float* x, size_t n, float* sums) {
   for (size_t i = 0; i < n; ++i)
-    for (size_t j = 0; j < n; ++j) sums[i * n + j] += x[i] * x[j];
+    for (size_t j = i; j < n; ++j) sums[i * n + j] += x[i] * x[j];
+}
+
+/// `mirror` fills in what is below the diagonal.
+void mirror(std::vector<float>& sums, size_t n) {
+  for (size_t i = 1; i < n; ++i)
+    for (size_t j = 0; j < i; ++j) sums[i * n + j] = sums[j * n + i];
 }
 
 }  // namespace
@@ -35,6 +41,7 @@ double effective_rank(std::span<const float> states, size_t tokens, size_t width
     } else {
       for (size_t t = 0; t < tokens; ++t) add_products(y + t * width, width, room.gram.data());
     }
+    mirror(room.gram, side);
     double trace = 0, squares = 0;
     for (size_t i = 0; i < side; ++i) trace += static_cast<double>(room.gram[i * side + i]);
     for (const float v : room.gram) squares += static_cast<double>(v) * static_cast<double>(v);
