@@ -69,6 +69,24 @@ void LabScreen::draw_lines_choice(Frame& f, const Panel& panel, const Rect& rect
   plot_.heads_of = selected > 0 ? std::optional(selected - 1) : std::nullopt;
 }
 
+// `draw_map_key` draws the colours of a map with their ends at the right of a row, where there is room behind `from`.
+void LabScreen::draw_map_key(Frame& f, const Panel& panel, const Rect& row, float from) {
+  constexpr float kWidest = 72, kNarrowest = 24, kGap = 6;
+  const std::vector<plot::PlotSpec> shown = plots(f, panel);
+  if (shown.empty() || !shown.front().heat) return;
+  const TextStyle tick{Face::Sans, type::tick};
+  const std::string least = significant(static_cast<double>(shown.front().heat->least), 2),
+                    full = significant(static_cast<double>(shown.front().heat->full), 2);
+  Painter& p = f.ui.paint();
+  const float behind = p.text_width(tick, full) + kGap, before = p.text_width(tick, least) + kGap;
+  const float bar = std::min(kWidest, row.right() - from - behind - before);
+  if (bar < kNarrowest) return;
+  p.text_in(row, tick, f.ui.theme().ink3, full, Align::Right);
+  map_scale(f, {row.right() - behind - bar, row.centre().y - 4, bar, 8});
+  const float end = row.right() - behind - bar - kGap;
+  p.text_in({row.x, row.y, end - row.x, row.h}, tick, f.ui.theme().ink3, least, Align::Right);
+}
+
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
   if (hit.hovered)
     hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
@@ -234,6 +252,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (chooses_lines(f, tab)) draw_lines_choice(f, tab, controls.take_left(kLinesWidth, 8));
   if (view::any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
+  if (chooses_lines(f, tab)) draw_map_key(f, tab, head, controls.x);
   const bool triangles = tab.form == Form::Triangles;
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));

@@ -88,6 +88,7 @@ class LabScreen {
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
   bool chooses_lines(const Frame&, const panels::Panel&);
   void map_scale(Frame&, const ui::Rect&);
+  void draw_map_key(Frame&, const panels::Panel&, const ui::Rect& row, float from);
   void map_hit(Frame&, const plot::PlotSpec&, const plot::PlotHit&);
   float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);

@@ -125,9 +125,12 @@ void OpeningPicture::take_up(const Lesson& lesson, const Changes& changes) {
       const view::Stack stack = stacks.of(side);
       for (int layer = 0; layer < stack.layers(); ++layer)
         for (const view::Sub sub : stack.subs()) {
-          const Scale& skip = view::wiring_of(stack.wiring, layer, sub).skip;
+          const Wiring& wiring = view::wiring_of(stack.wiring, layer, sub);
+          const Scale& skip = wiring.skip;
+          const float start =
+              wiring.branch.kind == Scale::Kind::Toward ? 1 - wiring.branch.value : skip.value;
           run.skip_scales.push_back(
-              skip.profile == Scale::Profile::None ? skip.value : std::numeric_limits<float>::quiet_NaN());
+              skip.profile == Scale::Profile::None ? start : std::numeric_limits<float>::quiet_NaN());
         }
     }
     view_.runs.push_back(std::move(run));

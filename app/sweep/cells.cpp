@@ -190,8 +190,11 @@ const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metr
 
 std::string title_of(const Grid& grid, Metric metric) {
   if (metric != Metric::Measured) return info(metric).title();
-  for (const std::string_view number : {"critical_rate", "largest_logit", "batch_logit"})
-    if (grid.measure.ends_with(number)) return words::say(fmt::format("sweep.measured.{}", number));
+  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {{"critical_rate", "critical_rate"},
+                                                                      {"largest_logit", "largest_logit"},
+                                                                      {"L*.attn.batch_logit", "batch_logit"}};
+  for (const auto& [number, name] : kNamed)
+    if (grid.measure == number) return words::say(fmt::format("sweep.measured.{}", name));
   return words::say("sweep.metric.measured", {{"number", grid.measure}});
 }
 

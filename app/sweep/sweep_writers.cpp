@@ -121,8 +121,9 @@ std::string refusals_text(const Grid& grid, Metric metric) {
     if (!cell.refused.empty())
       out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
     else if (is_predicted(metric) && !cell.predicted.objection.empty())
-      out += fmt::format("{}: {}\n", grid.text_of(cell),
-                         words::say("sweep.no_prediction", {{"why", cell.predicted.objection}}));
+      out +=
+          fmt::format("{}: {}\n", grid.text_of(cell),
+                      words::say("sweep.no_prediction", {{"why", words::spoken(cell.predicted.objection)}}));
   return out;
 }
 

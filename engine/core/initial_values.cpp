@@ -22,22 +22,6 @@ void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) 
       values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
 }
 
-/// `divide_by_lengths` gives each row or column the length one; zeros stay.
-void divide_by_lengths(std::vector<float>& values, const Shape& shape, Init::Unit which) {
-  const int64_t cols = shape.cols(), rows = shape.rows();
-  const bool columns = which == Init::Unit::Columns;
-  for (int64_t of = 0; of < (columns ? cols : rows); ++of) {
-    const auto at = [&](int64_t i) -> float& {
-      return values[static_cast<size_t>(columns ? i * cols + of : of * cols + i)];
-    };
-    const int64_t n = columns ? rows : cols;
-    double square = 0;
-    for (int64_t i = 0; i < n; ++i) square += static_cast<double>(at(i)) * static_cast<double>(at(i));
-    for (int64_t i = 0; i < n && square > 0; ++i)
-      at(i) = static_cast<float>(static_cast<double>(at(i)) / std::sqrt(square));
-  }
-}
-
 /// `fill_normal` does Box-Muller on the two halves of a Philox block: four words give four normal numbers.
 void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
   const size_t n = values.size();
@@ -87,6 +71,23 @@ void fill_diagonal(std::vector<float>& values, const Shape& shape, const Init& i
 }
 
 }  // namespace
+
+void divide_by_lengths(std::vector<float>& values, const Shape& shape, Init::Unit which) {
+  constexpr double kRounding = 1e-5;
+  const int64_t cols = shape.cols(), rows = shape.rows();
+  const bool columns = which == Init::Unit::Columns;
+  for (int64_t of = 0; of < (columns ? cols : rows); ++of) {
+    const auto at = [&](int64_t i) -> float& {
+      return values[static_cast<size_t>(columns ? i * cols + of : of * cols + i)];
+    };
+    const int64_t n = columns ? rows : cols;
+    double square = 0;
+    for (int64_t i = 0; i < n; ++i) square += static_cast<double>(at(i)) * static_cast<double>(at(i));
+    if (!(square > 0) || std::abs(square - 1) < kRounding) continue;
+    for (int64_t i = 0; i < n; ++i)
+      at(i) = static_cast<float>(static_cast<double>(at(i)) / std::sqrt(square));
+  }
+}
 
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init,
                                   uint64_t seed) {

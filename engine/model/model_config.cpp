@@ -38,23 +38,29 @@ void check_layer(const char* what, const LayerWiring& layer) {
            what);
 }
 
-/// `check_sphere`: unit vectors are those of plain tables and matrices, and a branch with a share leaves the skip the
+/// `check_sphere`: unit vectors are kept only in plain tables and matrices, and a branch with a share leaves the skip the
 /// rest.
-void check_sphere(const ModelConfig& c, const LayerWiring& layer) {
+void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
+  const bool second = stack.second != NormKind::None;
   for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-    if (w->branch.kind == Scale::Kind::Toward && (w->skip.kind != Scale::Kind::One || w->gpas))
-      fail("model", "'{}' scales a skip that its branch leaves the rest of: expected no skip= and no gpas",
-           to_string(*w));
-    if (w->branch.kind == Scale::Kind::Toward && !(w->branch.value > 0 && w->branch.value <= 1))
+    const bool toward = w->branch.kind == Scale::Kind::Toward;
+    if (toward && (w->skip.kind != Scale::Kind::One || w->gpas || second))
+      fail(
+          "model",
+          "'{}' has a branch with a share, which sets its skip too: expected no skip=, no gpas and no second "
+          "stream",
+          to_string(*w));
+    if (toward && !(w->branch.value > 0 && w->branch.value <= 1))
       fail("model", "'{}' begins with a share outside of 0 to 1: expected for instance branch=toward:0.05",
            to_string(*w));
+    if ((toward || w->inner.sphere) && c.transfer != Transfer::None)
+      fail("model.transfer",
+           "shares and unit vectors have steps of their own (toward, sphere): expected none");
     if (!w->inner.sphere) continue;
-    if (c.transfer != Transfer::None)
-      fail("model.transfer", "unit vectors have their own steps (sphere): expected none");
     if (c.positions == Positions::Relative || c.masked_head || c.embedding_width > 0)
       fail(
           "model.placement",
-          "unit vectors (sphere) are those of plain tables and matrices: expected no relative positions, no masked "
+          "unit vectors (sphere) are kept only in plain tables and matrices: expected no relative positions, no masked "
           "head and embedding_width 0");
   }
 }
@@ -95,7 +101,7 @@ void check_stack(const char* what, const ModelConfig& c, const StackWiring& stac
          stack.layers.size(), layers);
   for (const LayerWiring& layer : stack.layers) {
     check_layer(what, layer);
-    check_sphere(c, layer);
+    check_sphere(c, stack, layer);
   }
   check_second(what, stack);
   check_streams(what, stack);
@@ -301,6 +307,11 @@ void validate(const ModelConfig& c) {
   if (c.architecture != Architecture::Decoder && !parser)
     check_stack("encoder", c, c.encoder, context_of(c, false).layers);
   if (parser) check_parser(c);
+  if (c.architecture == Architecture::EncoderDecoder && c.shared_embedding &&
+      ends_on_sphere(c.encoder) != ends_on_sphere(c.decoder))
+    fail("model.placement",
+         "one of two stacks would keep the table that they share in unit vectors (sphere): expected both, or "
+         "model.shared_embedding false");
   if (!parser && c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
     fail("model", "init looklinear mirrors half of the {} hidden features: expected an even feed_forward",
          c.feed_forward);

@@ -198,13 +198,14 @@ class ModelParts {
     return init;
   }
 
-  /// `outputs` are the logits of a state; on the sphere they are cosines times a learned scale each.
+  /// `outputs` are the logits of a state; on the sphere they are products of unit vectors times a learned scale each, and
+  /// a bias stands behind that.
   ValueId outputs(const std::string& name, ValueId hidden, ValueId w, ValueId bias, bool transposed = false) {
     if (!ends_on_sphere(config_.stack())) return linear(tape_, name, hidden, w, bias, transposed);
-    const ValueId products = linear(tape_, name + ".products", hidden, w, bias, transposed);
+    const ValueId products = linear(tape_, name + ".products", hidden, w, kNone, transposed);
     const double root = root_of_width();
     return affine(tape_, name, products, static_cast<float>(1 / root),
-                  sphere_scale("out.scale", tape_.shape(products).cols(), 1.0, root), kNone);
+                  sphere_scale("out.scale", tape_.shape(products).cols(), 1.0, root), bias);
   }
 
   /// `read_out` divides a state by the width's growth; `c` is what the matrix is stored smaller by.

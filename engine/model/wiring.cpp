@@ -164,7 +164,9 @@ std::array<WiredNorm, 9> norms_of(const Wiring& w) {
           w.inner.hidden, w.inner.output, w.after,       w.stream};
 }
 
-bool ends_on_sphere(const StackWiring& stack) { return stack.layers.back().feed_forward.inner.sphere; }
+bool ends_on_sphere(const StackWiring& stack) {
+  return !stack.layers.empty() && stack.layers.back().feed_forward.inner.sphere;
+}
 
 std::array<WiredNorm*, 5> norms_of(StackWiring& s) {
   return {&s.embedding, &s.final, &s.second, &s.second_read, &s.joined};

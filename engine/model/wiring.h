@@ -205,8 +205,7 @@ StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackCont
 /// `placement_of` is the preset that a stack equals, an added placement where no row of placements.def does, or Custom.
 /// Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
-/// `has_norms` says whether a placement has any norm of the model's: the choice of model.norm means nothing to ReZero,
-/// which has none, and to nGPT, which has its own.
+/// `has_norms` says whether a placement has any norm of the model's kind: ReZero has none, nGPT norms of its own.
 bool has_norms(Placement placement);
 
 /// `DeepNormConstants` are skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).

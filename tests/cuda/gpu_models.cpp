@@ -56,7 +56,7 @@ std::vector<TinyOptions> variants() {
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
   all.push_back({.placement = Placement::Pre, .qk_clip = true, .optimizer = Optimizer::Muon});
-  all.push_back({.placement = Placement::Ngpt, .tied = false});
+  all.push_back({.placement = Placement::Ngpt, .width = 36, .feed_forward = 70, .tied = false});
   all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});
   return all;
 }

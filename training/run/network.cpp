@@ -90,6 +90,17 @@ std::string probed_tensor(std::string_view name) {
   return std::string(name);
 }
 
+// `keep_unit` divides by their lengths what a model holds at length one: weights of another may have any.
+void keep_unit(Store& store) {
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& info = store.parameters()[i];
+    if (info.init.unit == Init::Unit::None) continue;
+    std::vector<float> values = store.read(static_cast<int32_t>(i));
+    divide_by_lengths(values, info.shape, info.init.unit);
+    store.write(static_cast<int32_t>(i), values);
+  }
+}
+
 }  // namespace
 
 void transfer_weights(const Store& from, Store& to, bool moments) {
@@ -99,6 +110,7 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
       copy_parameter(from, source, to, target, moments);
   }
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
+  keep_unit(to);
 }
 
 RecordOptions step_options(const RunSpec& spec, const BatchShape& shape) {
@@ -155,6 +167,7 @@ int32_t load_weights(const std::string& path, Store& store) {
   }
   if (fitted == 0)
     fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
+  keep_unit(store);
   return fitted;
 }
 

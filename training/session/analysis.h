@@ -78,7 +78,7 @@ struct UpdateNumbers {
 std::vector<UpdateNumbers> next_update(const Run& run);
 
 /// `MatrixSpectra` are the singular values of what the next step adds to a matrix, beside those of the matrix that the
-/// step begins with. Every matrix that trains has a row. The step is taken on a copy of the run. Its numbers are
+/// step begins with. Every matrix that trains and has two rows and columns at least has a row here. The step is taken on a copy of the run. Its numbers are
 /// differences of float32 weights, so that singular values below 1e-7 of the largest weight are rounding.
 struct MatrixSpectra {
   std::string name;  ///< "L03.ffn.w2", "emb.tokens"

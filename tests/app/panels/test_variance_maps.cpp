@@ -80,7 +80,7 @@ TEST_CASE("beside a map stands theory's start, of the placement that the run has
       CHECK(maps[2].heat->beside[row] > maps[2].heat->beside[row - 1]);
     }
   }
-  CHECK(maps[0].sentence.starts_with("A, B, C: start within "));
+  CHECK(maps[0].sentence.starts_with("A, B, C: at the start within a factor of "));
   CHECK(maps[0].sentence.find("No theory") == std::string::npos);
   CHECK(plot::to_csv(maps[2]).find(",theory,") != std::string::npos);
   CHECK(cell_words(maps[2], 29.9, 6).starts_with("Sub-layer 12, step 30: 7. Theory at step 0: "));
@@ -98,9 +98,10 @@ TEST_CASE("where no theory holds there is no column, and the sentence says why")
   CHECK(maps[0].heat->beside.size() == 12);
   CHECK(maps[1].heat->beside.empty());
   CHECK(maps[2].heat->beside.empty());
-  CHECK(maps[0].sentence.starts_with("A: start within "));
+  CHECK(maps[0].sentence.starts_with("A: at the start within a factor of "));
   CHECK(maps[0].sentence.find("No theory for C: the activation is not ReLU.") != std::string::npos);
-  CHECK(maps[0].sentence.find("No theory for B: the run did not begin at the start.") != std::string::npos);
+  CHECK(maps[0].sentence.find("No theory for B: the run did not start from fresh weights.") !=
+        std::string::npos);
   view->agreement.token = 0;
   CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
 }

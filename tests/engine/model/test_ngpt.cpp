@@ -175,8 +175,7 @@ std::string refusal_of(void (*change)(ModelConfig&)) {
 
 }  // namespace
 
-TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths in double, zeros stay",
-          "[ops]") {
+TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, zeros stay", "[ops]") {
   for (const Shape& shape :
        {Shape{1, 1}, Shape{3, 5}, Shape{17, 64}, Shape{64, 17}, Shape{33, 131}, Shape{300, 70}})
     for (const bool columns : {false, true}) {
@@ -236,13 +235,18 @@ TEST_CASE(
     for (LayerWiring& layer : c.decoder.layers) layer.attention.inner.sphere = false;
   };
   Tiny tiny(free);
-  tiny.step(1);
   const auto farthest = [&](const char* name) {
     const int32_t at = tiny.store->find(name);
     return farthest_from_one(
         lengths_of(tiny.store->read(at), tiny.store->parameters()[static_cast<size_t>(at)].shape, true));
   };
-  CHECK(farthest("L01.attn.wq") > 1e-2);
+  const int32_t wq = tiny.store->find("L01.attn.wq");
+  std::vector<float> queries = tiny.store->read(wq);
+  divide_by_lengths(queries, tiny.store->parameters()[static_cast<size_t>(wq)].shape, Init::Unit::Columns);
+  tiny.store->write(wq, queries);
+  CHECK(farthest("L01.attn.wq") < 1e-6);
+  tiny.step(1);
+  CHECK(farthest("L01.attn.wq") > 1e-4);  // without the instruction a step changes the lengths
   CHECK(farthest("L01.ffn.w1") < 1e-6);
 }
 
@@ -303,18 +307,47 @@ TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the auth
   }
 }
 
+TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits", "[model]") {
+  TinyOptions o = ngpt();
+  o.classes = 5;
+  Tiny tiny(o);
+  tiny.fill(1);
+  const auto logits = [&] {
+    StepInputs still = tiny.inputs(1);
+    still.lr = 0;
+    tiny.program->replay(still);
+    return tiny.program->read("logits");
+  };
+  const std::vector<float> before = logits();
+  const int32_t bias = tiny.store->find("class.b");
+  std::vector<float> moved = tiny.store->read(bias);
+  moved[2] += 3;
+  tiny.store->write(bias, moved);
+  const std::vector<float> after = logits();
+  for (size_t i = 0; i < after.size(); ++i)
+    CHECK(after[i] - before[i] == Approx(i % 5 == 2 ? 3 : 0).margin(1e-5));
+}
+
 TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[model]") {
   CHECK(refusal_of([](ModelConfig&) {}).empty());
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.transfer = Transfer::Mup; }),
-             Catch::Contains("unit vectors have their own steps (sphere): expected none"));
+             Catch::Contains("shares and unit vectors have steps of their own"));
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.embedding_width = 8; }),
-             Catch::Contains("unit vectors (sphere) are those of plain tables and matrices"));
+             Catch::Contains("unit vectors (sphere) are kept only in plain tables and matrices"));
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.positions = Positions::Relative; }),
-             Catch::Contains("unit vectors (sphere) are those of plain tables and matrices"));
+             Catch::Contains("unit vectors (sphere) are kept only in plain tables and matrices"));
   CHECK_THAT(refusal_of([](ModelConfig& c) {
                c.decoder.layers[0].attention.skip = {Scale::Kind::Constant, 2};
              }),
-             Catch::Contains("scales a skip that its branch leaves the rest of"));
+             Catch::Contains("has a branch with a share, which sets its skip too"));
+  CHECK_THAT(refusal_of([](ModelConfig& c) { c.decoder.second = NormKind::Rms; }),
+             Catch::Contains("no second stream"));
+  CHECK_THAT(refusal_of([](ModelConfig& c) {
+               c.architecture = Architecture::EncoderDecoder;
+               c.encoder = preset_stack(Placement::Pre, c.norm, context_of(c, false));
+               c.decoder = preset_stack(Placement::Ngpt, c.norm, context_of(c, true));
+             }),
+             Catch::Contains("the table that they share"));
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.decoder.layers[0].attention.branch.value = 1.5f; }),
              Catch::Contains("begins with a share outside of 0 to 1"));
   CHECK_THROWS_WITH(wiring_from("skip=toward:0.05"), Catch::Contains("goes toward a branch"));

@@ -65,11 +65,12 @@ std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) 
 /// below x.
 size_t count_below(double x, std::span<const double> beside) {
   constexpr double kLeast = std::numeric_limits<double>::min();
-  double pivot = -x;
+  // A pivot of zero is taken for one just below, by whoever counts it and by whoever divides by it.
+  const auto off_zero = [](double pivot) { return std::abs(pivot) < kLeast ? -kLeast : pivot; };
+  double pivot = off_zero(-x);
   size_t count = pivot < 0;
   for (const double b : beside) {
-    if (std::abs(pivot) < kLeast) pivot = -kLeast;
-    pivot = -x - b / pivot * b;
+    pivot = off_zero(-x - b / pivot * b);
     count += pivot < 0;
   }
   return count;
