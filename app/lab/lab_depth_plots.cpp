@@ -252,7 +252,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (chooses_lines(f, tab)) draw_lines_choice(f, tab, controls.take_left(kLinesWidth, 8));
   if (view::any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
-  if (chooses_lines(f, tab)) draw_map_key(f, tab, head, controls.x);
+  if (chooses_lines(f, tab) && plot_.map && of_map(metric_of(tab))) draw_map_key(f, tab, head, controls.x);
   const bool triangles = tab.form == Form::Triangles;
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));

@@ -114,6 +114,14 @@ class Tiny {
     return s;
   }
 
+  /// `logits` are those of the batch that is filled in, at the weights as they are, which it leaves alone.
+  std::vector<float> logits() {
+    StepInputs still = inputs(1);
+    still.lr = 0;
+    program->replay(still);
+    return program->read("logits");
+  }
+
   void step(uint32_t number) {
     fill(number);
     program->replay(inputs(number));
