@@ -18,6 +18,7 @@ GROUPS = {
         ("docs/claims.md", "docs/claims.html"),
         ("docs/reproduction.md", "docs/reproduction.html"),
         ("docs/zoo.md", "docs/zoo.html"),
+        ("docs/zoo-newer.md", "docs/zoo-newer.html"),
         ("docs/studies/streams.md", "docs/studies/streams.html"),
         ("docs/studies/rate-against-depth.md", "docs/studies/rate-against-depth.html"),
         ("docs/studies/trainability.md", "docs/studies/trainability.html"),
