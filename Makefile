@@ -1,11 +1,11 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make web, make web-serve, make test-web, make
-# test-python, make clean. A thin front to CMake's presets; everything is built under build/.
+# test-python, make release VERSION=..., make clean. A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check web web-serve test-web test-python clean
+  package-check web web-serve test-web test-python release clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -94,6 +94,11 @@ package-check:
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:
 	@scripts/web.sh
+
+# release makes all that a version hands out, with checksums and a list of what is inside: build/release-VERSION. See
+# docs/releases.md; ARGS="--only source,web" makes some of it.
+release:
+	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz

@@ -1,0 +1,27 @@
+"""Archives that are the same bytes whenever they are made of the same files: names in order, one time, no owner."""
+
+import gzip
+import subprocess
+import time
+import zipfile
+
+
+def source(root, prefix, target):
+    """Packs the commit's files, and nothing that lies beside them, as PREFIX/..."""
+    tar = subprocess.run(
+        ["git", "archive", "--format=tar", f"--prefix={prefix}/", "HEAD"], cwd=root, check=True, capture_output=True
+    )
+    target.write_bytes(gzip.compress(tar.stdout, 9, mtime=0))
+
+
+def folder(path, prefix, target, epoch):
+    """Packs a folder as PREFIX/...; each file has the time of the release."""
+    moment = time.gmtime(epoch)[:6]
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        files = {each.relative_to(path).as_posix(): each for each in path.rglob("*") if each.is_file()}
+        for name, file in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"{prefix}/{name}", moment)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # the modes are Unix's
+            entry.external_attr = (0o755 if file.stat().st_mode & 0o100 else 0o644) << 16
+            archive.writestr(entry, file.read_bytes())

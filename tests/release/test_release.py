@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Checks how a release is put together (scripts/release/): that it is refused where it could not be made again, that the
+same files make the same archives, and that the list of what is inside names what a file holds and nothing else. CTest
+runs it as release.parts. It makes no package: `make release` does."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/release"))
+import archives
+import release
+import spdx
+
+MAINTAINER = "Ada Example <ada@example.org>"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def file(self, name, text="text"):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, version, maintainer, changes):
+        with self.assertRaises(release.Refused) as caught:
+            release.check(version, maintainer, changes)
+        self.assertNotIn("\n", str(caught.exception))
+        return str(caught.exception)
+
+    def test_this_version_can_be_released(self):
+        release.check(release.version_of_sources(), MAINTAINER, "")
+
+    def test_another_version(self):
+        self.assertIn("CMakeLists.txt", self.refused("99.0.0", MAINTAINER, ""))
+
+    def test_a_tree_with_changes(self):
+        self.assertIn("engine/new.cpp", self.refused(release.version_of_sources(), MAINTAINER, "?? engine/new.cpp\n"))
+
+    def test_nobody_hands_it_out(self):
+        for nobody in ("", "Ada", "ada@example.org", "Ada <ada>"):
+            self.assertIn("MAINTAINER", self.refused(release.version_of_sources(), nobody, ""))
+
+    def test_the_python_package_has_the_same_version(self):
+        text = (ROOT / "python/pyproject.toml").read_text()
+        self.assertEqual(re.search(r'^version = "(.*)"', text, re.MULTILINE)[1], release.version_of_sources())
+
+
+class Archives(Folder):
+    def test_a_folder_gives_the_same_bytes_at_another_time(self):
+        for name in ("web/b.js", "web/a/deep.css", "web/a.txt"):
+            self.file(name, name)
+        archives.folder(self.folder / "web", "normscope-1-web", self.folder / "one.zip", 1795305600)
+        for path in (self.folder / "web").rglob("*"):
+            os.utime(path, (1, 1))
+        archives.folder(self.folder / "web", "normscope-1-web", self.folder / "two.zip", 1795305600)
+        self.assertEqual((self.folder / "one.zip").read_bytes(), (self.folder / "two.zip").read_bytes())
+        with zipfile.ZipFile(self.folder / "one.zip") as archive:
+            names = archive.namelist()
+            self.assertEqual(names, sorted(names))
+            self.assertEqual(names[1], "normscope-1-web/a/deep.css")
+            self.assertEqual(archive.read(names[1]), b"web/a/deep.css")
+
+    def test_a_changed_byte_is_told(self):
+        for name in ("one/a", "other/a", "one/b", "other/c"):
+            self.file(name)
+        self.file("other/a", "texts")
+        lines = release.differences(self.folder / "one", self.folder / "other")
+        self.assertEqual(lines, [f"b is only in {self.folder / 'one'}", f"c is only in {self.folder / 'other'}", "a differs"])
+        self.assertEqual(release.differences(self.folder / "one", self.folder / "one"), [])
+
+
+class Inside(Folder):
+    """The list of what is inside, of three files as a release has them."""
+
+    def listed(self):
+        out = self.folder / "out"
+        out.mkdir()
+        with zipfile.ZipFile(out / "normscope-1-py3-none-any.whl", "w") as wheel:
+            wheel.writestr("normscope-1.dist-info/licenses/libhwy1.txt", "terms")
+            wheel.writestr("normscope/__init__.py", "")
+        with zipfile.ZipFile(out / "normscope-1-web.zip", "w") as web:
+            web.writestr("normscope-1-web/licenses.txt", f"{'=' * 20} normscope\n\nMIT\n\n{'=' * 20} Dear ImGui\n\nMIT\n=== no\n")
+        folder = self.file("folder/share/doc/normscope/licenses/libhwy1.txt").parents[4]
+        with tarfile.open(out / "normscope-1-linux.tar.gz", "w:gz") as packed:
+            packed.add(folder, "normscope-1")
+        return spdx.document(out, "1", 1795305600, ROOT)
+
+    def test_every_file_and_what_it_holds(self):
+        document = self.listed()
+        named = {entry["SPDXID"]: entry["name"] for entry in document["packages"]}
+        self.assertEqual(len(named), len(document["packages"]))
+        held = {}
+        for relation in document["relationships"]:
+            self.assertIn(relation["relatedSpdxElement"], named)
+            if relation["relationshipType"] == "CONTAINS":
+                held.setdefault(named[relation["spdxElementId"]], []).append(named[relation["relatedSpdxElement"]])
+        self.assertEqual(held, {
+            "normscope-1-py3-none-any.whl": ["libhwy1"],
+            "normscope-1-web.zip": ["Dear ImGui"],
+            "normscope-1-linux.tar.gz": ["libhwy1"],
+        })
+        self.assertEqual(document["creationInfo"]["created"], "2026-11-22T00:00:00Z")
+
+    def test_what_is_installed_has_its_version(self):
+        if not shutil.which("dpkg-query"):
+            self.skipTest("dpkg-query is missing")
+        version, _ = spdx.debian("dpkg", [pathlib.Path("/")])
+        self.assertRegex(version, r"^\d+\.")
+        self.assertEqual(spdx.debian("no-such-package", [pathlib.Path("/")]), (None, "NOASSERTION"))
+
+    def test_terms_of_a_copyright_file(self):
+        both = "Format: x\n\nFiles: debian/*\nLicense: GPL-2\n\nFiles: *\nCopyright: A\nLicense: Expat\n text\n"
+        self.assertEqual(spdx.terms(self.file("copyright", both)), "MIT")
+        self.assertEqual(spdx.terms(self.file("prose", "This package is free.")), "NOASSERTION")
+
+    def test_a_file_that_cannot_be_listed(self):
+        self.file("out/notes.pdf")
+        with self.assertRaises(spdx.Unknown):
+            spdx.document(self.folder / "out", "1", 0, ROOT)
+
+
+class Twice(Folder):
+    def test_a_commit_gives_the_same_release_twice(self):
+        tree = self.folder / "tree"
+        (tree / "scripts").mkdir(parents=True)
+        shutil.copytree(ROOT / "scripts/release", tree / "scripts/release", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("CMakeLists.txt", "CHANGELOG.md"):
+            shutil.copy(ROOT / name, tree / name)
+        (tree / ".gitignore").write_text("/build/\n__pycache__/\n")
+        git = ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+            subprocess.run([*git, *command], check=True, capture_output=True)
+        made = []
+        for turn in ("one", "two"):
+            subprocess.run([sys.executable, tree / "scripts/release/release.py", release.version_of_sources(),
+                            "--maintainer", MAINTAINER, "--only", "source"], check=True, capture_output=True)
+            made.append(self.folder / turn)
+            shutil.move(tree / f"build/release-{release.version_of_sources()}", made[-1])
+        self.assertEqual(release.differences(*made), [])
+        self.assertEqual(len(release.sums(made[0])), 3)  # the sources, what is inside, and the sums
+        checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made[0])
+        self.assertEqual(checked.returncode, 0)
+        self.file("tree/CHANGELOG.md", "## 0.0.1\n")
+        refused = subprocess.run([sys.executable, tree / "scripts/release/release.py", release.version_of_sources(),
+                                  "--maintainer", MAINTAINER], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("CHANGELOG.md begins with 0.0.1", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
