@@ -68,9 +68,11 @@ if(NORMSCOPE_PRECOMPILED)  # GCC 12 then warns about the standard library's own 
 endif()
 # Kernel files ask for -O3 themselves (engine/CMakeLists.txt); for the rest -O2 is as fast and builds sooner. A target
 # with the property NORMSCOPE_QUICK has nothing that takes time: -O1. The sanitizers' presets have -Og: it builds nearly
-# as soon as -O0 and runs twice as fast.
+# as soon as -O0 and runs twice as fast. Each first visit of a page loads the whole program, so there bytes count: -Os.
 set(quick $<BOOL:$<TARGET_PROPERTY:NORMSCOPE_QUICK>>)
-if(NOT NORMSCOPE_SANITIZE)
+if(EMSCRIPTEN)
+  target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:-Os>)
+elseif(NOT NORMSCOPE_SANITIZE)
   target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:$<IF:${quick},-O1,-O2>>)
 endif()
 

@@ -56,6 +56,7 @@ include(NormscopeImgui)
 if(NOT TARGET normscope_imgui)
   message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
 endif()
+target_compile_options(normscope_imgui PRIVATE $<$<CONFIG:Release>:-Os>)  # as all but the engine's kernels
 
 # normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser.
 function(normscope_web_sources variable)
@@ -65,11 +66,11 @@ function(normscope_web_sources variable)
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# normscope_web_program(TARGET): makes TARGET.js, TARGET.wasm, and TARGET.data with lessons, claims and fonts.
+# normscope_web_program(TARGET): makes TARGET.js, TARGET.wasm, and TARGET.data with lessons and fonts.
 function(normscope_web_program target)
   # The threads are the pool's and those that the screens start beside it; one that finds no worker waits for the page.
   set(cores "Math.min((globalThis.navigator&&navigator.hardwareConcurrency)||4,8)")
-  target_link_options(${target} PRIVATE
+  target_link_options(${target} PRIVATE -Os
     -sMODULARIZE -sEXPORT_NAME=createNormscope -sENVIRONMENT=web,worker,node -sEXIT_RUNTIME
     "-sPTHREAD_POOL_SIZE=${cores}+5" -sDEFAULT_PTHREAD_STACK_SIZE=2MB -sSTACK_SIZE=2MB
     -sINITIAL_MEMORY=${NORMSCOPE_WEB_INITIAL_MB}MB -sALLOW_MEMORY_GROWTH
@@ -78,9 +79,7 @@ function(normscope_web_program target)
     -sEXPORTED_RUNTIME_METHODS=FS,ccall,cwrap,UTF8ToString,ENV -lidbfs.js
     "--pre-js=${CMAKE_SOURCE_DIR}/app/web/storage.js"
     "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
-    "--preload-file=${CMAKE_SOURCE_DIR}/claims@${NORMSCOPE_WEB_ROOT}/claims"
     "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts")
-  file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lessons/*" "${CMAKE_SOURCE_DIR}/claims/*"
-    "${NORMSCOPE_WEB_FONTS}/*")
+  file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lessons/*" "${NORMSCOPE_WEB_FONTS}/*")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/app/web/storage.js" ${packed})
 endfunction()

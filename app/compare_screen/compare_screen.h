@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/compare_screen/comparing.h"
+#include "app/compare_screen/kept_choice.h"
 #include "app/compare_screen/side_by_side.h"
 #include "app/lab/transport.h"
 #include "app/panels/plot_cell.h"
@@ -23,16 +24,6 @@
 #include "app/view/desk.h"
 
 namespace normscope::compare_screen {
-
-/// `KeptChoice` is kept with a session.
-struct KeptChoice {
-  char baseline = 'B';
-  int align = 0, matrix = 0;
-  panels::Metric metric = panels::Metric::Gradient;
-  double factor = 4;
-  std::vector<KeptFile> files{};  ///< by place
-  bool operator==(const KeptChoice&) const = default;
-};
 
 class CompareScreen {
  public:

@@ -13,17 +13,10 @@
 #include <vector>
 
 #include "app/compare/live.h"
+#include "app/compare_screen/kept_choice.h"
 #include "training/records/followed_file.h"
 
 namespace normscope::compare_screen {
-
-/// `KeptFile` is a run of a file at its place.
-struct KeptFile {
-  std::string path;  ///< empty: none is open
-  size_t run = 0;
-  char letter = 0;  ///< E to H; 0: not said
-  bool operator==(const KeptFile&) const = default;
-};
 
 class SideBySide {
  public:

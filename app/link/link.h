@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/compare_screen/kept_choice.h"
+#include "app/sweep/cells.h"
 #include "app/view/screen.h"
 #include "training/files/config_file.h"
 
@@ -28,6 +30,8 @@ struct LinkedView {
   std::optional<int32_t> cursor{};  ///< an earlier step to look at; none: the newest
   Screen screen = Screen::Lab;
   std::string lesson{};  ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
+  std::optional<sweep::KeptSweep> sweep{};              ///< on the Sweep screen
+  std::optional<compare_screen::KeptChoice> compare{};  ///< on the Compare screen, without its files
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
   std::vector<int> bookmarks{};  ///< steps, ascending

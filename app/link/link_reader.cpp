@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/link/link.h"
+#include "app/link/link_screens.h"
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "engine/core/error.h"
@@ -36,6 +37,7 @@ void require_text(std::string_view line) {
 
 struct Reader {
   LinkedView view;
+  ScreenReader screens;
   CommandArguments arguments;
   std::set<std::string, std::less<>> seen;
   bool ended = false;
@@ -49,7 +51,8 @@ struct Reader {
     const std::string_view value = line.substr(std::min(line.size(), key.size() + 1));
     if (take_argument(key, value)) return;
     if (key == "needs") return take_need(value);
-    if (!seen.emplace(key).second) fail(kPlace, "{} stands there twice: expected it once", shown_text(key));
+    if (!ScreenReader::repeated(key) && !seen.emplace(key).second)
+      fail(kPlace, "{} stands there twice: expected it once", shown_text(key));
     if (key == "step")
       view.step = whole(key, value, 0, kMostSteps);
     else if (key == "cursor")
@@ -62,10 +65,12 @@ struct Reader {
       view.shown = value[0];
     else if (key == "marks")
       take_bookmarks(value);
-    else
-      fail(kPlace,
-           "{} is unknown: expected run, set, edit, needs, step, cursor, screen, theme, shown or marks",
-           shown_text(line));
+    else if (!screens.take(key, value))
+      fail(
+          kPlace,
+          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, sweep, compare, theme, shown or "
+          "marks",
+          shown_text(line));
   }
 
   // `take_argument` refuses a star or a repeated setting, because a short link could then ask for much work.
@@ -179,6 +184,7 @@ LinkedView read_link(std::string_view text) {
   if (!reader.ended)
     fail(kPlace, "the end of the link is missing: expected the whole link, as it was copied");
   LinkedView view = std::move(reader.view);
+  reader.screens.finish(view);
   view.runs = runs_by(reader.arguments);
   for (ConfigRun& run : view.runs) run.spec.data.context = run.spec.model.sequence;
   check(view);

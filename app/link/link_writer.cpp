@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "app/link/link.h"
+#include "app/link/link_screens.h"
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "app/words/words.h"
@@ -68,6 +69,7 @@ Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const 
   if (view.screen != Screen::Lab)
     lines.push_back(
         fmt::format("screen={}{}{}", name_of(view.screen), view.lesson.empty() ? "" : ":", view.lesson));
+  for (std::string& line : screen_lines(view)) lines.push_back(std::move(line));
   if (view.dark) lines.emplace_back("theme=dark");
   if (view.shown != 'A') lines.push_back(fmt::format("shown={}", view.shown));
   if (!view.bookmarks.empty()) lines.push_back(fmt::format("marks={}", fmt::join(view.bookmarks, ",")));

@@ -5,12 +5,12 @@ import time
 import cdp
 from case import WebTest
 
-MOST_BYTES = 3_000_000  # the most compressed bytes before the first frame
+MOST_BYTES = 2_500_000  # the most compressed bytes before the first frame
 
 
 class PageTest(WebTest):
     def test_size_and_network(self):
-        """At most 3 MB come before the first frame, all of them from the page's own host"""
+        """At most 2.5 MB come before the first frame, all of them from the page's own host"""
         if not (self.site.folder / "normscope.wasm.br").is_file():
             self.skipTest("make web found no brotli, and the limit is for what brotli packed")
         program = self.open()

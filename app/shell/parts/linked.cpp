@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -40,6 +42,18 @@ PackedLink packed_link(const LinkedView& view) {
 
 constexpr const char* kNewest = "newest";  // the one question to LinkCopy::packed
 
+// `show_screen` sets the Sweep or the Compare screen as the link has it. Files that Compare has open stay.
+void show_screen(const LinkedView& link, Screens& screens) {
+  if (link.sweep) {
+    screens.sweep.kept = link.sweep;
+    if (screens.sweep.screen) sweep_of(screens.sweep);  // which takes it in
+  }
+  if (!link.compare) return;
+  compare_screen::KeptChoice choice = *link.compare;
+  choice.files = screen_of(screens.compare).kept().files;
+  screen_of(screens.compare).restore(choice);
+}
+
 }  // namespace
 
 LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
@@ -55,6 +69,11 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   const lessons::Player* const player = screens.lessons.player.get();
   if (link.screen == Screen::Lessons && player && player->lesson())
     link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
+  if (link.screen == Screen::Sweep && screens.sweep.screen) link.sweep = screens.sweep.screen->kept();
+  if (link.screen == Screen::Compare && screens.compare.screen) {
+    link.compare = screens.compare.screen->kept();
+    link.compare->files.clear();
+  }
   link.dark = look.dark;
   const char selected = screens.lab.diagram().selected;
   const bool there = std::any_of(view.runs.begin(), view.runs.end(),
@@ -105,6 +124,7 @@ std::vector<session::Command> linked_commands(const LinkedView& link) {
 void show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
                  Appearance& look, Lab* lab) {
   if (!link.lesson.empty()) show_lesson(link.lesson, screens, lab);  // first: it may not be there
+  show_screen(link, screens);
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
   transport.pinned_step.reset();

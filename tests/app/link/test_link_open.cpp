@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/linked.h"
@@ -16,6 +17,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/small_course.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -182,6 +184,38 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   CHECK(learner.state.session.asked.empty());
   CHECK(learner.state.screens.shown == Screen::Tape);
   CHECK_FALSE(learner.state.look.dark);
+}
+
+TEST_CASE("Sweep and Compare open as they were set; files that Compare had open stay") {
+  LiveDriver from, to;
+  sweep::PlanText text;
+  text.set = {"model.placement=pre"};
+  text.axes = {"model.layers=2,4", "train.lr=0.001,0.01"};
+  text.steps = 60;
+  text.seeds = 2;
+  sweep_of(from.state.screens.sweep).restore({sweep::plan_from(text), sweep::Metric::Since});
+  const sweep::KeptSweep swept = sweep_of(from.state.screens.sweep).kept();
+  REQUIRE(swept.plan == sweep::plan_from(text));
+  from.state.screens.shown = Screen::Sweep;
+  REQUIRE_FALSE(sweep_of(to.state.screens.sweep).kept() == swept);
+  open_in(to, copied_link(from));
+  CHECK(to.state.screens.shown == Screen::Sweep);
+  CHECK(sweep_of(to.state.screens.sweep).kept() == swept);
+
+  compare_screen::KeptChoice choice{'A', 1, 2, panels::Metric::TokenCosine, 8};
+  screen_of(from.state.screens.compare).restore(choice);
+  from.state.screens.shown = Screen::Compare;
+  compare_screen::CompareScreen& opened = screen_of(to.state.screens.compare);
+  compare_screen::KeptChoice of_before;
+  const test::Folder folder;
+  of_before.files = {{folder.file("run.jsonl")}};
+  opened.restore(of_before);
+  of_before = opened.kept();
+  open_in(to, copied_link(from));
+  CHECK(to.state.screens.shown == Screen::Compare);
+  choice.files = of_before.files;
+  CHECK(opened.kept() == choice);
+  CHECK(opened.kept().files[0].path == folder.file("run.jsonl"));
 }
 
 TEST_CASE("the link is copied as a command, or behind the page's address, and says what it does not carry") {

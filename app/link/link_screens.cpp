@@ -1,0 +1,159 @@
+#include "app/link/link_screens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "app/link/link_text.h"
+#include "app/link/packing.h"
+#include "app/sweep/cells.h"
+#include "engine/core/error.h"
+#include "training/files/command_text.h"
+#include "training/io/input_value.h"
+#include "training/spec/limits.h"
+#include "training/spec/spec_text.h"
+
+namespace normscope::link {
+
+namespace {
+
+constexpr std::string_view kSweep = "sweep.", kCompare = "compare.";
+
+/// `require_no_file` refuses a part of a sweep, KEY=..., that decides which file is read.
+void require_no_file(std::string_view part) {
+  const std::string_view key = current_key(part.substr(0, part.find('=')));
+  if (file_field(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+}
+
+void require_few_runs(const sweep::Plan& plan) {
+  if (plan.runs() > kMostLinkedRuns)
+    fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMostLinkedRuns);
+}
+
+void add(std::vector<std::string>& lines, std::string_view screen, std::string_view key,
+         std::string_view value) {
+  lines.push_back(fmt::format("{}{}={}", screen, key, value));
+}
+
+void sweep_lines(const sweep::KeptSweep& kept, std::vector<std::string>& lines) {
+  require_few_runs(kept.plan);
+  const sweep::PlanText text = sweep::text_of(kept.plan);
+  for (const std::vector<std::string>* parts : {&text.set, &text.axes})
+    for (const std::string& part : *parts) require_no_file(part);
+  for (const std::string& set : text.set) add(lines, kSweep, "set", set);
+  for (const std::string& axis : text.axes) add(lines, kSweep, "axis", axis);
+  for (const std::string& more : text.more_seeds) add(lines, kSweep, "more", more);
+  if (text.steps > 0) add(lines, kSweep, "steps", std::to_string(text.steps));
+  if (text.seeds > 1) add(lines, kSweep, "seeds", std::to_string(text.seeds));
+  if (kept.metric != sweep::KeptSweep{}.metric) add(lines, kSweep, "metric", sweep::info(kept.metric).name);
+}
+
+void compare_lines(const compare_screen::KeptChoice& kept, std::vector<std::string>& lines) {
+  const compare_screen::KeptChoice usual;
+  if (kept.baseline >= 'A' && kept.baseline <= 'D')  // the others are files, which no link carries
+    add(lines, kCompare, "baseline", std::string(1, kept.baseline));
+  if (kept.align != usual.align) add(lines, kCompare, "align", std::to_string(kept.align));
+  if (kept.matrix != usual.matrix) add(lines, kCompare, "matrix", std::to_string(kept.matrix));
+  if (kept.metric != usual.metric) add(lines, kCompare, "metric", panels::info(kept.metric).id);
+  if (kept.factor != usual.factor) add(lines, kCompare, "factor", fmt::format("{}", kept.factor));
+}
+
+int32_t whole_of(std::string_view key, std::string_view text, int32_t low, int32_t high) {
+  int64_t value = 0;
+  if (!parse_integer(text, value) || value < low || value > high)
+    fail(kPlace, "{}={}: expected a whole number from {} to {}", key, shown_text(text), low, high);
+  return static_cast<int32_t>(value);
+}
+
+double factor_of(std::string_view key, std::string_view text) {
+  const std::string digits(text);
+  char* end = nullptr;
+  const double value = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || end != digits.c_str() + digits.size() || !(value >= 1.01 && value <= 1e6))
+    fail(kPlace, "{}={}: expected a number from 1.01 to 1000000", key, shown_text(text));
+  return value;
+}
+
+panels::Metric quantity_of(std::string_view key, std::string_view text) {
+  for (const panels::MetricInfo& one : panels::metrics())
+    if (one.id == text) return one.metric;
+  fail(kPlace, "{}={}: expected a quantity of the Compare screen", key, shown_text(text));
+}
+
+}  // namespace
+
+std::vector<std::string> screen_lines(const LinkedView& view) {
+  std::vector<std::string> lines;
+  if (view.sweep) sweep_lines(*view.sweep, lines);
+  if (view.compare) compare_lines(*view.compare, lines);
+  return lines;
+}
+
+bool ScreenReader::repeated(std::string_view key) {
+  return key == "sweep.set" || key == "sweep.axis" || key == "sweep.more";
+}
+
+bool ScreenReader::take(std::string_view key, std::string_view value) {
+  return take_sweep(key, value) || take_compare(key, value);
+}
+
+bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
+  if (!key.starts_with(kSweep)) return false;
+  sweep::PlanText plan = plan_.value_or(sweep::PlanText{});
+  const std::string_view part = key.substr(kSweep.size());
+  if (part == "set" || part == "axis") require_no_file(value);
+  if (part == "set")
+    plan.set.emplace_back(value);
+  else if (part == "axis")
+    plan.axes.emplace_back(value);
+  else if (part == "more")
+    plan.more_seeds.emplace_back(value);
+  else if (part == "steps")
+    plan.steps = whole_of(key, value, 0, kMostSteps);
+  else if (part == "seeds")
+    plan.seeds = whole_of(key, value, 1, 1000);
+  else if (part == "metric")
+    metric_ = sweep::metric_from(value);
+  else
+    return false;
+  plan_ = std::move(plan);
+  return true;
+}
+
+bool ScreenReader::take_compare(std::string_view key, std::string_view value) {
+  if (!key.starts_with(kCompare)) return false;
+  compare_screen::KeptChoice choice = compare_.value_or(compare_screen::KeptChoice{});
+  const std::string_view part = key.substr(kCompare.size());
+  if (part == "baseline" && value.size() == 1 && value[0] >= 'A' && value[0] <= 'D')
+    choice.baseline = value[0];
+  else if (part == "align")
+    choice.align = whole_of(key, value, 0, 2);
+  else if (part == "matrix")
+    choice.matrix = whole_of(key, value, 0, 5);
+  else if (part == "metric")
+    choice.metric = quantity_of(key, value);
+  else if (part == "factor")
+    choice.factor = factor_of(key, value);
+  else
+    return false;
+  compare_ = choice;
+  return true;
+}
+
+void ScreenReader::finish(LinkedView& view) const {
+  if (plan_ && view.screen != Screen::Sweep)
+    fail(kPlace, "a sweep stands there, and the screen is another: expected screen=sweep");
+  if (compare_ && view.screen != Screen::Compare)
+    fail(kPlace, "a comparison stands there, and the screen is another: expected screen=compare");
+  view.compare = compare_;
+  if (!plan_) return;
+  if (plan_->axes.empty() || plan_->axes.size() > 2)
+    fail(kPlace, "the sweep has {} axes: expected one or two, as sweep.axis=KEY=VALUES", plan_->axes.size());
+  sweep::KeptSweep kept{sweep::plan_from(*plan_), metric_.value_or(sweep::KeptSweep{}.metric)};
+  require_few_runs(kept.plan);
+  view.sweep = std::move(kept);
+}
+
+}  // namespace normscope::link
