@@ -1,4 +1,5 @@
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
 
 #include <algorithm>
 
@@ -84,7 +85,7 @@ bool SweepScreen::take(Plan next, bool done) {
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
-    message_ = words::refused(error.what());
+    message_ = why_not(error.what());
     return false;
   }
   grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
