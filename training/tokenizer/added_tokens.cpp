@@ -1,6 +1,8 @@
 // See added_tokens.h.
 #include "training/tokenizer/added_tokens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "training/tokenizer/component.h"

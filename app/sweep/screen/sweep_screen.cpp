@@ -1,9 +1,9 @@
 #include "app/sweep/screen/sweep_screen.h"
-#include "app/sweep/screen/words.h"
 
 #include <algorithm>
 
 #include "app/sweep/copy_text.h"
+#include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

@@ -1,6 +1,8 @@
 // See token_table.h.
 #include "training/tokenizer/model/token_table.h"
 
+#include <fmt/format.h>
+
 namespace normscope::tokenizer {
 
 TokenTable TokenTable::read(const InputValue& object) {
