@@ -232,7 +232,11 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
-  const float behind = 24 + 6 + matrix_width() + 8 + (view::any_both(f.view) ? kStackWidth + 8 : 0);
+  constexpr float kKeyRoom = 104;
+  const Panel& chosen = *tabs[static_cast<size_t>(plot_tab_)];
+  const bool map = chooses_lines(f, chosen) && plot_.map && of_map(metric_of(chosen));
+  const float behind = 24 + 6 + (map ? kLinesWidth + 8 + kKeyRoom : matrix_width() + 8) +
+                       (view::any_both(f.view) ? kStackWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
   constexpr const char* kName = "plot/tab";
   const std::string& help = words::say("lab.depth.help_tab");

@@ -362,4 +362,12 @@ float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& cont
   return Column(ui, rect, context, draw, dragged).blocks(prose);
 }
 
+float even_width(const Painter& p, float width, const TextStyle& style, const std::string& text, float line) {
+  const float height = p.wrapped_height(width, style, text, line);
+  if (height <= line) return width;
+  float narrow = width / 2;
+  while (narrow < width && p.wrapped_height(narrow, style, text, line) > height) narrow += 4;
+  return std::min(narrow, width);
+}
+
 }  // namespace normscope::lessons

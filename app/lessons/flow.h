@@ -40,6 +40,11 @@ struct FlowContext {
   std::set<const view::Term*>* used = nullptr;
 };
 
+/// `even_width` is the least width at which a text has as many lines as at its full one, so that no word stands alone in the
+/// last.
+float even_width(const ui::Painter& p, float width, const ui::TextStyle& style, const std::string& text,
+                 float line);
+
 /// `Dragged` is what the mouse did to a number in the text.
 struct Dragged {
   std::string knob;

@@ -4,6 +4,7 @@
 
 #include "app/course/labels.h"
 #include "app/course/own/slots.h"
+#include "app/lessons/flow.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
@@ -18,8 +19,15 @@ using namespace course;
 
 namespace {
 
-// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
-constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
+// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200". While a run is measured its numbers change
+// their length, so the room is the same for all; a finished figure takes what its labels need, in whole steps.
+constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kLabelStep = 24, kRunRow = 30;
+
+/// `label_room` is how much the labels of a finished figure need.
+float label_room(const plot::PlotSpec& plot, const Painter& p, float most) {
+  const float needed = plot::label_width(plot, plot::measure_of(p)) + plot::label_offset + kLabelStep / 2;
+  return std::min(most, std::ceil(needed / kLabelStep) * kLabelStep);
+}
 
 }  // namespace
 
@@ -62,7 +70,8 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
   const TextStyle small{Face::Sans, type::body};
   constexpr float kTitle = 29, kLine = 18;
   Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
-  p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
+  const float width_of_note = even_width(p, head.w, small, note, kLine);
+  p.text_wrapped({head.x, head.y + kTitle, width_of_note, 0}, small, t.ink2, note, kLine);
   const std::string title = cards ? word("course.ask.order") : figure.title;
   TextStyle bold{Face::Bold, type::figure};
   for (const float px : {type::run_name, type::title})
@@ -235,7 +244,8 @@ void Player::draw_plot(Ui& ui, Rect rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  set_pads(map, size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom, plot);
+  const float room = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
+  set_pads(map, has_strip() ? label_room(plot, ui.paint(), room) : room, plot);
   if (map && !plot.heat) return draw_not_trained(ui, "lesson/plot", rect);
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
@@ -322,7 +332,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
-                state->error);
+                words::error(state->error));
     ui.mark("lesson/measuring", bar,
             state->running ? state->doing
             : measured_    ? "done"

@@ -8,6 +8,7 @@
 #include "app/course/pictures/bars.h"
 #include "app/course/pictures/chain.h"
 #include "app/course/pictures/walk.h"
+#include "app/lessons/flow.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
@@ -40,8 +41,10 @@ Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside
 
 void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
   const float high = sentence_height(ui, place.w, sentence);
-  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, place.w, high}, {Face::Sans, type::body},
-                          ui.theme().ink2, sentence, kSentenceLine);
+  const TextStyle style{Face::Sans, type::body};
+  const float wide = even_width(ui.paint(), place.w, style, sentence, kSentenceLine);
+  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, wide, high}, style, ui.theme().ink2,
+                          sentence, kSentenceLine);
 }
 
 }  // namespace

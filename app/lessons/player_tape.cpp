@@ -7,6 +7,7 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
@@ -44,16 +45,26 @@ Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& ro
   return cells;
 }
 
+/// `gap_in` is how far numbers stand apart where there is room, up to three times as far as they must; more stays free behind
+/// the last, before the next column.
+float gap_in(const Cells& cells, float room) {
+  if (cells.most < 2) return cells.gap;
+  const float free = (room - 5 * cells.gap - static_cast<float>(cells.most) * cells.each) /
+                     static_cast<float>(cells.most - 1);
+  return std::clamp(free, cells.gap, 3 * cells.gap);
+}
+
 /// `draw_numbers` begins at `at`. Where the cells have no room, lines stay as they are.
 void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines, const Cells& cells,
                   Rect at) {
   for (const std::string& line : lines) {
     const bool fits = cells.width() <= at.w;
     if (!fits) ui.paint().text_in(at, style, ui.theme().ink, line);
+    const float gap = gap_in(cells, at.w);
     Rect place{at.x, at.y, cells.each, at.h};
     for (const std::string& one : numbers_in(fits ? line : "")) {
       ui.paint().text_in(place, style, ui.theme().ink, one, Align::Right);
-      place.x += cells.each + cells.gap;
+      place.x += cells.each + gap;
     }
     at.y += at.h;
   }
@@ -121,7 +132,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
-  const std::string said = !tape_error_.empty()                      ? tape_error_
+  const std::string said = !tape_error_.empty()                      ? words::error(tape_error_)
                            : table.done == 0 && figure.follow == 0   ? word("course.tape.nothing")
                            : table.said.empty() || figure.follow > 0 ? value
                                                                      : table.said;

@@ -55,16 +55,21 @@ void add_smooth(Builder& b, StripItem strip) {
   b.add(std::move(strip));
 }
 
+// `add_inflow` draws how a branch joins the river from below. Where it makes the river so much wider that the river's own
+// edge falls past it, that edge is how it joins.
 void add_inflow(Builder& b, size_t band) {
   const ui::Rect& a = b.out.map.area;
   const float column = b.out.map.x(1) - b.out.map.x(0);
   const float width = std::max(1.5f, float(b.plot.river->width(band, band)) * column * inflow_part);
   const float left = b.out.map.x(double(band) - 1), way = std::min(inflow_depth, 0.4f * column);
+  const auto edge = [&](float x) {
+    return a.y + a.h * float(total_along(*b.plot.river, b.out.map.x.inverse(x)));
+  };
+  if (edge(left + width + way) - edge(left) > 1.25f * inflow_depth) return;
   // A quarter of an ellipse, upright below and level where it joins the river.
   const auto bank = [&](float from, float x) {
     const float rest = 1 - std::clamp((x - from) / way, 0.f, 1.f);
-    const float edge = a.y + a.h * float(total_along(*b.plot.river, b.out.map.x.inverse(x)));
-    return edge + inflow_depth * (1 - std::sqrt(1 - rest * rest));
+    return edge(x) + inflow_depth * (1 - std::sqrt(1 - rest * rest));
   };
   StripItem strip{{}, {}, line_colour(b.theme, b.plot.river->bands[band].ink), false};
   const auto put = [&](float x) {

@@ -142,7 +142,7 @@ void check_must(const Family& family, const InputValue& config) {
     const auto value = found(config, key);
     if (value && !value->is_null() &&
         (value->is_list() || value->is_object() || value->scalar(kLongestValue) != expected))
-      value->refuse(expected + ", the only one that there is here");
+      value->refuse(fmt::format("{}, the only one that there is here", expected));
   }
 }
 

@@ -101,7 +101,7 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   try {
     edit(which, first_axis(*chosen, base_));
   } catch (const Error& error) {
-    message_ = words::refused(error.what());
+    message_ = why_not(error.what());
   }
 }
 
@@ -133,7 +133,7 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   try {
     edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
   } catch (const Error& error) {
-    message_ = words::refused(error.what());
+    message_ = why_not(error.what());
   }
 }
 
@@ -160,7 +160,7 @@ void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
   try {
     edit(which, with_typed(axis, text, base_));
   } catch (const Error& error) {
-    message_ = words::refused(error.what());
+    message_ = why_not(error.what());
   }
 }
 
@@ -183,7 +183,7 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
       try {
         edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
       } catch (const Error& error) {
-        message_ = words::refused(error.what());
+        message_ = why_not(error.what());
       }
     }
     draw_rail(ui, rest.take_top(34, tight), which);
@@ -267,7 +267,7 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
     for (size_t i = 0, most = handles(); i < most; ++i)
       if (i < handles()) hold_handle(ui, line, which, i);
   } catch (const Error& error) {
-    refuse(words::refused(error.what()));
+    refuse(why_not(error.what()));
   }
 }
 

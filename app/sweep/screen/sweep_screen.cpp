@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/sweep/copy_text.h"
+#include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -84,7 +85,7 @@ bool SweepScreen::take(Plan next, bool done) {
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
-    message_ = words::refused(error.what());
+    message_ = why_not(error.what());
     return false;
   }
   grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));

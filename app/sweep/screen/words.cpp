@@ -11,6 +11,7 @@
 #include "app/words/words.h"
 #include "training/experiments/study.h"
 #include "training/io/in_words.h"
+#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {
@@ -30,6 +31,14 @@ std::string seeds_words(const std::vector<size_t>& seeds) {
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
+}
+
+std::string why_not(const std::string& error) {
+  const size_t end = error.starts_with('[') ? error.find("] ") : error.npos;
+  if (end == error.npos) return words::error(error);
+  const std::string why = words::error(error.substr(end + 2));
+  const Field* field = find_field(error.substr(1, end - 1));
+  return field ? words::spoken(field->label) + ": " + why : why;
 }
 
 namespace {
@@ -87,7 +96,7 @@ std::string cell_badge(const Cell& cell) {
 }
 
 std::string cell_sentence(const Cell& cell) {
-  if (!cell.refused.empty()) return cell.refused;
+  if (!cell.refused.empty()) return why_not(cell.refused);
   if (cell.known == 0) return words::say("sweep.cell.not_trained");
   std::vector<size_t> learn, others;
   for (size_t i = 0; i < cell.runs.size(); ++i)
@@ -145,7 +154,7 @@ std::string extent_words(const Plan& plan) {
 
 std::string progress_words(const SweepState& state, bool clock) {
   const auto running = static_cast<int64_t>(state.under_way.size());
-  if (!state.error.empty()) return state.error;
+  if (!state.error.empty()) return words::error(state.error);
   switch (state.phase) {
     case Phase::Looking:
       return words::say("sweep.progress.looking");

@@ -13,6 +13,10 @@ namespace normscope::sweep {
 /// `capitalised` makes the first letter a capital.
 std::string capitalised(std::string text);
 
+/// `why_not` is an error in the window's language, without its place "[--axis] ", which only a terminal needs; a setting
+/// that stands there goes by its label.
+std::string why_not(const std::string& error);
+
 /// `grid_sentence` sums the grid up: "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." It is
 /// empty where nothing is known, and where cells read different data it says that first.
 std::string grid_sentence(const Grid& grid);

@@ -17,6 +17,15 @@ struct Box {
   ImVec2 lo, hi;
 };
 
+// `turns_back` says that a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
+// b, as if the value there were larger.
+bool turns_back(Vec a, Vec b, Vec c) {
+  const Vec in{b.x - a.x, b.y - a.y}, out{c.x - b.x, c.y - b.y};
+  const float along = in.x * out.x + in.y * out.y;
+  const float lengths = (in.x * in.x + in.y * in.y) * (out.x * out.x + out.y * out.y);
+  return along < 0 && 4 * along * along > lengths;
+}
+
 // `snapped` puts edges on whole device pixels, so that fills meet without seams and borders stay sharp at any scale.
 Box snapped(const Rect& r, float scale) {
   return {{std::round(r.x * scale), std::round(r.y * scale)},
@@ -72,10 +81,16 @@ void ScreenPainter::dashed(std::span<const Vec> points, Colour c, float width, D
 
 void ScreenPainter::polyline(std::span<const Vec> points, Colour c, float width, bool closed) {
   if (points.size() < 2) return;
+  const float thick = std::max(1.f, width * scale_);
   list_->PathClear();
-  for (Vec p : points) list_->PathLineTo(at(p, scale_));
-  list_->PathStroke(c.packed(), std::max(1.f, width * scale_),
-                    closed ? ImDrawFlags_Closed : ImDrawFlags_None);
+  for (size_t i = 0; i < points.size(); ++i) {
+    list_->PathLineTo(at(points[i], scale_));
+    const bool inner = i > 0 && i + 1 < points.size();
+    if (closed || !inner || !turns_back(points[i - 1], points[i], points[i + 1])) continue;
+    list_->PathStroke(c.packed(), thick);  // the line begins anew at its corner
+    list_->PathLineTo(at(points[i], scale_));
+  }
+  list_->PathStroke(c.packed(), thick, closed ? ImDrawFlags_Closed : ImDrawFlags_None);
 }
 
 void ScreenPainter::polygon(std::span<const Vec> points, Colour c) {

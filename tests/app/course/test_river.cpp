@@ -1,4 +1,5 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -342,6 +343,48 @@ TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
     }
   }
   CHECK(rivers == 9);
+}
+
+TEST_CASE(
+    "the mean of the five seeds lies within the axis of every figure, so that no line runs along its edge",
+    "[lesson]") {
+  size_t points = 0;
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
+    const Kept kept(lesson);
+    for (const Figure& figure : lesson.figures)
+      for (const FigureLine& line : figure.lines) {
+        const auto band = kept.results->curves.find(line.curve);
+        if (band == kept.results->curves.end() || !figure.walk.empty() || !figure.chain.empty()) continue;
+        const double slack = figure.y.log ? 0 : 0.01 * (figure.y.high - figure.y.low);
+        const double low = figure.y.log ? figure.y.low / 1.05 : figure.y.low - slack,
+                     high = figure.y.high + slack;
+        INFO(lesson.id << " " << figure.id << " " << line.curve);
+        for (size_t i = 0; i < band->second.x.size(); ++i) {
+          if (band->second.x[i] < figure.x.low || band->second.x[i] > figure.x.high) continue;
+          const double y = band->second.mean[i];
+          ++points;
+          if (!(y >= low && y <= high)) FAIL_CHECK(y << " at " << band->second.x[i]);
+        }
+      }
+  }
+  CHECK(points > 5000);
+}
+
+TEST_CASE("a branch that makes the river much wider joins it along the river's own edge", "[lesson]") {
+  const experiments::ShareMap steep{{0.5, 0.5}, {0.02, 0.02, 0.96}};
+  const auto inflows = [&](bool grows) {
+    plot::PlotSpec plot;
+    plot.id = plot.title = "river";
+    plot.pad_right = 100;
+    add_river(steep, plot, words::language("en"), grows);
+    const plot::Drawing drawing = drawing_of(plot, kPlace);
+    return std::count_if(drawing.items.begin(), drawing.items.end(), [](const plot::Item& item) {
+      const auto* strip = std::get_if<plot::StripItem>(&item);
+      return strip && !strip->clip;
+    });
+  };
+  CHECK(inflows(false) == 2);
+  CHECK(inflows(true) == 1);
 }
 
 TEST_CASE("a river names another one to stand below it", "[lesson]") {

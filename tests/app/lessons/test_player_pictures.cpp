@@ -5,6 +5,7 @@
 
 #include "app/course/pictures/stills.h"
 #include "app/course/reader.h"
+#include "app/lessons/flow.h"
 #include "app/lessons/player.h"
 #include "app/support/player_driver.h"
 #include "app/support/recorded_measurer.h"
@@ -92,6 +93,46 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
         }
   }
   CHECK(pictures >= 4 * 8);
+}
+
+TEST_CASE("a text of several lines has them about as long, and no word alone", "[player]") {
+  fixture::PlayerDriver p;
+  const ui::TextStyle style{ui::Face::Sans, ui::type::body};
+  const ui::Painter& paint = p.ui.paint();
+  const std::string text = "a line that is some words too long for the place that it was given to stand in";
+  const float width = paint.text_width(style, text.substr(0, text.size() - 3)), line = 18;
+  const float even = lessons::even_width(paint, width, style, text, line);
+  CHECK(paint.wrapped_height(width, style, text, line) == 2 * line);
+  CHECK(paint.wrapped_height(even, style, text, line) == 2 * line);
+  CHECK(even < 0.7f * width);
+  CHECK(lessons::even_width(paint, width, style, "short", line) == width);
+}
+
+TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's",
+          "[player]") {
+  fixture::PlayerDriver p;
+  size_t figures = 0;
+  for (const Lesson& lesson : fixture::shipped_course().lessons)
+    for (const std::string& id : lesson.step(StepKind::Compare).figures) {
+      const Figure& figure = *lesson.figure(id);
+      if (is_picture(figure) || figure.river || !figure.map_run.empty() || !figure.cells.empty() ||
+          !figure.tape.empty())
+        continue;
+      p.player().open(lesson.id, StepKind::Compare);
+      p.driver.frames(3);
+      if (lesson.step(StepKind::Compare).figures.size() > 1) p.driver.click("lesson/figure/" + figure.tab);
+      p.driver.move_to(ui::Vec{2, 2});
+      p.driver.frames(3);
+      const ui::Rect plot = p.driver.control("lesson/plot").rect;
+      float last = plot.x;
+      for (const ui::TextRecord& text : p.ui.texts())
+        if (text.layer == 0 && plot.contains(text.rect.centre())) last = std::max(last, text.rect.right());
+      ++figures;
+      INFO(lesson.id << " " << id << ": " << last << " of " << plot.right());
+      CHECK(last <= plot.right() + 1);
+      CHECK(last > plot.right() - 64);
+    }
+  CHECK(figures > 20);
 }
 
 }  // namespace normscope::test_player_pictures

@@ -1,4 +1,5 @@
 // These tests cover the maps of variances over time: their cells, their colours, and what theory says beside them.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -6,6 +7,7 @@
 #include "app/plot/plot.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/words/words.h"
 #include "catch.hpp"
 #include "training/measure/theory/trainability.h"
 
@@ -122,6 +124,34 @@ TEST_CASE("the Lab shows the variances over time as lines or as a map") {
   CHECK_FALSE(lab.ui.registry().find("plot/heads"));
   choose("plot/map", "lines");
   CHECK_FALSE(lab.state.screens.lab.shown().map);
+}
+
+TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longer words too") {
+  struct Spoken {
+    explicit Spoken(const char* language) { words::use(language); }
+    ~Spoken() { words::use("en"); }
+  };
+  for (const char* language : {"en", "de"}) {
+    const Spoken spoken(language);
+    fixture::LabDriver lab(known_text(), {1600, 1000}, 1.5f);
+    lab.driver.frames(3);
+    const auto press = [&](const char* name) {
+      lab.driver.click(name);
+      lab.driver.frames(3);
+    };
+    press("plot/tab/Gradient over time");
+    press("plot/gradient-over-time/quantity");
+    press("plot/gradient-over-time/quantity/branch-variance");
+    press("plot/map");
+    press("plot/map/map");
+    const ui::Rect choice = lab.driver.control("plot/map").rect;
+    const auto beside = [&](const ui::TextRecord& text) {
+      const ui::Vec at = text.rect.centre();
+      return at.x > choice.right() && at.y > choice.y && at.y < choice.bottom();
+    };
+    INFO(language);
+    CHECK(std::count_if(lab.ui.texts().begin(), lab.ui.texts().end(), beside) == 2);  // of the two ends
+  }
 }
 
 }  // namespace normscope::test_variance_maps

@@ -14,7 +14,8 @@ inline std::string english_in(const std::string& german) {
   static const std::regex quoted("\\S*/\\S*|'[^']*'|\"[^\"]*\"|„[^“]*“|auf Englisch: .*|\\([^)]*\\)");
   static const std::regex english(
       "\\b(expected|is|are|the|of|has|have|holds|not|no|more|than|with|for|and|or|cannot|there|this|missing|unknown|known|"
-      "too|only|did|such|to|from|by|stands|lies|its|it)\\b");
+      "too|only|did|such|to|from|by|stands|lies|its|it|at|another|as|which|both|least|most|two|one|each|beside|above|that|than|"
+      "changes|nothing|where|they|a)\\b");
   const std::string said = std::regex_replace(german, quoted, "");
   std::smatch word;
   return std::regex_search(said, word, english) ? word.str() : "";

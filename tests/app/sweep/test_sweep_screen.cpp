@@ -10,6 +10,8 @@
 #include "app/shell/palette.h"
 #include "app/shell/session_sidecar.h"
 #include "app/support/sweep_fixture.h"
+#include "app/sweep/screen/words.h"
+#include "app/words/words.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -250,8 +252,15 @@ TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused
   s.screen().show(twice);
   s.driver.frames(2);
   CHECK(s.driver.control("sweep/status").value == s.screen().message());
-  CHECK(s.screen().message().find("both axes") != std::string::npos);
+  CHECK(
+      s.screen().message().starts_with("both axes are "));  // without the place, which only a terminal needs
   CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
+  words::use("de");
+  s.screen().show(twice);
+  CHECK(s.screen().message().starts_with("Beide Achsen sind "));
+  CHECK(sweep::why_not("[train.lr] 5 is out of range: expected 0 to 0.5") ==
+        "Lernrate: 5 liegt außerhalb: erwartet wird 0 bis 0,5");
+  words::use("en");
 }
 
 TEST_CASE("sweep screen: the grid has the room, and not the panel of a cell that is not there yet") {

@@ -292,3 +292,22 @@ TEST_CASE("png files are written whole or not at all") {
   std::filesystem::remove(path);
   CHECK_THROWS_AS(headless::write_png("/no/such/folder/a.png", image), Error);
 }
+
+TEST_CASE("a line that turns back ends at its corner, not in a long point beyond it") {
+  // Where the sides of a spike would meet is 15 pixels above a value that is 20 below the upper edge.
+  const std::vector<ui::Vec> spike{{20, 50}, {22, 20}, {24, 50}}, bend{{10, 50}, {30, 20}, {50, 50}};
+  for (const std::vector<ui::Vec>& line : {spike, bend}) {
+    headless::Frame frame({64, 64});
+    const ui::Fonts fonts = ui::load_fonts();
+    frame.step([] {});
+    const ImDrawData* data = frame.step([&] {
+      ui::ScreenPainter painter(fonts, ImGui::GetBackgroundDrawList(), 1, 0, nullptr);
+      painter.polyline(line, ui::theme(false).ink, 2, false);
+    });
+    float top = 64;
+    for (const ImDrawList* list : data->CmdLists)
+      for (const ImDrawVert& v : list->VtxBuffer) top = std::min(top, v.pos.y);
+    CHECK(top < 20);
+    CHECK(top > 20 - 4);
+  }
+}

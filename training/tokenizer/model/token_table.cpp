@@ -1,6 +1,8 @@
 // See token_table.h.
 #include "training/tokenizer/model/token_table.h"
 
+#include <fmt/format.h>
+
 namespace normscope::tokenizer {
 
 TokenTable TokenTable::read(const InputValue& object) {
@@ -8,7 +10,7 @@ TokenTable TokenTable::read(const InputValue& object) {
   for (const auto& [text, number] : object.members(static_cast<size_t>(kMostTokens))) {
     const auto id = number.whole(0, kMostTokens - 1);
     if (const std::string* other = table.text_of(id))
-      number.refuse("another number, as " + shown_text(*other) + " has this one");
+      number.refuse(fmt::format("another number, as {} has this one", shown_text(*other)));
     table.put(text, id);
   }
   return table;
