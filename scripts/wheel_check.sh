@@ -16,16 +16,17 @@ cuda="$(ls dist/normscope_cuda-*.whl 2>/dev/null)"
 [[ -n "$main" && -x "$tools/auditwheel" ]] || { echo "wheel_check.sh: no wheel in dist/: make wheel" >&2; exit 1; }
 scripts/setup.sh debootstrap >&2 || true
 
-# What auditwheel says is wrapped.
+# platform WHEEL WORDS: what auditwheel says, which it wraps, has the words and then the platform of the wheel's name.
 platform() {
   local name="${1##*-none-}"
-  "$tools/auditwheel" show "$1" | tr '\n' ' ' | tee /dev/stderr | grep -qF "platform tag: \"${name%.whl}\""
+  "$tools/auditwheel" show "$1" | tr '\n' ' ' | tee /dev/stderr | grep -qF "$2 \"${name%.whl}\""
 }
 again="$(mktemp -d)"
 trap 'rm -rf "$again"' EXIT
 same_bytes() { "$tools/python" scripts/wheel.py --out "$again" && cmp "$main" "$again/$(basename "$main")"; }
-check "platform of $(basename "$main")" platform "$main"
-[[ -z "$cuda" ]] || check "platform of $(basename "$cuda")" platform "$cuda"
+check "platform of $(basename "$main")" platform "$main" "consistent with the following platform tag:"
+# cuBLAS comes from a wheel of NVIDIA's, which auditwheel knows nothing of.
+[[ -z "$cuda" ]] || check "platform of $(basename "$cuda")" platform "$cuda" "constrains the platform tag to"
 if [[ build/release/normscope -nt "$main" ]]; then
   skip "the same bytes" "the program was built after the wheel"
 else
@@ -34,7 +35,7 @@ fi
 
 env=/opt/env
 program="$env/bin/normscope"
-listed() { within find /opt /root | sort; }
+listed() { within find /opt | sort; }  # what the program keeps for a person, under their home, stays theirs
 no_compiler_no_x11() {
   within bash -c '! command -v cc gcc c++ g++ clang && ! ldconfig -p | grep -E "lib(X11|GL|OpenGL)\.so"'
 }
