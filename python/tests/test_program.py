@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 import normscope
-from normscope import _program
+from normscope import _program, _writer
 
 PACKAGE = pathlib.Path(normscope.__file__).parent
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
@@ -119,11 +119,21 @@ class Program(unittest.TestCase):
             window = self.opened(f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"; exec sleep 60\n',
                                  pathlib.Path("run.jsonl"), "other.jsonl")
             self.assertIsNone(window.poll())
+        self.assertEqual(self.text_of(said), "open --at-rest run.jsonl other.jsonl\n")
+
+    def text_of(self, said: pathlib.Path) -> str:
         for _ in range(600):  # a minute, for a busy machine
             if said.exists():
                 break
             time.sleep(0.1)
-        self.assertEqual(said.read_text().split(), ["open", "--at-rest", "run.jsonl", "other.jsonl"])
+        return said.read_text()
+
+    def test_a_recording_is_shown_by_the_same_program(self) -> None:
+        said = self.folder / "said"
+        program = self.script("named", f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"\n')
+        with mock.patch.dict(os.environ, {"NORMSCOPE": program}):
+            _writer.show("run.jsonl")
+        self.assertEqual(self.text_of(said), "open --at-rest run.jsonl\n")
 
     def test_open_raises_the_line_that_the_program_says(self) -> None:
         with self.assertRaisesRegex(RuntimeError, r"\Ano window: normscope: no display\Z"):
