@@ -61,6 +61,19 @@ def x11():
     return {"libX11.so.6": top, **linked(top)} if top else {}
 
 
+def write_project(stage):
+    """Writes the wheel's pyproject.toml, that of python/ with what the program adds, and returns its version."""
+    project = (ROOT / "python/pyproject.toml").read_text()
+    version = found(r'^version = "(.*)"', project)
+    assert 'readme = "README.md"\n' in project and '["py.typed"]' in project
+    project = project.replace('readme = "README.md"\n', 'readme = "README.md"\nlicense-files = ["LICENSE", "licenses/*"]\n')
+    project = project.replace('["py.typed"]', '["py.typed", "program/**/*"]')
+    project += '\n[project.scripts]\nnormscope = "normscope._program:main"\n'
+    project += f'\n[project.optional-dependencies]\ncuda = ["normscope-cuda=={version}"]\n'
+    (stage / "pyproject.toml").write_text(project)
+    return version
+
+
 def lay_out_program(stage):
     """Lays out python/ with the program in it. Menu entry and completion are left out: nobody looks for them there."""
     shutil.copytree(ROOT / "python/normscope", stage / "normscope", ignore=shutil.ignore_patterns("__pycache__"))
@@ -82,15 +95,7 @@ def lay_out_program(stage):
         f"-DCPACK_NORMSCOPE_SOURCE_DIR={ROOT}", f"-DCPACK_NORMSCOPE_BINARY_DIR={BUILD}",
         f"-DCPACK_NORMSCOPE_IMGUI_LICENSE={ROOT}/build/deps/imgui/LICENSE.txt",
         "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, fonts())), "-P", ROOT / "cmake/package/finish.cmake")
-    project = (ROOT / "python/pyproject.toml").read_text()
-    version = found(r'^version = "(.*)"', project)
-    assert 'readme = "README.md"\n' in project and '["py.typed"]' in project
-    project = project.replace('readme = "README.md"\n', 'readme = "README.md"\nlicense-files = ["LICENSE", "licenses/*"]\n')
-    project = project.replace('["py.typed"]', '["py.typed", "program/**/*"]')
-    project += '\n[project.scripts]\nnormscope = "normscope._program:main"\n'
-    project += f'\n[project.optional-dependencies]\ncuda = ["normscope-cuda=={version}"]\n'
-    (stage / "pyproject.toml").write_text(project)
-    return version
+    return write_project(stage)
 
 
 def lay_out_cuda(stage, version, toolkit):
@@ -120,9 +125,6 @@ def wheel(stage, out, *excluded):
     path = {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
     said = run(TOOLS / "auditwheel", "repair", "--wheel-dir", raw / "repaired", *excluded, built, env={**os.environ, **path})
     [repaired] = (raw / "repaired").glob("*.whl")
-    out.mkdir(parents=True, exist_ok=True)
-    for old in out.glob(repaired.name.split("-")[0] + "-*.whl"):
-        old.unlink()
     shutil.move(repaired, out / repaired.name)
     size = (out / repaired.name).stat().st_size
     print(f"normscope: {out / repaired.name}, {size / 1e6:.1f} MB")
@@ -136,6 +138,9 @@ def main():
     out = parser.parse_args().out
     day = found(r"^set\(NORMSCOPE_RELEASED (\d+)\)", (ROOT / "CMakeLists.txt").read_text())
     os.environ.setdefault("SOURCE_DATE_EPOCH", day)
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.glob("normscope*.whl"):
+        old.unlink()
     toolkit = found(r"^CUDA backend: CUDA (\S+)", run(BUILD / "normscope", "--version"))
     with tempfile.TemporaryDirectory() as folder:
         stage = pathlib.Path(folder) / "normscope"

@@ -80,6 +80,7 @@ backend_is_found() {
   [[ $? -eq 8 && "$said" == "normscope: --backend cuda: no NVIDIA driver"* ]] || { echo "$said"; return 1; }
 }
 installed() {
+  within test -e /proc/self/exe || { skip "Debian 12" "no /proc can be mounted in it, by which the program finds its files"; return; }
   check "Debian 12: python3-venv" within apt-get install -y --no-install-recommends python3-venv || return
   check "Debian 12: neither compiler nor X11" no_compiler_no_x11
   check "Debian 12: python3 -m venv" within python3 -m venv "$env" || return
