@@ -1,11 +1,12 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make web, make web-serve, make test-web, make
-# test-python, make release VERSION=..., make clean. A thin front to CMake's presets; everything is built under build/.
+# make install [PREFIX=...], make package, make package-check, make wheel, make wheel-check, make release VERSION=...,
+# make web, make web-serve, make test-web, make test-python, make clean. A thin front to CMake's presets; everything is
+# built under build/, wheels under dist/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check web web-serve test-web test-python release clean
+  package-check wheel wheel-check release web web-serve test-web test-python clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -91,6 +92,14 @@ package:
 package-check:
 	@scripts/package_check.sh
 
+# wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
+# installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
+wheel:
+	@scripts/wheel.sh
+
+wheel-check:
+	@scripts/wheel_check.sh
+
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:
 	@scripts/web.sh
@@ -101,4 +110,4 @@ release:
 	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan build/fuzz
+	@rm -rf build/release build/debug build/asan build/tsan build/fuzz dist

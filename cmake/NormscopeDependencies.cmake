@@ -63,6 +63,9 @@ if(NORMSCOPE_APP)
   if(NOT TARGET OpenGL::GL)
     normscope_missing("OpenGL" libgl-dev)
   endif()
+  # Only the header is needed: functions are asked for by name (app/headless/gl.h), so that the program starts without.
+  add_library(normscope_gl INTERFACE)
+  target_include_directories(normscope_gl SYSTEM INTERFACE "$<TARGET_PROPERTY:OpenGL::GL,INTERFACE_INCLUDE_DIRECTORIES>")
 
   # md4c's config package is broken on Debian 12 (it stops the configure step), so the files are looked for directly.
   find_path(MD4C_INCLUDE_DIR md4c.h)

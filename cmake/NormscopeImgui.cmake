@@ -37,7 +37,7 @@ if(NOT EXISTS "${imgui}/imgui.h")
   list(APPEND NORMSCOPE_MISSING "Dear ImGui 1.92 (sources: scripts/fetch_imgui.sh)")
   return()
 endif()
-if(NOT TARGET glfw OR NOT TARGET OpenGL::GL)
+if(NOT TARGET glfw OR NOT TARGET normscope_gl)
   return()  # already reported
 endif()
 
@@ -48,7 +48,7 @@ add_library(normscope_imgui STATIC
 # imgui.h includes "imconfig.h" by name: Dear ImGui's own was left out, so ours is found on the include path.
 target_include_directories(normscope_imgui SYSTEM PUBLIC
   "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
-target_link_libraries(normscope_imgui PUBLIC glfw OpenGL::GL ${CMAKE_DL_LIBS})
+target_link_libraries(normscope_imgui PUBLIC glfw normscope_gl ${CMAKE_DL_LIBS})
 # Dear ImGui's warnings are not ours to fix.
 target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
 if(NORMSCOPE_SANITIZE)

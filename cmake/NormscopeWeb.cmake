@@ -48,8 +48,8 @@ target_compile_options(normscope_md4c PRIVATE -w)
 # GLFW and WebGL are libraries of Emscripten.
 add_library(glfw INTERFACE)
 target_link_options(glfw INTERFACE -sUSE_GLFW=3)
-add_library(OpenGL::GL INTERFACE IMPORTED GLOBAL)
-target_link_options(OpenGL::GL INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+add_library(normscope_gl INTERFACE)
+target_link_options(normscope_gl INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
 add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
 
 include(NormscopeImgui)

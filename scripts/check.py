@@ -73,6 +73,8 @@ def tests_of(path, readers):
         return {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"}
     if parts[0] == "claims":
         return {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check"}
+    if parts[0] == "python" and path.endswith(".py"):
+        return {"python.program"}
     return {"app.test_readme"} if path.endswith(".md") else set()
 
 
@@ -97,7 +99,7 @@ def main():
     for file in files:
         tests |= tests_of(file, readers)
     lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})
-    targets = {f"normscope_{test.split('.')[0]}_tests" for test in tests} | {"normscope"}
+    targets = {f"normscope_{floor}_tests" for floor in {test.split(".")[0] for test in tests} & {*FLOORS}} | {"normscope"}
     kernels = any(file.endswith((".cu", ".cuh")) for file in files)
     if kernels:
         targets |= {"normscope_cuda_tests", "normscope_cuda_emulated"}

@@ -10,18 +10,11 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 scripts/setup.sh dpkg-dev file patchelf gzip >&2
-scripts/build.sh release normscope normscope_training
 out=build/package
 rm -rf "$out"
 mkdir -p "$out"
-# CMake configures once more: --version names the commit, and says whether the files are as they are there.
-{
-  # Kernels for every machine that the packages may come to; without the cache's entry, a build is for this one again.
-  cmake ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90" build/release
-  cmake --build build/release --target normscope normscope_training
-  cpack --config build/release/CPackConfig.cmake
-  cmake -UCMAKE_CUDA_ARCHITECTURES build/release
-} >build/package.log 2>&1 || { cat build/package.log >&2; exit 1; }
+scripts/for_others.sh ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} \
+  sh -c 'cpack --config build/release/CPackConfig.cmake >build/package.log 2>&1 || { cat build/package.log >&2; exit 1; }'
 rm -rf "$out/_CPack_Packages"
 tar -C "$out" -xzf "$out"/normscope-*.tar.gz
 echo "normscope: packages in $out:"

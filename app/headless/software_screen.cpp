@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "app/headless/frame.h"
+#include "app/headless/gl.h"
 
 namespace normscope::headless {
 namespace {
@@ -48,12 +49,12 @@ SoftwareScreen::~SoftwareScreen() {
   if (state_ != State::Ready) return;
   release_textures();
   framebuffers().remove(1, &framebuffer_);
-  glDeleteTextures(1, &texture_);
+  gl().delete_textures(1, &texture_);
 }
 
 bool SoftwareScreen::prepare() {
   if (!framebuffers().complete()) return false;
-  glGenTextures(1, &texture_);
+  gl().generate_textures(1, &texture_);
   framebuffers().generate(1, &framebuffer_);
   return true;
 }
@@ -62,11 +63,11 @@ void SoftwareScreen::resize(int width, int height) {
   image_.width = width;
   image_.height = height;
   image_.pixels.assign(size_t(width) * height, 0);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   // Mesa gives the texture the requested order of colours, which is that of its windows, so it can copy instead of
   // draw.
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
+  gl().texture_image(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   framebuffers().attach(kReadFramebuffer, kColourAttachment, GL_TEXTURE_2D, texture_, 0);
   framebuffers().bind(kReadFramebuffer, 0);
@@ -74,18 +75,18 @@ void SoftwareScreen::resize(int width, int height) {
 
 // `upload` sends, for every row of tiles, the tiles from the first to the last that changed.
 void SoftwareScreen::upload(const Tiles& changed) {
-  glPixelStorei(GL_UNPACK_ROW_LENGTH, image_.width);
+  gl().store_pixels(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {
     const auto begin = changed.chosen.begin() + row * changed.columns, end = begin + changed.columns;
     const auto first = std::find(begin, end, 1),
                last = std::find(std::reverse_iterator(end), std::reverse_iterator(first), 1).base();
     if (first == last) continue;
     const int x = int(first - begin) * Tiles::kWidth, y = row * Tiles::kHeight;
-    glTexSubImage2D(GL_TEXTURE_2D, 0, x, y, std::min(int(last - begin) * Tiles::kWidth, image_.width) - x,
-                    std::min(y + Tiles::kHeight, image_.height) - y, GL_RGBA, GL_UNSIGNED_BYTE,
-                    &image_.pixels[size_t(y) * image_.width + x]);
+    gl().texture_part(GL_TEXTURE_2D, 0, x, y, std::min(int(last - begin) * Tiles::kWidth, image_.width) - x,
+                      std::min(y + Tiles::kHeight, image_.height) - y, GL_RGBA, GL_UNSIGNED_BYTE,
+                      &image_.pixels[size_t(y) * image_.width + x]);
   }
-  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+  gl().store_pixels(GL_UNPACK_ROW_LENGTH, 0);
 }
 
 bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
@@ -93,7 +94,7 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   if (state_ == State::Useless) return false;
   const Tiles& changed = damage_.of(data, background);
   serve_textures();
-  glBindTexture(GL_TEXTURE_2D, texture_);
+  gl().bind_texture(GL_TEXTURE_2D, texture_);
   const auto [w, h] = size_of(data);
   if (w != image_.width || h != image_.height) resize(w, h);
   rasterise(data, background, changed, image_);

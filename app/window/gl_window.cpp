@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "app/headless/gl.h"
 #include "app/window/main_window.h"
 #include "app/window/window_icon.h"
 
@@ -92,7 +93,7 @@ bool GlWindow::software_gl() const {
   if (emscripten_webgl_enable_extension(emscripten_webgl_get_current_context(), "WEBGL_debug_renderer_info"))
     renderer = kUnmaskedRenderer;
 #endif
-  const auto* name = reinterpret_cast<const char*>(glGetString(renderer));
+  const auto* name = reinterpret_cast<const char*>(headless::gl().string(renderer));
   if (!name) return true;
   for (const char* soft : {"llvmpipe", "softpipe", "SwiftShader", "Software"})
     if (std::strstr(name, soft)) return true;

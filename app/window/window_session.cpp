@@ -19,6 +19,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/headless/gl.h"
 #include "app/headless/software_screen.h"
 #include "app/shell/parts/linked.h"
 #include "app/ui/keys.h"
@@ -198,7 +199,7 @@ void WindowSession::draw() {
   say(guarded("drawing", [&] { shell::draw_app(state_, ui_); }));
   ImGui::Render();
   const double built = glfwGetTime();
-  glViewport(0, 0, width, height);
+  headless::gl().viewport(0, 0, width, height);
   show(ImGui::GetDrawData());
   glfwSwapBuffers(window_.handle());
   const double now = glfwGetTime();
@@ -234,8 +235,8 @@ void WindowSession::show(ImDrawData* data) {
   const ui::Colour bg = ui_.theme().bg;
   if (software_ && software_->show(*data, bg.packed())) return;
   software_.reset();
-  glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
+  headless::gl().clear_colour(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
+  headless::gl().clear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(data);
 }
 

@@ -1,5 +1,5 @@
 # finish.cmake is read by cpack between installing into its folder and packing that. It adds licences, and what Debian's
-# packages or a folder that is moved about need besides what is installed.
+# packages or a folder that is moved about need besides what is installed. scripts/wheel.py reads it for licences alone.
 file(READ "${CPACK_NORMSCOPE_SOURCE_DIR}/LICENSE" ours)
 
 # licence_of(VARIABLE DEBIAN_PACKAGE): finds the file with the package's terms; empty where there is none.
@@ -59,35 +59,60 @@ function(finish_debian root package)
   endif()
 endfunction()
 
-# finish_folder puts the libraries that the program is linked with beside it in lib/, found by $ORIGIN. It leaves out
-# the system's own (C and C++ library, OpenGL, X11): another system's graphics drivers need those of that system.
-function(finish_folder root)
-  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${root}/bin/normscope" RESOLVED_DEPENDENCIES_VAR libraries
+# linked_libraries(VARIABLE PROGRAM SYSTEM): finds what the program is linked with, but for the C and C++ library and what
+# matches SYSTEM.
+function(linked_libraries variable program system)
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${program}" RESOLVED_DEPENDENCIES_VAR libraries
     UNRESOLVED_DEPENDENCIES_VAR missing
-    PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so" "^lib(GL|EGL|OpenGL|GLX|GLdispatch|X|xcb)")
+    PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so" "${system}")
   if(missing)
-    message(FATAL_ERROR "normscope: not found, and so not in the folder: ${missing}")
+    message(FATAL_ERROR "normscope: not found, and so not among what comes along: ${missing}")
   endif()
+  set(${variable} "${libraries}" PARENT_SCOPE)
+endfunction()
+
+# owners(VARIABLE FILE...): finds the Debian packages that files belong to.
+function(owners variable)
   set(packages "")
-  foreach(library IN LISTS libraries)
-    get_filename_component(name "${library}" NAME)
-    get_filename_component(file "${library}" REALPATH)
-    configure_file("${file}" "${root}/lib/${name}" COPYONLY)
-    execute_process(COMMAND patchelf --set-rpath "\$ORIGIN" "${root}/lib/${name}" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(file IN LISTS ARGN)
+    get_filename_component(file "${file}" REALPATH)
     execute_process(COMMAND dpkg-query -S "${file}" OUTPUT_VARIABLE owner ERROR_QUIET)
     if(owner MATCHES "^([a-z0-9.+-]+)[:]")
       list(APPEND packages "${CMAKE_MATCH_1}")
     endif()
   endforeach()
-  execute_process(COMMAND patchelf --set-rpath "\$ORIGIN/../lib" "${root}/bin/normscope" COMMAND_ERROR_IS_FATAL ANY)
   list(REMOVE_DUPLICATES packages)
+  set(${variable} "${packages}" PARENT_SCOPE)
+endfunction()
+
+# finish_folder puts the libraries that the program is linked with beside it in lib/, found by $ORIGIN. It leaves out
+# the system's own (C and C++ library, OpenGL, X11): another system's graphics drivers need those of that system.
+function(finish_folder root)
+  linked_libraries(libraries "${root}/bin/normscope" "^lib(GL|EGL|OpenGL|GLX|GLdispatch|X|xcb)")
+  foreach(library IN LISTS libraries)
+    get_filename_component(name "${library}" NAME)
+    get_filename_component(file "${library}" REALPATH)
+    configure_file("${file}" "${root}/lib/${name}" COPYONLY)
+    execute_process(COMMAND patchelf --set-rpath "\$ORIGIN" "${root}/lib/${name}" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+  execute_process(COMMAND patchelf --set-rpath "\$ORIGIN/../lib" "${root}/bin/normscope" COMMAND_ERROR_IS_FATAL ANY)
+  owners(packages ${libraries})
   copy_licences("${root}/share/doc/normscope/licenses" ${in_normscope} ${packages})
+endfunction()
+
+# finish_wheel collects the terms of what comes along in a wheel, libraries of X11 and fonts among it.
+function(finish_wheel root)
+  linked_libraries(libraries "${CPACK_NORMSCOPE_BINARY_DIR}/normscope" "^libGL")
+  owners(packages ${libraries} ${CPACK_NORMSCOPE_FONTS})
+  copy_licences("${root}" ${in_normscope} ${packages})
 endfunction()
 
 if(CPACK_GENERATOR STREQUAL "DEB")
   foreach(package IN LISTS CPACK_COMPONENTS_ALL)
     finish_debian("${CPACK_TEMPORARY_DIRECTORY}/${package}" "${package}")
   endforeach()
+elseif(CPACK_GENERATOR STREQUAL "WHEEL")
+  finish_wheel("${CPACK_TEMPORARY_DIRECTORY}")
 else()
   finish_folder("${CPACK_TEMPORARY_DIRECTORY}")
 endif()

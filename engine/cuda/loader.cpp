@@ -1,6 +1,6 @@
 // The loader opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
-// ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it
-// starts anywhere.
+// ../lib/normscope beside it, in the Python package normscope_cuda beside the package normscope that the program is in,
+// or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it starts anywhere.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +43,8 @@ std::string program_directory() {
 std::vector<std::string> library_paths() {
   if (const char* given = std::getenv(kLibraryVariable); given && *given) return {given};
   const std::string directory = program_directory();
-  return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
+  return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary,
+          directory + "../../../normscope_cuda/" + kLibrary, kLibrary};
 }
 
 /// `has_driver` spares opening our library without a driver, as cuBLAS, which comes with it, takes 60 MB.

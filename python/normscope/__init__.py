@@ -1,15 +1,30 @@
 """Records a training run for the program normscope: `normscope.watch(model, optimizer, "run.jsonl")`, one line.
+`normscope.open("run.jsonl")` shows it in the program's window.
 
 PyTorch is imported when `watch` is first called; `normscope.jax` is for JAX and Flax. docs/recording.md has the rest.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
+    import os
+    import subprocess
+
     from ._watch import Recording
 
-__all__ = ["watch"]
+__all__ = ["open", "watch"]
+
+
+def open(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[bytes]":
+    """Opens normscope's window with logs, saved runs or folders of published models, or with none of them as it is.
+
+    Logs may still be growing. The window is a process of its own, which is returned, and outlives this one. Where
+    there is no display, or no program normscope, a RuntimeError says so in one line.
+    """
+    from ._program import open_window
+
+    return open_window(*paths)
 
 
 def watch(model: Any, optimizer: Any = None, path: str = "run.jsonl", *, every: int = 1, stream_every: int = 1,

@@ -5,11 +5,11 @@ import contextlib
 import functools
 import json
 import math
-import os
-import shutil
 import subprocess
 import sys
 from typing import IO, Any, Callable, Optional
+
+from ._program import environment, find, nowhere
 
 
 def plain(value: Any) -> Any:
@@ -79,12 +79,12 @@ class Log:
 
 def show(path: str) -> None:
     """Opens the window beside this process; it follows the log while it grows and stays when the training has ended."""
-    program = os.environ.get("NORMSCOPE") or shutil.which("normscope")
+    program = find()
     if not program:
-        say(f"no window: the program normscope is not in PATH, nor named by NORMSCOPE; later: normscope open {path}")
+        say(f"no window: {nowhere()}; later: normscope open {path}")
         return
     try:
         subprocess.Popen([program, "open", "--at-rest", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         start_new_session=True)
+                         start_new_session=True, env=environment(program))
     except OSError as why:
         say(f"no window: {program}: {why.strerror}")

@@ -26,6 +26,12 @@ function(printed variable)
   set(${variable} "${out}" PARENT_SCOPE)
 endfunction()
 
+# The program has to start where there is no OpenGL, to train.
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${root}/bin/normscope" RESOLVED_DEPENDENCIES_VAR found
+  UNRESOLVED_DEPENDENCIES_VAR missing)
+list(FILTER found INCLUDE REGEX "/lib(Open|E|X)?GL")
+expect("libraries of OpenGL that the program is linked with" "${found}" "")
+
 printed(version --version)
 string(REGEX REPLACE "^normscope ([^\n]*)\n.*" "\\1" version "${version}")
 

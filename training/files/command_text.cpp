@@ -178,7 +178,9 @@ std::string path_to(const std::string& program) {
 std::string program_word() {
   namespace fs = std::filesystem;
   std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  const char* launcher = std::getenv("NORMSCOPE_LAUNCHER");
+  const bool launched = launcher && access(launcher, X_OK) == 0;
+  const fs::path own = launched ? fs::path(launcher) : fs::read_symlink("/proc/self/exe", error);
   if (error) return "normscope";
   const std::string found = path_to("normscope");
   return !found.empty() && fs::equivalent(found, own, error) ? "normscope" : own.string();

@@ -36,6 +36,7 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
 // `path_to` is the program that a shell takes for this name: the first on PATH; empty: none.
 std::string path_to(const std::string& program);
 // `program_word` is what starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
+// A launcher that starts the program under another path (the Python package's) names itself by NORMSCOPE_LAUNCHER.
 std::string program_word();
 // `with_program` replaces the first word of the line, normscope, by that.
 std::string with_program(const std::string& line, const std::string& program);

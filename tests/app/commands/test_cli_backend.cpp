@@ -1,6 +1,7 @@
 // These tests give --backend: what the program says where there is no CUDA, and that a run goes on on the CPU when its
 // device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope::test;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -93,6 +95,24 @@ TEST_CASE("cli: a run on the emulated device has the losses of the CPU") {
   REQUIRE(a.size() == 45);
   REQUIRE(b.size() == 45);
   for (size_t i = 0; i < a.size(); ++i) CHECK(b[i] == Approx(a[i]).epsilon(1e-3));
+}
+
+TEST_CASE("cli: in Python's folder of packages the program finds the backend of the package beside its own") {
+  const Folder folder;
+  const fs::path program = fs::path(folder.file("normscope")) / "program/bin/normscope";
+  fs::create_directories(program.parent_path());
+  fs::copy_file(NORMSCOPE_PROGRAM, program);
+  fs::create_symlink(NORMSCOPE_EMULATED, folder.file("libcuda.so.1"));  // stands for the driver's own library
+  const auto code = [&] {
+    return run_program("'" + program.string() + "' " + train_line(folder, "--backend cuda"),
+                       "env -u NORMSCOPE_CUDA_LIBRARY LD_LIBRARY_PATH='" + folder.path.string() +
+                           "' sh -c 'exec \"$@\"'")
+        .code;
+  };
+  CHECK(code() == 8);
+  fs::create_directories(folder.file("normscope_cuda"));
+  fs::create_symlink(NORMSCOPE_EMULATED, fs::path(folder.file("normscope_cuda")) / "libnormscope_cuda.so");
+  CHECK(code() == 0);
 }
 
 TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU") {

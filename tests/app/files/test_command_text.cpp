@@ -130,6 +130,21 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   check_round_trip(runs);
 }
 
+TEST_CASE("a launcher that PATH leads to is called by its name, another one by its path") {
+  const test::Folder folder;
+  const std::string launcher = folder.write("normscope", "#!/bin/sh\n");
+  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH"), before = program_word();
+  setenv("NORMSCOPE_LAUNCHER", launcher.c_str(), 1);
+  CHECK(program_word() == launcher);
+  setenv("PATH", (std::filesystem::path(launcher).parent_path().string() + ":" + path).c_str(), 1);
+  CHECK(program_word() == "normscope");
+  setenv("PATH", path.c_str(), 1);
+  setenv("NORMSCOPE_LAUNCHER", folder.file("gone").c_str(), 1);
+  CHECK(program_word() == before);
+  unsetenv("NORMSCOPE_LAUNCHER");
+}
+
 TEST_CASE("a letter may be left out: a fork is D, and a lesson's Pre-LN C") {
   const ConfigRun a{'A', preset_run("post"), {}}, b{'B', preset_run("post-warmup"), {}};
   check_round_trip({a, {'C', preset_run("pre"), {}}});

@@ -1,0 +1,73 @@
+# clean_debian.sh is read by package_check.sh and wheel_check.sh: how a check is told, and a clean Debian 12 to check in,
+# which debootstrap makes once under build/ (as root, some minutes) and which is copied for every check.
+failed=0
+# check NAME COMMAND...: runs the command and says how it went; its output is printed only when it failed.
+check() {
+  local name="$1" log
+  shift
+  if log="$("$@" 2>&1)"; then
+    echo "ok       $name"
+  else
+    echo "FAILED   $name"
+    sed 's/^/    /' <<<"$log"
+    failed=1
+    return 1
+  fi
+}
+skip() { echo "skipped  $1: $2"; }
+# has COMMAND NAME: is false, and says that NAME is skipped, where the command is not there.
+has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed"; return 1; }; }
+
+clean=build/debian-12
+used=build/debian-12-used
+# within COMMAND...: runs the command in that Debian. Where the machine allows it there is a /proc, by which a program finds
+# its own place; it is gone with the command.
+mounted=()
+unshare --mount true 2>/dev/null && mounted=(unshare --mount sh -c 'mount -t proc proc "$1/proc"; exec chroot "$@"' sh)
+within() {
+  "${mounted[@]:-chroot}" "$used" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive "$@"
+}
+make_clean() {
+  rm -rf "$clean" "$clean.part"
+  debootstrap --variant=minbase bookworm "$clean.part" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"} && mv "$clean.part" "$clean"
+}
+# in_clean_debian COMMAND FILE...: runs the command on a fresh copy that has the files in /tmp.
+in_clean_debian() {
+  local command="$1"
+  shift
+  if [[ "$(id -u)" -ne 0 ]]; then
+    skip "Debian 12" "not root"
+  elif has debootstrap "Debian 12" && { [[ -d "$clean" ]] || check "debootstrap" make_clean; }; then
+    rm -rf "$used"
+    cp -a "$clean" "$used"
+    cp "$@" "$used/tmp/"
+    cp -L /etc/resolv.conf "$used/etc/resolv.conf"
+    check "Debian 12: apt-get update" within apt-get update && "$command"
+    rm -rf "$used"
+  fi
+}
+# A window opens with its icon, trains, and ends as documented when it is told to. $1 is the program;
+# /tmp/first-frame has the seconds from its start to its first frame.
+window='
+  Xvfb :97 -screen 0 1280x800x24 >/tmp/xvfb.log 2>&1 & server=$!
+  export DISPLAY=:97
+  for second in $(seq 30); do xwininfo -root >/dev/null 2>&1 && break; sleep 1; done
+  begin=$(date +%s%N)
+  "$1" --safe-mode --frame-log /tmp/frames.csv >/tmp/window.log 2>&1 & window=$!
+  until [[ $(wc -l </tmp/frames.csv) -gt 1 || $(date +%s%N) -gt $((begin + 120000000000)) ]]; do sleep 0.02; done 2>/dev/null
+  awk "BEGIN { printf \"%.1f\", ($(date +%s%N) - $begin) / 1e9 }" >/tmp/first-frame
+  for second in $(seq 120); do [[ $(wc -l </tmp/frames.csv) -gt 20 ]] && break; sleep 1; done 2>/dev/null
+  xwininfo -name normscope; shown=$?
+  xprop -name normscope _NET_WM_ICON | grep "Icon (16 x 16)"; icon=$?
+  kill -TERM $window; wait $window; code=$?
+  kill $server; wait $server
+  cat /tmp/xvfb.log /tmp/window.log; tail -2 /tmp/frames.csv
+  echo "shown $shown, icon $icon, ended with $code (expected 0, 0, 130)"
+  [[ $shown -eq 0 && $icon -eq 0 && $code -eq 130 ]]'
+# check_window PROGRAM
+check_window() {
+  check "Debian 12: Xvfb" within apt-get install -y --no-install-recommends xvfb xauth x11-utils &&
+    check "Debian 12: a window under Xvfb" within bash -c "$window" window "$1" &&
+    echo "         its first frame came after $(<"$used/tmp/first-frame") s"
+}
