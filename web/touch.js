@@ -3,6 +3,7 @@
 // plot.
 
 const HOLD_MS = 500;
+const LINGER_MS = 4000; // what a pointer shows beside itself is read in this time, and then stands in the way
 const STILL_PX = 8; // a finger that moved less has not moved
 const WHEEL_PER_PX = 4; // of a pinch
 const SENT = { bubbles: true, cancelable: true, view: window };
@@ -32,6 +33,7 @@ class Hand {
   #start = null; // where the one finger came down
   #pressed = false;
   #timer = 0;
+  #leaving = 0;
   #two = null; // {at, distance, kind} of two fingers; kind "" until they have moved
 
   constructor(canvas, stage) {
@@ -41,8 +43,10 @@ class Hand {
 
   touchstart({ touches }) {
     this.#canvas.focus();
+    clearTimeout(this.#leaving);
     if (touches.length === 1) {
       this.#start = touches[0];
+      this.#mouse("mouseenter", touches[0]);
       this.#mouse("mousemove", touches[0]);
       this.#timer = setTimeout(() => this.#hold(), HOLD_MS);
     } else if (touches.length === 2) {
@@ -61,7 +65,10 @@ class Hand {
       if (!this.#pressed) this.#press(); // a tap
       this.#lift(changedTouches[0]);
     }
-    if (touches.length === 0) this.#two = null;
+    if (touches.length > 0) return;
+    this.#two = null;
+    const [finger] = changedTouches;
+    this.#leaving = setTimeout(() => this.#mouse("mouseleave", finger), LINGER_MS);
   }
 
   touchcancel({ changedTouches }) {

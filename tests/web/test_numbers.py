@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import cdp
+import browser
 from case import WebTest
 from program import difference
 
@@ -67,11 +67,8 @@ class NumbersTest(WebTest):
         program = self.open().start()
         program.step(12)
         before = program.pause()
-        program.page.browser.call(
-            "Browser.grantPermissions",
-            {"origin": self.site.url, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]},
-        )
-        program.page.call("Page.bringToFront")
+        program.page.allow_clipboard(self.site.url)
+        program.page.front()
         program.key("Ctrl+Shift+L")
         link = program.page.wait(
             'navigator.clipboard.readText().then((text) => text.includes("#") && text)', 20, "a link on the clipboard"
@@ -122,7 +119,7 @@ class NumbersTest(WebTest):
             capture_output=True,
             text=True,
             check=False,
-            timeout=600 * cdp.patience,
+            timeout=600 * browser.patience,
         )
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])
         return json.loads(told.stdout)
@@ -149,6 +146,6 @@ class NumbersTest(WebTest):
     def native(self, *arguments):
         """Runs the native program and requires it to succeed."""
         told = subprocess.run(
-            [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600 * cdp.patience
+            [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600 * browser.patience
         )
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])
