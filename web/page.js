@@ -189,7 +189,7 @@ async function run() {
     showTrouble("This browser cannot run it here", lacking, {
       advice:
         "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; " +
-        "it was tried in Chromium.",
+        "it was tried in Chromium and Firefox.",
       picture: true,
     });
     return;

@@ -3,7 +3,7 @@
 // plot.
 
 const HOLD_MS = 500;
-const LINGER_MS = 4000; // what a pointer shows beside itself is read in this time, and then stands in the way
+const LINGER_MS = 6000; // what a pointer shows beside itself is read by then, and stands in the way after it
 const STILL_PX = 8; // a finger that moved less has not moved
 const WHEEL_PER_PX = 4; // of a pinch
 const SENT = { bubbles: true, cancelable: true, view: window };
@@ -46,7 +46,6 @@ class Hand {
     clearTimeout(this.#leaving);
     if (touches.length === 1) {
       this.#start = touches[0];
-      this.#mouse("mouseenter", touches[0]);
       this.#mouse("mousemove", touches[0]);
       this.#timer = setTimeout(() => this.#hold(), HOLD_MS);
     } else if (touches.length === 2) {
@@ -67,8 +66,7 @@ class Hand {
     }
     if (touches.length > 0) return;
     this.#two = null;
-    const [finger] = changedTouches;
-    this.#leaving = setTimeout(() => this.#mouse("mouseleave", finger), LINGER_MS);
+    this.#leaving = setTimeout(() => this.#leave(), LINGER_MS);
   }
 
   touchcancel({ changedTouches }) {
@@ -100,6 +98,12 @@ class Hand {
     if (this.#pressed) this.#mouse("mouseup", finger);
     this.#pressed = false;
     this.#start = null;
+  }
+
+  // To a place beside the canvas: after "mouseleave" the program would ask where the mouse was last.
+  #leave() {
+    const { left, top } = this.#canvas.getBoundingClientRect();
+    this.#mouse("mousemove", { clientX: left - 10, clientY: top - 10 });
   }
 
   #moveTwo(touches) {

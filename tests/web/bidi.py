@@ -1,7 +1,7 @@
 """Drives Firefox by WebDriver BiDi (w3.org/TR/webdriver-bidi), over a websocket (--remote-debugging-port).
 
-Firefox finds the system's WebGL, Mesa's in software too, only where there is a display, even if it is headless and opens
-no window there. So each one gets a virtual display of its own (Xvfb).
+Firefox finds the system's WebGL, Mesa's in software too, only where there is a display, even if it is headless and
+opens no window there. So each one gets a virtual display of its own (Xvfb).
 """
 
 import base64
@@ -26,7 +26,8 @@ SETTINGS = {
 }
 COARSE, FINE_AND_HOVER = 1, 6  # bits of ui.primaryPointerCapabilities
 
-EVENTS = ["network.beforeRequestSent", "network.responseCompleted", "log.entryAdded", "browsingContext.domContentLoaded"]
+REQUESTS = ["network.beforeRequestSent", "network.responseCompleted"]
+EVENTS = [*REQUESTS, "log.entryAdded", "browsingContext.domContentLoaded"]
 
 # KEYS maps the name of a key to WebDriver's character for it; letters and digits stand for themselves.
 KEYS = {
@@ -86,7 +87,7 @@ class Firefox(Browser):
     def open_wire(self):
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in self._settings.items()]
         (self.profile / "user.js").write_text("\n".join(lines) + "\n")
-        command = [self.find(), "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", str(self.profile)]
+        command = [self.find(), "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", self.profile]
         self.start(command, env=os.environ | {"DISPLAY": self.open_display()})
         told = self.profile / "WebDriverBiDiServer.json"  # where it listens
         end = until(60)
@@ -102,7 +103,8 @@ class Firefox(Browser):
         """Starts a virtual display and returns its name."""
         reads, writes = os.pipe()
         command = ["Xvfb", "-displayfd", str(writes), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
-        self._display = subprocess.Popen(command, pass_fds=[writes], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._display = subprocess.Popen(command, pass_fds=[writes], **quiet)
         os.close(writes)
         with os.fdopen(reads) as told:
             return f":{told.readline().strip()}"
@@ -116,6 +118,12 @@ class Firefox(Browser):
         found = self.call("session.new", {"capabilities": {}})["capabilities"]
         self._version = f"{self.name}/{found['browserVersion']}"
         self.call("session.subscribe", {"events": EVENTS})
+
+    def draws(self):
+        page = self.page()
+        found = page.evaluate('document.createElement("canvas").getContext("webgl2") !== null')
+        page.close()
+        return found
 
     def leave(self):
         self.call("browser.close", seconds=10)

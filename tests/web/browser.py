@@ -39,8 +39,8 @@ def find(variable, names):
 class Browser:
     """Runs a headless browser with a profile of its own, which is removed when it closes.
 
-    A class of a browser sets `name` and has missing(), which says why it cannot run here, open_wire(), refusal(), page(),
-    version(), and leave(), which asks the browser to end."""
+    A class of a browser sets `name` and has missing(), which says why it cannot run here, open_wire(), refusal(),
+    page(), version(), and leave(), which asks the browser to end."""
 
     name = ""
     touch = False
@@ -73,6 +73,10 @@ class Browser:
 
     def begin(self):
         """Says to the browser what every page needs."""
+
+    def draws(self):
+        """Says whether it has WebGL 2, where that is of the system and not of the browser."""
+        return True
 
     def start(self, command, **settings):
         """Starts the program in a process group of its own."""
@@ -191,4 +195,5 @@ class Page:
     def reported(self, *methods):
         """Returns the parameters of the events of those names that are about this page, so far."""
         self.evaluate("0")  # receives the events that wait
-        return [params for name, params, session in self.browser.events if name in methods and self.mine(params, session)]
+        events = [(params, session) for name, params, session in self.browser.events if name in methods]
+        return [params for params, session in events if self.mine(params, session)]

@@ -6,7 +6,7 @@ from program import Program
 
 
 def once(why):
-    """Marks a test that only the first of a run's browsers takes, because the others would take as long to say the same."""
+    """Marks a test that only the first of a run's browsers takes: the others would take as long to say the same."""
 
     def mark(test):
         test.once = why

@@ -15,7 +15,7 @@ IDLE_SERVICE_WORKER = """
 
 class PageTest(WebTest):
     def test_size_and_network(self):
-        """At most 3 MB come before the first frame, all of them from the page's own host"""
+        """At most 3 MB come before the first frame, all of them from the page's own host, each file once"""
         if not (self.site.folder / "normscope.wasm.br").is_file():
             self.skipTest("make web found no brotli, and the limit is for what brotli packed")
         program = self.open()
@@ -24,6 +24,8 @@ class PageTest(WebTest):
         urls = page.urls()
         outside = [url for url in urls if not url.startswith((self.site.url, "blob:", "data:"))]
         self.assertEqual(outside, [])
+        twice = [url for url in set(urls) if url.startswith(self.site.url) and urls.count(url) > 1]
+        self.assertEqual(twice, [])  # no worker asks for the glue again
         size = page.received()
         self.say(f"{size / 1e6:.2f} MB received in {len(urls)} requests")
         self.assertLessEqual(size, MOST_BYTES)
