@@ -129,6 +129,7 @@ class PageTest(WebTest):
         self.assertEqual(width, 768)
         self.assertGreaterEqual(height, 600)
         phone.page.wait('document.getElementById("note").textContent.includes("Two fingers")', 10, "the notice")
+        phone.settle(2)  # at most: the runs train on
         self.picture(phone, "390x844")
 
     def canvas(self, program):

@@ -154,7 +154,7 @@ class ProgramTest(WebTest):
         text = program.place("lesson/text")
         self.assertGreaterEqual(text["x"], 0)
         self.assertLessEqual(text["x"] + text["w"], PHONE[0])
-        program.settle()
+        program.settle(2)  # at most: the Lab's runs may train on
         self.picture(program, "phone-lesson")
         self.tap_element(page, "side")  # shows the right side: figure, slider, what comes next
         page.wait('document.getElementById("stage").scrollLeft > 300', 10, "the right side")
@@ -163,7 +163,7 @@ class ProgramTest(WebTest):
         slider = program.place("lesson/slider")["value"]
         program.drag_by_finger(program.at("lesson/slider"), program.at("lesson/slider", (0.8, 0.5)))
         self.assertNotEqual(program.place("lesson/slider")["value"], slider)
-        program.settle()
+        program.settle(2)
         self.picture(program, "phone-stepped")
         over = program.place("lesson/next")
         self.assertLessEqual(over["x"] + over["w"], PHONE[0])
