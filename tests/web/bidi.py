@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 
-from browser import Browser, BrowserError, Page, find, until
+from browser import Browser, BrowserError, CannotDo, Page, find, until
 from wire import WebSocket
 
 # What makes a Firefox without a graphics card draw WebGL 2 in software, and what the protocol has no command for.
@@ -109,10 +109,11 @@ class Firefox(Browser):
         with os.fdopen(reads) as told:
             return f":{told.readline().strip()}"
 
-    def close(self):
-        super().close()
-        self._display.terminate()
-        self._display.wait()
+    def end(self):
+        super().end()
+        if self._display:
+            self._display.terminate()
+            self._display.wait()
 
     def begin(self):
         found = self.call("session.new", {"capabilities": {}})["capabilities"]
@@ -128,9 +129,10 @@ class Firefox(Browser):
     def leave(self):
         self.call("browser.close", seconds=10)
 
-    @staticmethod
-    def refusal(answer):
-        return f"{answer['error']}: {answer.get('message')}"
+    def refusal(self, method, answer):
+        if answer["error"] in ("unknown command", "unsupported operation"):
+            return CannotDo(f"{self.version()} has no {method}")
+        return BrowserError(f"{method}: {answer['error']}: {answer.get('message')}")
 
     def heard(self, method, params, session):
         super().heard(method, params, session)

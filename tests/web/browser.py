@@ -58,7 +58,7 @@ class Browser:
         except BaseException:
             if self._process:
                 self._process.kill()
-            self._end()
+            self.end()
             raise
 
     def __enter__(self):
@@ -93,9 +93,10 @@ class Browser:
             self.leave()
         except (BrowserError, OSError):
             pass
-        self._end()
+        self.end()
 
-    def _end(self):
+    def end(self):
+        """Waits for the program's end, or brings it about."""
         if self._process:
             try:
                 self._process.wait(20 * patience)
@@ -127,7 +128,7 @@ class Browser:
                 continue
             if answer.get("id") == number:
                 if "error" in answer:
-                    raise BrowserError(f"{method}: {self.refusal(answer)}")
+                    raise self.refusal(method, answer)
                 return answer["result"]
             if "method" in answer:
                 self.heard(answer["method"], answer["params"], answer.get("sessionId"))

@@ -85,9 +85,8 @@ class Chromium(Browser):
     def gives(self, touch, scheme):
         return True
 
-    @staticmethod
-    def refusal(answer):
-        return answer["error"].get("message")
+    def refusal(self, method, answer):
+        return BrowserError(f"{method}: {answer['error'].get('message')}")
 
     def page(self, width=1600, height=1000, ratio=1, touch=False, scheme="light"):
         """Opens a new empty page of that size in CSS px; `ratio` px of the display are one of them."""

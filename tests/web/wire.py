@@ -96,7 +96,7 @@ class WebSocket:
         self._rest += part
 
     def _frame(self, kind, body):
-        """Sends one frame. A client has to mask what it sends by four bytes of its choice."""
+        """Sends one frame. A client has to mask what it sends by four bytes; Firefox takes zeros for no mask."""
         size = len(body)
         mask = os.urandom(4)
         masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(body))
