@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import browser
-from case import WebTest
+from case import WebTest, once
 from program import difference
 
 HERE = Path(__file__).resolve().parent
@@ -52,6 +52,7 @@ class NumbersTest(WebTest):
         self.say(found["stored"])
         self.assertEqual(len(set(found.values())), 1, found)
 
+    @once("the checksum says the same of the others")
     def test_native(self):
         """Losses of the default comparison, as the native program has them within rounding"""
         self.need(self.options.native.is_file(), f"no native program at {self.options.native}")

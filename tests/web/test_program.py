@@ -66,6 +66,7 @@ class ProgramTest(WebTest):
         self.say(f"{rate(program, 5):.0f} tokens/s while hidden, no frame drawn ({now['threads']} threads)")
         program.step(now["step"] + 5)
 
+    @once("what the new run learns is the program's, and a finger forks one in every browser")
     def test_fork(self):
         """A norm dragged into the branch by the mouse: D forks off the stuck run and learns"""
         program = self.open().start()
