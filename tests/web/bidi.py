@@ -19,10 +19,8 @@ SETTINGS = {
     "webgl.force-enabled": True,
     "gfx.webrender.software": True,
     "dom.events.testing.asyncClipboard": True,  # a page may read the clipboard unasked
-    "browser.sessionstore.resume_from_crash": False,
-    "widget.disable-native-theme-for-content": True,
     "dom.w3c_touch_events.enabled": 1,
-    "ui.useOverlayScrollbars": 1,
+    "ui.useOverlayScrollbars": 1,  # as a phone has them, and Chromium under test
 }
 COARSE, FINE_AND_HOVER = 1, 6  # bits of ui.primaryPointerCapabilities
 
@@ -43,7 +41,6 @@ KEYS = {
     "Ctrl": "\ue009",
     "Shift": "\ue008",
 }
-
 
 DOWN, UP = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
 

@@ -156,7 +156,7 @@ class Browser:
 class Page:
     """Drives one page of the browser: scripts, mouse, fingers, keys, pictures, and what the page reported.
 
-    A class of a browser has all that a name is given for below, and these:
+    The class of each browser's pages adds these:
       open(url)                   loads another page and does not wait for it
       before(script)              runs the script in every page loaded from now on, before the page's own scripts
       evaluate(script)            the value of an expression; for a promise it waits
