@@ -76,7 +76,7 @@ site-serve: site
 web-serve:
 	@python3 scripts/web_serve.py $(ARGS)
 
-# test-web tests the web program in a headless Chromium, which it installs if it can; ARGS="--steps 10000" and others.
+# test-web tests the web program in Chromium and Firefox, which it installs if it can; ARGS="--browser firefox" and others.
 test-web:
 	@scripts/test_web.sh $(ARGS)
 

@@ -79,7 +79,8 @@ function(normscope_web_program target)
     -sEXPORTED_RUNTIME_METHODS=FS,ccall,cwrap,UTF8ToString,ENV -lidbfs.js
     "--pre-js=${CMAKE_SOURCE_DIR}/app/web/storage.js"
     "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
-    "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts")
+    "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts"
+    "--exclude-file=*/README.md")  # for authors: the program reads none
   file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lessons/*" "${NORMSCOPE_WEB_FONTS}/*")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/app/web/storage.js" ${packed})
 endfunction()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# make test-web: builds the web program and runs its tests in a headless Chromium (tests/web/run.py, docs/web-tests.md).
-# Chromium, node and brotli are installed as root on Debian or Ubuntu. Where that cannot be, or where the web program's
-# toolchain cannot be set up, everything is skipped, by name and with exit code 0; a test that fails gives 1.
+# make test-web: builds the web program and runs its tests in Chromium and Firefox (tests/web/run.py,
+# docs/web-tests.md). Browsers, node and brotli are installed as root on Debian or Ubuntu. A browser that cannot be
+# installed is left out, in one line. Where there is none, or where the web program's toolchain cannot be set up,
+# everything is skipped, by name and with exit code 0; a test that fails gives 1.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,16 +12,27 @@ skip() {
   exit 0
 }
 
-has_chromium() { # the names that tests/web/cdp.py tries
-  if [[ -n "${CHROMIUM:-}" ]]; then
-    command -v "$CHROMIUM" >/dev/null
-  else
-    command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
-  fi
+# has_one NAME...: the first name is what the environment asks for, the others are those that tests/web tries.
+has_one() {
+  local name
+  if [[ -n "$1" ]]; then command -v "$1" >/dev/null; return; fi
+  for name in "${@:2}"; do
+    if command -v "$name" >/dev/null; then return 0; fi
+  done
+  return 1
 }
+has_chromium() { has_one "${CHROMIUM:-}" chromium chromium-browser google-chrome; }
+has_firefox() { has_one "${FIREFOX:-}" firefox-esr firefox; }
+asked="$*"
+wants() { [[ "$asked" != *--browser* || "$asked" == *--browser?"$1"* ]]; }
 
 missing=()
-has_chromium || missing+=(chromium)
+if wants chromium && ! has_chromium; then missing+=(chromium); fi
+if wants firefox; then
+  has_firefox || missing+=(firefox-esr)
+  command -v Xvfb >/dev/null || missing+=(xvfb) # Firefox has WebGL only beside a display
+  ldconfig -p 2>/dev/null | grep -q libEGL.so.1 || missing+=(libegl1)
+fi
 command -v node >/dev/null || missing+=(nodejs)
 command -v brotli >/dev/null || missing+=(brotli)
 if [[ ${#missing[@]} -gt 0 && "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null; then
@@ -30,7 +42,7 @@ if [[ ${#missing[@]} -gt 0 && "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/nu
     "${install[@]}" "$package" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" "$package" >/dev/null; } || true
   done
 fi
-has_chromium || skip "no Chromium, and none could be installed"
+has_chromium || has_firefox || skip "no browser, and none could be installed"
 
 scripts/build.sh release normscope # what the web program is compared with
 scripts/web.sh || {

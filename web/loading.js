@@ -1,18 +1,19 @@
 // What has to be received before the program can start, counted byte by byte against the sizes that the build
 // wrote down.
 
-/** A classic script of our own, once it has run. */
-export function loadScript(name) {
+/** The address of a classic script that was received, once it has run. */
+export function runScript(bytes) {
+  const address = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = new URL(name, import.meta.url).href;
-    script.onload = () => resolve();
-    script.onerror = () => reject(new TypeError(`${name}: failed to load`));
+    script.src = address;
+    script.onload = () => resolve(address);
+    script.onerror = () => reject(new TypeError("a script of the program failed to load"));
     document.head.append(script);
   });
 }
 
-const COUNTED = ["normscope.wasm", "normscope.data"]; // all but a few kB of what comes
+const COUNTED = ["normscope.wasm", "normscope.data", "normscope.js"]; // all but a few kB of what comes
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Loading {

@@ -3,9 +3,9 @@
 
 import { isolate } from "./isolation.js";
 import { watchFiles, download } from "./files.js";
-import { Loading, loadScript } from "./loading.js";
+import { Loading, runScript } from "./loading.js";
 import { limitedMemory } from "./memory.js";
-import { fitCanvas } from "./stage.js";
+import { fitCanvas, offerSides } from "./stage.js";
 import { listenToTouch } from "./touch.js";
 import { missing } from "./support.js";
 import { closeable, note, progress, showTrouble, started } from "./words.js";
@@ -76,13 +76,17 @@ function sayFresh() {
   note("fresh", "Begun anew: nothing of this visit will be found again; a reload goes back to what the last one left.");
 }
 
-/** `compiled`: the module; `data`: what it finds in its file system; `linked`: the memory that it was linked with. */
-function moduleArguments(compiled, data, linked) {
+/**
+ * `compiled`: the module; `data`: what it finds in its file system; `script`: where each worker finds the glue, so that
+ * none asks the host for it again; `linked`: the memory that the module was linked with.
+ */
+function moduleArguments(compiled, data, script, linked) {
   const file = (name) => new URL(name, import.meta.url).href;
   return {
     canvas,
     arguments: programArguments(),
     locateFile: file,
+    mainScriptUrlOrBlob: script,
     wasmMemory: limitedMemory(query.get("memory"), linked),
     getPreloadedPackage: (name) => (name.endsWith("normscope.data") ? data : null),
     // Given back by a callback: an error inside never reaches the promise of createNormscope.
@@ -161,6 +165,7 @@ function listen() {
   fitCanvas(canvas, document.getElementById("stage"), (width, height) => {
     if (program._ns_resize && !over) program._ns_resize(width, height);
   });
+  offerSides(document.getElementById("side"), document.getElementById("stage"));
   document.addEventListener("visibilitychange", () => {
     if (program._ns_hidden && !over) program._ns_hidden(document.hidden ? 1 : 0);
   });
@@ -184,7 +189,7 @@ async function run() {
     showTrouble("This browser cannot run it here", lacking, {
       advice:
         "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; " +
-        "it was tried in Chromium.",
+        "it was tried in Chromium and Firefox.",
       picture: true,
     });
     return;
@@ -192,12 +197,12 @@ async function run() {
   askStorage();
   const loading = new Loading(progress);
   await loading.begin();
-  const [compiled, data] = await Promise.all([
+  const [compiled, data, script] = await Promise.all([
     loading.compile("normscope.wasm"),
     loading.bytes("normscope.data"),
-    loadScript("normscope.js"),
+    loading.bytes("normscope.js").then(runScript),
   ]);
-  const given = moduleArguments(compiled, data, loading.memory);
+  const given = moduleArguments(compiled, data, script, loading.memory);
   progress("Starting the workers");
   program = await globalThis.createNormscope(given);
   listen();

@@ -19,3 +19,19 @@ export function fitCanvas(canvas, stage, changed) {
   new ResizeObserver(tell).observe(stage);
   tell();
 }
+
+const HARDLY = 40; // CSS px of the canvas outside of the window that nobody misses
+
+/** Where the canvas is wider than the window, as on a phone: a button that shows its other side. */
+export function offerSides(button, stage) {
+  const outside = () => stage.scrollWidth - stage.clientWidth;
+  const atLeft = () => stage.scrollLeft < outside() / 2;
+  const tell = () => {
+    button.hidden = outside() <= HARDLY;
+    button.textContent = atLeft() ? "Right side ›" : "‹ Left side";
+  };
+  button.addEventListener("click", () => stage.scrollTo({ left: atLeft() ? outside() : 0 }));
+  stage.addEventListener("scroll", tell);
+  new ResizeObserver(tell).observe(stage);
+  tell();
+}

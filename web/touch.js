@@ -3,6 +3,7 @@
 // plot.
 
 const HOLD_MS = 500;
+const LINGER_MS = 6000; // what a pointer shows beside itself is read by then, and stands in the way after it
 const STILL_PX = 8; // a finger that moved less has not moved
 const WHEEL_PER_PX = 4; // of a pinch
 const SENT = { bubbles: true, cancelable: true, view: window };
@@ -32,6 +33,7 @@ class Hand {
   #start = null; // where the one finger came down
   #pressed = false;
   #timer = 0;
+  #leaving = 0;
   #two = null; // {at, distance, kind} of two fingers; kind "" until they have moved
 
   constructor(canvas, stage) {
@@ -41,6 +43,7 @@ class Hand {
 
   touchstart({ touches }) {
     this.#canvas.focus();
+    clearTimeout(this.#leaving);
     if (touches.length === 1) {
       this.#start = touches[0];
       this.#mouse("mousemove", touches[0]);
@@ -61,7 +64,9 @@ class Hand {
       if (!this.#pressed) this.#press(); // a tap
       this.#lift(changedTouches[0]);
     }
-    if (touches.length === 0) this.#two = null;
+    if (touches.length > 0) return;
+    this.#two = null;
+    this.#leaving = setTimeout(() => this.#leave(), LINGER_MS);
   }
 
   touchcancel({ changedTouches }) {
@@ -93,6 +98,12 @@ class Hand {
     if (this.#pressed) this.#mouse("mouseup", finger);
     this.#pressed = false;
     this.#start = null;
+  }
+
+  // To a place beside the canvas: after "mouseleave" the program would ask where the mouse was last.
+  #leave() {
+    const { left, top } = this.#canvas.getBoundingClientRect();
+    this.#mouse("mousemove", { clientX: left - 10, clientY: top - 10 });
   }
 
   #moveTwo(touches) {

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import web_serve  # noqa: E402
-from cdp import CdpError, until  # noqa: E402
+from browser import BrowserError, until  # noqa: E402
 
 MOUSE_FRAME = 0.04  # seconds between two mouse events: some frames, as with a person
 
@@ -56,7 +56,7 @@ class Program:
             "the first frame",
         )
         if shown == "trouble":
-            raise CdpError(f"the page says: {self.trouble()}")
+            raise BrowserError(f"the page says: {self.trouble()}")
         # The line about ?fresh covers the canvas at some heights, and so what a test clicks.
         self.page.evaluate(
             'document.getElementById("note").textContent.startsWith("Begun anew")'
@@ -76,7 +76,7 @@ class Program:
             if now and holds(now):
                 return now
             if time.monotonic() > end:
-                raise CdpError(f"not within {seconds} s: {what}; the program says {json.dumps(now)[:600]}")
+                raise BrowserError(f"not within {seconds} s: {what}; the program says {json.dumps(now)[:600]}")
             time.sleep(0.1)
 
     def step(self, least, seconds=300):
@@ -106,7 +106,7 @@ class Program:
                 return found
             if time.monotonic() > end:
                 near = list(self.places(name.split("/")[0]))
-                raise CdpError(f"{'greyed out' if found else 'no control'}: {name}; there are {near[:40]}")
+                raise BrowserError(f"{'greyed out' if found else 'no control'}: {name}; there are {near[:40]}")
             time.sleep(0.1)
 
     def at(self, name, fraction=(0.5, 0.5)):
@@ -114,8 +114,8 @@ class Program:
         place = self.place(name)
         return place["x"] + place["w"] * fraction[0], place["y"] + place["h"] * fraction[1]
 
-    def move(self, point, button="none", modifiers=0):
-        self.page.mouse("Moved", *point, button, modifiers)
+    def move(self, point, button="none"):
+        self.page.mouse("Moved", *point, button)
         time.sleep(MOUSE_FRAME)
 
     def click(self, name, fraction=(0.5, 0.5)):
@@ -138,6 +138,21 @@ class Program:
             self.move((begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share), "left")
         time.sleep(4 * MOUSE_FRAME)
         self.page.mouse("Released", *end, "left")
+        time.sleep(2 * MOUSE_FRAME)
+
+    def tap(self, name):
+        self.page.tap(*self.at(name))
+        time.sleep(2 * MOUSE_FRAME)
+
+    def drag_by_finger(self, begin, end, steps=8):
+        """Puts a finger down at one point and lifts it at another."""
+        path = [[a + (b - a) * i / steps for a, b in zip(begin, end)] for i in range(1, steps + 1)]
+        self.page.pull(begin, path[0])
+        for point in path[1:]:
+            time.sleep(MOUSE_FRAME)
+            self.page.touch("Move", point)
+        time.sleep(4 * MOUSE_FRAME)
+        self.page.touch("End")
         time.sleep(2 * MOUSE_FRAME)
 
     def key(self, chord):

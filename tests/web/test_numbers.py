@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import cdp
-from case import WebTest
+import browser
+from case import WebTest, once
 from program import difference
 
 HERE = Path(__file__).resolve().parent
@@ -30,12 +30,14 @@ FAR_PIXELS = 0.005
 
 
 class NumbersTest(WebTest):
+    node = {}  # threads → what the program printed under node
+
     def test_same_bits(self):
         """One checksum: stored, in the browser with one thread and with two, under node with one and with two"""
         self.need(shutil.which("node"), "node is not installed")
         found = {}
         for threads in (1, 2):
-            told = self.first_steps(["node", HERE / "node.js", self.site.folder], threads)
+            told = self.under_node(threads)
             found[f"node, {threads}"] = told["checksum"]
             self.say(f"{told['tokens_per_second']:.0f} tokens/s under node with {threads} threads")
             program = self.open(query=f"fresh&threads={threads}").start()
@@ -50,6 +52,7 @@ class NumbersTest(WebTest):
         self.say(found["stored"])
         self.assertEqual(len(set(found.values())), 1, found)
 
+    @once("the checksum says the same of the others")
     def test_native(self):
         """Losses of the default comparison, as the native program has them within rounding"""
         self.need(self.options.native.is_file(), f"no native program at {self.options.native}")
@@ -67,11 +70,8 @@ class NumbersTest(WebTest):
         program = self.open().start()
         program.step(12)
         before = program.pause()
-        program.page.browser.call(
-            "Browser.grantPermissions",
-            {"origin": self.site.url, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]},
-        )
-        program.page.call("Page.bringToFront")
+        program.page.allow_clipboard(self.site.url)
+        program.page.front()
         program.key("Ctrl+Shift+L")
         link = program.page.wait(
             'navigator.clipboard.readText().then((text) => text.includes("#") && text)', 20, "a link on the clipboard"
@@ -115,17 +115,12 @@ class NumbersTest(WebTest):
         """Returns the status when the link's step is reached and the training rests."""
         return program.until(lambda now: now["step"] == STEPS and not now["training"], 120, f"step {STEPS} at rest")
 
-    def first_steps(self, command, threads):
-        """Returns what the web program prints of its first steps."""
-        told = subprocess.run(
-            [*command, *FIRST_STEPS, "--threads", str(threads)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600 * cdp.patience,
-        )
-        self.assertEqual(told.returncode, 0, told.stderr[-2000:])
-        return json.loads(told.stdout)
+    def under_node(self, threads):
+        """Returns what the web program prints of its first steps; the second browser is compared with the same."""
+        if threads not in self.node:
+            command = ["node", HERE / "node.js", self.site.folder, *FIRST_STEPS, "--threads", str(threads)]
+            self.node[threads] = json.loads(self.printed(*command))
+        return self.node[threads]
 
     def native_losses(self):
         """Returns run → its losses of the first steps, from the log of a comparison."""
@@ -147,8 +142,11 @@ class NumbersTest(WebTest):
             return base64.b64encode(path.read_bytes()).decode()
 
     def native(self, *arguments):
-        """Runs the native program and requires it to succeed."""
-        told = subprocess.run(
-            [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600 * cdp.patience
-        )
+        """Runs the native program."""
+        self.printed(self.options.native, *arguments)
+
+    def printed(self, *command):
+        """Runs a command, requires it to succeed, and returns what it printed."""
+        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600 * browser.patience)
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])
+        return told.stdout

@@ -2,49 +2,52 @@
 
 import time
 
-import cdp
 from case import WebTest
 
 MOST_BYTES = 2_500_000  # the most compressed bytes before the first frame
 
+# A service worker that is there and adds nothing.
+IDLE_SERVICE_WORKER = """
+  ServiceWorkerContainer.prototype.register = async () => ({});
+  Object.defineProperty(ServiceWorkerContainer.prototype, "ready", { get: () => Promise.resolve({}) });
+"""
+
 
 class PageTest(WebTest):
     def test_size_and_network(self):
-        """At most 2.5 MB come before the first frame, all of them from the page's own host"""
+        """At most 2.5 MB come before the first frame, all of them from the page's own host, each file once"""
         if not (self.site.folder / "normscope.wasm.br").is_file():
             self.skipTest("make web found no brotli, and the limit is for what brotli packed")
         program = self.open()
         program.start()
         page = program.page
-        urls = [event["request"]["url"] for event in page.reported("Network.requestWillBeSent")]
+        urls = page.urls()
         outside = [url for url in urls if not url.startswith((self.site.url, "blob:", "data:"))]
         self.assertEqual(outside, [])
-        size = sum(event["encodedDataLength"] for event in page.reported("Network.loadingFinished"))
+        twice = [url for url in set(urls) if url.startswith(self.site.url) and urls.count(url) > 1]
+        self.assertEqual(twice, [])  # no worker asks for the glue again
+        size = page.received()
         self.say(f"{size / 1e6:.2f} MB received in {len(urls)} requests")
         self.assertLessEqual(size, MOST_BYTES)
         self.assertGreater(size, (self.site.folder / "page.js").stat().st_size)  # otherwise nothing was counted
-        problems = [
-            event["entry"]["text"] for event in page.reported("Log.entryAdded") if event["entry"]["level"] == "error"
-        ]
-        problems += [event["exceptionDetails"]["text"] for event in page.reported("Runtime.exceptionThrown")]
-        self.assertEqual(problems, [])
+        self.assertEqual(page.problems(), [])
 
     def test_without_headers(self):
         """A host without the two headers: the service worker adds them, the page reloads once and runs"""
         program = self.open(bare=True, browser=self.new_browser())  # no earlier test left a service worker in it
         program.start()
         self.assertTrue(program.page.evaluate("crossOriginIsolated"))
-        self.assertEqual(self.loads(program.page, program.url), 2)
+        self.assertEqual(program.page.loads(program.url), 2)
 
     def test_without_threads(self):
         """A host without the two headers where the service worker does not help: one reload, then the page says so"""
         page = self.new_page(browser=self.new_browser())
-        page.call("Network.setBypassServiceWorker", {"bypass": True})
+        page.before(IDLE_SERVICE_WORKER)
         page.open(self.site.bare_url)
         page.wait('document.body?.dataset.state === "trouble"', 60, "the page with what is wrong")
         self.assertIn("Threads", page.evaluate('document.getElementById("trouble").innerText'))
         time.sleep(2)  # long enough to see a loop
-        self.assertEqual(self.loads(page, self.site.bare_url), 2)
+        self.assertEqual(page.loads(self.site.bare_url), 2)
 
     def test_service_worker_off(self):
         """Without headers and without a service worker: the page says that threads are missing, with a picture"""
@@ -58,7 +61,7 @@ class PageTest(WebTest):
 
     def test_without_webgl(self):
         """A browser without WebGL 2: the page says so, with a picture"""
-        program = self.open(browser=self.new_browser(cdp.NO_GL))
+        program = self.open(browser=self.new_browser(webgl=False))
         text = program.trouble()
         self.assertIn("WebGL 2", text)
         self.assertNotIn("Threads", text)
@@ -71,13 +74,12 @@ class PageTest(WebTest):
         page.open(self.site.url)
         page.wait('document.body?.dataset.state === "trouble"', 60, "the page with what is wrong")
         self.assertIn("SIMD", page.evaluate('document.getElementById("trouble").innerText'))
-        urls = [event["request"]["url"] for event in page.reported("Network.requestWillBeSent")]
-        self.assertFalse([url for url in urls if url.endswith(".wasm")])
+        self.assertFalse([url for url in page.urls() if url.endswith(".wasm")])
 
     def test_file_missing(self):
         """A file of the program that does not come: the page names it and offers to reload"""
         page = self.new_page()
-        page.call("Network.setBlockedURLs", {"urls": ["*normscope.wasm*"]})
+        page.block("/normscope.wasm")
         page.open(self.site.url)
         page.wait('document.body?.dataset.state === "trouble"', 60, "the page with what is wrong")
         text = page.evaluate('document.getElementById("trouble").innerText')
@@ -127,16 +129,13 @@ class PageTest(WebTest):
         self.assertEqual(width, 768)
         self.assertGreaterEqual(height, 600)
         phone.page.wait('document.getElementById("note").textContent.includes("Two fingers")', 10, "the notice")
+        phone.settle(2)  # at most: the runs train on
         self.picture(phone, "390x844")
 
     def canvas(self, program):
         """Returns the size of the canvas in CSS px."""
         box = 'document.getElementById("canvas").getBoundingClientRect()'
         return program.page.evaluate(f"(({{width, height}}) => [width, height])({box})")
-
-    def loads(self, page, url):
-        """Returns how often the page loaded the address."""
-        return [event["frame"]["url"] for event in page.reported("Page.frameNavigated")].count(url)
 
     def picture_shown(self, program):
         """Waits until the picture of what one would see has come and is drawn."""

@@ -5,11 +5,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import cdp
-from case import WebTest
-from cdp import CdpError, until
+import browser
+from browser import BrowserError, until
+from case import WebTest, once
 
 LETTERS = 2.89  # nats a letter of a stuck run, which knows letter frequencies only (docs/claims.md)
+PHONE = 390, 844  # CSS px
 LEARNED = 0.2  # nats below LETTERS that no stuck run reaches, because batches differ by 0.05
 
 
@@ -50,13 +51,13 @@ class ProgramTest(WebTest):
         program.step(10)
         page = program.page
         front = self.new_page()
-        front.call("Page.bringToFront")
+        front.front()
         for _ in range(50):
             if page.evaluate("document.hidden"):
                 break
             time.sleep(0.1)
         else:
-            self.skipTest("this Chromium hides no tab behind another")
+            self.skipTest("this browser hides no tab behind another")
         page.wait("/training on|at rest/.test(document.title)", 10, "a title that says what the tab does")
         now = program.status()
         if page.evaluate('document.title.includes("at rest")'):
@@ -65,6 +66,7 @@ class ProgramTest(WebTest):
         self.say(f"{rate(program, 5):.0f} tokens/s while hidden, no frame drawn ({now['threads']} threads)")
         program.step(now["step"] + 5)
 
+    @once("what the new run learns is the program's, and a finger forks one in every browser")
     def test_fork(self):
         """A norm dragged into the branch by the mouse: D forks off the stuck run and learns"""
         program = self.open().start()
@@ -82,6 +84,7 @@ class ProgramTest(WebTest):
         self.say(f"at step {program.status()['step']}: A {runs['A']:.2f}, D {runs['D']:.2f}")
         self.picture(program, "fork")
 
+    @once("what it trains takes minutes and is the program's")
     def test_lesson(self):
         """Lesson 2 from the prediction to its end, by mouse, with its training in between"""
         program = self.open().start()
@@ -115,7 +118,7 @@ class ProgramTest(WebTest):
         end = until(20)
         while program.places(name).get(name, {}).get("value") != "here":
             if time.monotonic() > end:
-                raise CdpError(f"the lesson is not at '{step}': {program.places('lesson/step/')}")
+                raise BrowserError(f"the lesson is not at '{step}': {program.places('lesson/step/')}")
             time.sleep(0.1)
 
     def test_keyboard(self):
@@ -130,27 +133,60 @@ class ProgramTest(WebTest):
         program.until(lambda now: not now["training"], 30, "the training at rest")
 
     def test_touch(self):
-        """Fingers on a phone: a tap opens a tab, two fingers move the view"""
-        program = self.open(width=390, height=844, ratio=2, touch=True).start()
+        """Fingers on a phone: one drags a norm, which forks a run; two move the view"""
+        program = self.phone()
         page = program.page
-        tab = next(name for name in program.places("app/tab/") if name.endswith("lessons"))
-        point = program.at(tab)
-        page.touch("Start", point)
-        time.sleep(0.1)
-        page.touch("End")
-        program.until(lambda now: now["screen"] == "lessons", 20, "the Lessons screen")
+        program.step(1)
+        program.drag_by_finger(program.at("diagram/layer2/attn/trunk"), program.at("diagram/layer2/attn/before"))
+        program.until(lambda now: any(run["letter"] == "D" for run in now["runs"]), 60, "run D")
+        self.picture(program, "phone-dragged")
         page.touch("Start", (200, 400), (300, 400))
         for x in range(0, 120, 10):
             page.touch("Move", (200 - x, 400), (300 - x, 400))
         page.touch("End")
         self.assertGreater(page.evaluate('document.getElementById("stage").scrollLeft'), 50)
 
+    def test_phone_lesson(self):
+        """A lesson on a phone: its text fits, a finger drags the prediction, taps step the network and commit"""
+        program = self.phone()
+        page = program.page
+        program.tap("app/tab/lessons")
+        program.until(lambda now: now["screen"] == "lessons", 20, "the Lessons screen")
+        text = program.place("lesson/text")
+        self.assertGreaterEqual(text["x"], 0)
+        self.assertLessEqual(text["x"] + text["w"], PHONE[0])
+        program.settle(2)  # at most: the Lab's runs may train on
+        self.picture(program, "phone-lesson")
+        self.tap_element(page, "side")  # shows the right side: figure, slider, what comes next
+        page.wait('document.getElementById("stage").scrollLeft > 300', 10, "the right side")
+        self.assertFalse(program.places("lesson/next")["lesson/next"]["enabled"])  # nothing is predicted yet
+        program.tap("lesson/tape/next")
+        slider = program.place("lesson/slider")["value"]
+        program.drag_by_finger(program.at("lesson/slider"), program.at("lesson/slider", (0.8, 0.5)))
+        self.assertNotEqual(program.place("lesson/slider")["value"], slider)
+        program.settle(2)
+        self.picture(program, "phone-stepped")
+        over = program.place("lesson/next")
+        self.assertLessEqual(over["x"] + over["w"], PHONE[0])
+        self.assertLessEqual(over["y"] + over["h"], page.evaluate('document.getElementById("bar").offsetTop'))
+        program.tap("lesson/next")
+        self.reach(program, "run")
+
+    def phone(self):
+        """Opens the program on a phone."""
+        return self.open(width=PHONE[0], height=PHONE[1], ratio=2, touch=True).start()
+
+    def tap_element(self, page, id):
+        """Taps an element of the page around the program."""
+        box = f'document.getElementById("{id}").getBoundingClientRect()'
+        page.tap(*page.evaluate(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})"))
+
     def test_session(self):
         """A page that is loaded again finds its session: the step, the runs and what they have learned"""
         program = self.open(query="", browser=self.new_browser()).start()
         program.step(25)
         before = program.pause()
-        time.sleep(12 * cdp.patience)  # the autosave comes at most ten seconds after the last change
+        time.sleep(12 * browser.patience)  # the autosave comes at most ten seconds after the last change
         program.page.open(program.url)
         program.start()
         if program.shows("app/offer/accept"):
@@ -167,15 +203,13 @@ class ProgramTest(WebTest):
         with tempfile.TemporaryDirectory(prefix="normscope-web-") as folder:
             log = Path(folder) / "elsewhere.jsonl"
             log.write_text("".join(f'{{"run":"A","step":{step},"loss":{3 - step / 100}}}\n' for step in range(1, 50)))
-            root = page.call("DOM.getDocument")["root"]["nodeId"]
-            field = page.call("DOM.querySelector", {"nodeId": root, "selector": "#file"})["nodeId"]
-            page.call("DOM.setFileInputFiles", {"nodeId": field, "files": [str(log)]})
+            page.choose_files("file", [log])
             program.until(
                 lambda now: now["screen"] == "compare" or "elsewhere.jsonl" in now["message"], 20, "the log in Compare"
             )
             self.assertEqual(program.note(), "")
 
-            page.browser.call("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+            page.downloads(folder)
             program.key("1")
             program.move(program.at("plot/loss"))
             program.click("plot/loss/menu")
@@ -189,7 +223,7 @@ class ProgramTest(WebTest):
             if any(path.stat().st_size > 0 for path in Path(folder).glob(f"*{suffix}")):
                 return
             time.sleep(0.1)
-        raise CdpError(f"no download ending in {suffix}: {[path.name for path in Path(folder).iterdir()]}")
+        raise BrowserError(f"no download ending in {suffix}: {[path.name for path in Path(folder).iterdir()]}")
 
     def test_too_large(self):
         """A model that no page can hold is refused in words, and the runs go on"""
@@ -223,6 +257,7 @@ class ProgramTest(WebTest):
               dispatchEvent(new DragEvent("drop", {{ dataTransfer: data, cancelable: true }}));
             }})()""")
 
+    @once("the memory is the program's")
     def test_memory_after_steps(self):
         """Memory after many steps (--steps N) stays within 600 MB"""
         steps = self.options.steps
