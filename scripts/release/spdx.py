@@ -45,7 +45,7 @@ def components(path):
     if path.suffix == ".zip" and web:
         with zipfile.ZipFile(path) as archive:
             inside |= set(HEADING.findall(archive.read(web[0]).decode("utf-8", "replace")))
-    return sorted(inside - {"normscope"})
+    return sorted(inside - {"normscope", "LICENSE"})  # our own terms
 
 
 def debian(name, systems):

@@ -92,6 +92,7 @@ class Inside(Folder):
         out.mkdir()
         with zipfile.ZipFile(out / "normscope-1-py3-none-any.whl", "w") as wheel:
             wheel.writestr("normscope-1.dist-info/licenses/libhwy1.txt", "terms")
+            wheel.writestr("normscope-1.dist-info/licenses/LICENSE", "our own terms")
             wheel.writestr("normscope/__init__.py", "")
         with zipfile.ZipFile(out / "normscope-1-web.zip", "w") as web:
             web.writestr("normscope-1-web/licenses.txt", f"{'=' * 20} normscope\n\nMIT\n\n{'=' * 20} Dear ImGui\n\nMIT\n=== no\n")
