@@ -8,6 +8,7 @@
 
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
+#include "app/panels/metrics.h"
 #include "app/sweep/cells.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -92,7 +93,9 @@ std::vector<std::string> screen_lines(const LinkedView& view) {
 }
 
 bool ScreenReader::repeated(std::string_view key) {
-  return key == "sweep.set" || key == "sweep.axis" || key == "sweep.more";
+  if (!key.starts_with(kSweep)) return false;
+  const std::string_view part = key.substr(kSweep.size());
+  return part == "set" || part == "axis" || part == "more";
 }
 
 bool ScreenReader::take(std::string_view key, std::string_view value) {

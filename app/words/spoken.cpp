@@ -110,8 +110,11 @@ std::string say_refused(const Place& place, const Language& language) {
   return place.name == "why" ? error(place.text, language) : refused(place.text, language);
 }
 
-/// `place_length` is how much of a line says where something is wrong: "lab.toml:2: ", "/tmp/my-own.toml: ".
+/// `place_length` is how much of a line says where something is wrong: "lab.toml:2: ", "/tmp/my-own.toml: ", or the
+/// value that holds it, before another place: "'4 computed softmax': ".
 size_t place_length(std::string_view line) {
+  if (const size_t quoted = line.find("': ["); line.starts_with('\'') && quoted != line.npos)
+    return quoted + 3;
   const size_t end = line.find(": ");
   if (end == line.npos) return 0;
   const std::string_view where = line.substr(0, end), name = where.substr(where.rfind('/') + 1);
