@@ -38,7 +38,7 @@ void finish_options(CLI::App& app) {
 }
 
 /// `kCommands` are in the order in which --help lists them. A page opens the window, and its tests ask for the bits of
-/// the first steps (docs/web.md): whatever else a terminal can ask for would be a quarter of what a visitor loads.
+/// the first steps (docs/web.md): whatever else a terminal can ask for would be about a fifth of what a visitor loads.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
 #ifdef __EMSCRIPTEN__
     add_window,

@@ -34,7 +34,7 @@ class Checker {
       root_.refuse("", "has no [run.A]: expected one at least, or a [tape.NAME]");
     if (lesson_.runs.empty() && !lesson_.beside.empty()) root_.refuse("run", "has no A: expected one");
     if (lesson_.runs.empty() && !lesson_.effect.empty())
-      root_.refuse("effect", "has no run to take it of: expected none without [run.A]");
+      root_.refuse("effect", "has no run to measure it in: expected no effect without [run.A]");
     check_tapes(lesson_, root_);
     // A letter may be skipped, so that a placement keeps its letter throughout the course.
     for (size_t i = 1; i < lesson_.runs.size(); ++i)

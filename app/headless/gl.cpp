@@ -24,6 +24,11 @@ const Gl& gl() {
   return found;
 }
 
+bool Gl::complete() const {
+  return bind_texture && clear && clear_colour && delete_textures && generate_textures && string &&
+         store_pixels && texture_image && texture_parameter && texture_part && viewport;
+}
+
 }  // namespace normscope::headless
 
 #undef NORMSCOPE_GL

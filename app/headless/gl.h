@@ -18,6 +18,8 @@ struct Gl {
   decltype(&::glTexParameteri) texture_parameter;
   decltype(&::glTexSubImage2D) texture_part;
   decltype(&::glViewport) viewport;
+
+  bool complete() const;  ///< false: this OpenGL lacks one of them
 };
 
 const Gl& gl();

@@ -365,9 +365,15 @@ float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& cont
 float even_width(const Painter& p, float width, const TextStyle& style, const std::string& text, float line) {
   const float height = p.wrapped_height(width, style, text, line);
   if (height <= line) return width;
-  float narrow = width / 2;
-  while (narrow < width && p.wrapped_height(narrow, style, text, line) > height) narrow += 4;
-  return std::min(narrow, width);
+  constexpr float kStep = 4;
+  int low = 0, high = static_cast<int>(std::ceil(width / 2 / kStep));
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    const bool fits =
+        p.wrapped_height(width / 2 + kStep * static_cast<float>(middle), style, text, line) <= height;
+    (fits ? high : low) = fits ? middle : middle + 1;
+  }
+  return std::min(width / 2 + kStep * static_cast<float>(low), width);
 }
 
 }  // namespace normscope::lessons

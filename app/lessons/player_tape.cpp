@@ -45,8 +45,8 @@ Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& ro
   return cells;
 }
 
-/// `gap_in` is how far numbers stand apart where there is room, up to three times as far as they must; more stays free behind
-/// the last, before the next column.
+/// `gap_in` is how far numbers stand apart where there is room, up to three times as far as they must; more stays free
+/// behind the last, before the next column.
 float gap_in(const Cells& cells, float room) {
   if (cells.most < 2) return cells.gap;
   const float free = (room - 5 * cells.gap - static_cast<float>(cells.most) * cells.each) /

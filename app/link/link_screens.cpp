@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "app/link/link_text.h"
@@ -11,6 +10,7 @@
 #include "app/panels/metrics.h"
 #include "app/sweep/cells.h"
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/spec/limits.h"
@@ -43,6 +43,8 @@ void sweep_lines(const sweep::KeptSweep& kept, std::vector<std::string>& lines) 
   const sweep::PlanText text = sweep::text_of(kept.plan);
   for (const std::vector<std::string>* parts : {&text.set, &text.axes})
     for (const std::string& part : *parts) require_no_file(part);
+  if (text.set.size() + text.axes.size() + text.more_seeds.size() > kMostParts)
+    fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
   for (const std::string& set : text.set) add(lines, kSweep, "set", set);
   for (const std::string& axis : text.axes) add(lines, kSweep, "axis", axis);
   for (const std::string& more : text.more_seeds) add(lines, kSweep, "more", more);
@@ -69,10 +71,9 @@ int32_t whole_of(std::string_view key, std::string_view text, int32_t low, int32
 }
 
 double factor_of(std::string_view key, std::string_view text) {
-  const std::string digits(text);
-  char* end = nullptr;
-  const double value = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || end != digits.c_str() + digits.size() || !(value >= 1.01 && value <= 1e6))
+  double value = 0;
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1.01 && value <= 1e6))
     fail(kPlace, "{}={}: expected a number from 1.01 to 1000000", key, shown_text(text));
   return value;
 }
@@ -107,6 +108,8 @@ bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
   sweep::PlanText plan = plan_.value_or(sweep::PlanText{});
   const std::string_view part = key.substr(kSweep.size());
   if (part == "set" || part == "axis") require_no_file(value);
+  if (repeated(key) && plan.set.size() + plan.axes.size() + plan.more_seeds.size() >= kMostParts)
+    fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
   if (part == "set")
     plan.set.emplace_back(value);
   else if (part == "axis")
@@ -156,6 +159,7 @@ void ScreenReader::finish(LinkedView& view) const {
     fail(kPlace, "the sweep has {} axes: expected one or two, as sweep.axis=KEY=VALUES", plan_->axes.size());
   sweep::KeptSweep kept{sweep::plan_from(*plan_), metric_.value_or(sweep::KeptSweep{}.metric)};
   require_few_runs(kept.plan);
+  sweep::jobs_of(kept.plan);  // throws where the axes do not fit together
   view.sweep = std::move(kept);
 }
 

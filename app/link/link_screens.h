@@ -13,6 +13,7 @@ namespace normscope::link {
 
 /// `kMostLinkedRuns` bounds the work that a link asks of whoever opens it.
 inline constexpr int64_t kMostLinkedRuns = 2000;
+inline constexpr size_t kMostParts = 64;  ///< axes, settings and regions of a sweep in a link
 
 /// `screen_lines` throws Error for a sweep that no link can carry.
 std::vector<std::string> screen_lines(const LinkedView& view);

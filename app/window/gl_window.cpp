@@ -62,6 +62,7 @@ int GlWindow::open(const std::string& title, int width, int height) {
   set_window_icon(handle_);
 #endif
   glfwMakeContextCurrent(handle_);
+  if (!headless::gl().complete()) return kWindowNoOpenGl;
 #ifndef __EMSCRIPTEN__  // there the browser asks for frames
   glfwSwapInterval(1);
 #endif

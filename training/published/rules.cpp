@@ -135,7 +135,7 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
 /// `check_must` refuses what we do not have.
 void check_must(const Family& family, const InputValue& config) {
   if (const auto quantized = found(config, "quantization_config"); quantized && !quantized->is_null())
-    quantized->refuse("weights as floats, without it");
+    quantized->refuse("weights as floats, without this key");
   const auto old = found(config, "rope_scaling"), now = found(config, "rope_parameters");
   if (old && now && !old->is_null() && !now->is_null()) old->refuse("null beside rope_parameters");
   for (const auto& [key, expected] : family.must) {

@@ -68,7 +68,8 @@ Json special_tokens(const Json& vocabulary, std::initializer_list<const char*> n
 Json around(const Json& vocabulary, const std::string& where, const std::string& first,
             const std::string& last) {
   for (const std::string& token : {first, last})
-    if (!vocabulary.contains(token)) fail(where, "has no {}: expected it, as texts are put between", token);
+    if (!vocabulary.contains(token))
+      fail(where, "has no {}: expected it, because each text stands between two such tokens", token);
   return {{"type", "BertProcessing"}, {"cls", {first, vocabulary[first]}}, {"sep", {last, vocabulary[last]}}};
 }
 

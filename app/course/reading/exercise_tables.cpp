@@ -120,16 +120,19 @@ class Referee {
   void ends_above(const std::string& measure) const {
     const Check* check = check_of(measure, task_.run);
     if (!check || !check->low || *check->low < task_.line)
-      refuse("measure",
-             fmt::format("'{}' has no [[check]] with low = {} or more: expected one, the start is stuck",
-                         measure, task_.line));
+      refuse(
+          "measure",
+          fmt::format("'{}' has no [[check]] with low = {} or more: expected one, because the start is stuck",
+                      measure, task_.line));
   }
 
   void ends_below(const std::string& measure, const std::string& run) const {
     const Check* check = check_of(measure, run);
     if (!check || !check->high || *check->high > task_.line)
-      refuse("ways", fmt::format("'{}' has no [[check]] with high = {} or less: expected one, it is a way",
-                                 measure, task_.line));
+      refuse("ways",
+             fmt::format(
+                 "'{}' has no [[check]] with high = {} or less: expected one, because it is a measured way",
+                 measure, task_.line));
   }
 
   void offers(const Challenge::Choice& choice) const {

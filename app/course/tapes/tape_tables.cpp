@@ -263,7 +263,7 @@ void check_tapes(const Lesson& lesson, const Table& root) {
     if (std::none_of(lesson.figures.begin(), lesson.figures.end(),
                      [&](const Figure& other) { return other.tape == f.tape && other.follow == 0; }))
       refuse("figure." + f.id, "follow",
-             "has no table beside it: expected a figure of the same tape without");
+             "has no table beside it: expected another figure of the same tape, without follow");
   }
 }
 

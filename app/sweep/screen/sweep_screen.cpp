@@ -18,6 +18,7 @@ SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::
 }
 
 void SweepScreen::restore(const KeptSweep& kept) {
+  if (wants_training_) stop();  // what comes from elsewhere is trained when play is pressed
   metric_ = kept.metric;
   show(kept.plan);
   undo_.clear();

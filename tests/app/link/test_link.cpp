@@ -167,6 +167,8 @@ TEST_CASE(
     "a sweep or comparison in a link names no file, asks for little work and stands on its own screen") {
   const std::string sweep = "1&screen=sweep&sweep.axis=train.lr=0.001,0.01";
   CHECK(why_no_link(sweep + "&end").empty());
+  std::string many;
+  for (int i = 0; i < 70; ++i) many += "&sweep.set=model.layers=4";
   const std::pair<std::string, const char*> refused[] = {
       {sweep + "&sweep.set=data.text=/etc/passwd&end", "names no file"},
       {"1&screen=sweep&sweep.axis=data.pairs=/etc/passwd,/etc/group&end", "names no file"},
@@ -175,6 +177,8 @@ TEST_CASE(
       {"1&screen=sweep&sweep.steps=50&end", "0 axes"},
       {sweep + "&sweep.axis=train.warmup=0,1&sweep.axis=model.layers=2,4&end", "3 axes"},
       {"1&screen=sweep&sweep.axis=train.lr=0.001:0.1:lin100&sweep.axis=train.warmup=0:99:lin100&end", "2000"},
+      {sweep + "&sweep.axis=train.lr=0.001,0.01&end", "both axes"},
+      {sweep + many + "&end", "64 parts"},
       {sweep + "&sweep.seeds=0&end", "from 1 to 1000"},
       {sweep + "&sweep.metric=beauty&end", "beauty"},
       {"1&screen=compare&compare.factor=nan&end", "from 1.01"},

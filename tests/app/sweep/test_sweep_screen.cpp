@@ -163,6 +163,18 @@ TEST_CASE("sweep screen: while it trains Space pauses and S stops") {
   CHECK_FALSE(s.trainer->shared);
 }
 
+TEST_CASE("sweep screen: a sweep that comes from a session or a link is not trained until play is pressed") {
+  SweepDriver s;
+  s.trainer->keeps_running = true;
+  s.driver.key("Space");
+  REQUIRE(s.trainer->state()->phase == sweep::Phase::Training);
+  s.screen().restore({sweep::preset_plan("depth")});
+  CHECK(s.screen().plan() == sweep::preset_plan("depth"));
+  CHECK(s.trainer->state()->phase == sweep::Phase::Ready);
+  s.driver.click("sweep/play");
+  CHECK(s.trainer->state()->phase == sweep::Phase::Training);
+}
+
 TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a wrong one says why") {
   SweepDriver s;
   s.driver.click("sweep/up/values");
@@ -255,12 +267,15 @@ TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused
   CHECK(
       s.screen().message().starts_with("both axes are "));  // without the place, which only a terminal needs
   CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
-  words::use("de");
+  struct Spoken {
+    Spoken() { words::use("de"); }
+    ~Spoken() { words::use("en"); }
+  };
+  const Spoken german;
   s.screen().show(twice);
   CHECK(s.screen().message().starts_with("Beide Achsen sind "));
   CHECK(sweep::why_not("[train.lr] 5 is out of range: expected 0 to 0.5") ==
         "Lernrate: 5 liegt außerhalb: erwartet wird 0 bis 0,5");
-  words::use("en");
 }
 
 TEST_CASE("sweep screen: the grid has the room, and not the panel of a cell that is not there yet") {
