@@ -20,8 +20,8 @@ has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed"; return 
 
 clean=build/debian-12
 used=build/debian-12-used
-# within COMMAND...: runs the command in that Debian. Where the machine allows it there is a /proc, by which a program finds
-# its own place; it is gone with the command.
+# within COMMAND...: runs the command in that Debian. Where the machine allows it there is a /proc, by which a program
+# finds its own place; it is gone with the command.
 mounted=()
 unshare --mount true 2>/dev/null && mounted=(unshare --mount sh -c 'mount -t proc proc "$1/proc"; exec chroot "$@"' sh)
 within() {
@@ -47,12 +47,16 @@ in_clean_debian() {
     rm -rf "$used"
   fi
 }
+# The beginning of a script there that needs a display. It takes one that is free, because that Debian shares this
+# machine's displays. $server is its process.
+display='
+  : >/tmp/display
+  Xvfb -displayfd 1 -screen 0 1280x800x24 >/tmp/display 2>/tmp/xvfb.log & server=$!
+  for tenth in $(seq 300); do [[ -s /tmp/display ]] && break; sleep 0.1; done
+  export DISPLAY=":$(</tmp/display)"'
 # A window opens with its icon, trains, and ends as documented when it is told to. $1 is the program;
 # /tmp/first-frame has the seconds from its start to its first frame.
-window='
-  Xvfb :97 -screen 0 1280x800x24 >/tmp/xvfb.log 2>&1 & server=$!
-  export DISPLAY=:97
-  for second in $(seq 30); do xwininfo -root >/dev/null 2>&1 && break; sleep 1; done
+window="$display"'
   begin=$(date +%s%N)
   "$1" --safe-mode --frame-log /tmp/frames.csv >/tmp/window.log 2>&1 & window=$!
   until [[ $(wc -l </tmp/frames.csv) -gt 1 || $(date +%s%N) -gt $((begin + 120000000000)) ]]; do sleep 0.02; done 2>/dev/null

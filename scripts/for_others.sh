@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# for_others.sh [-DNAME=VALUE...] COMMAND...: builds the program for other machines and runs the command while it is so, for
-# scripts/package.sh and scripts/wheel.sh. CMake configures once more: --version names the commit, and says whether the
-# files are as they are there.
+# for_others.sh [-DNAME=VALUE...] COMMAND...: builds the program for other machines and runs the command while it is so,
+# for scripts/package.sh and scripts/wheel.sh. CMake configures once more: --version names the commit, and says whether
+# the files are as they are there.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

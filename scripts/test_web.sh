@@ -31,7 +31,7 @@ if wants chromium && ! has_chromium; then missing+=(chromium); fi
 if wants firefox; then
   has_firefox || missing+=(firefox-esr)
   command -v Xvfb >/dev/null || missing+=(xvfb) # Firefox has WebGL only beside a display
-  ldconfig -p 2>/dev/null | grep -q libEGL.so.1 || missing+=(libegl1)
+  ldconfig -p 2>/dev/null | grep libEGL.so.1 >/dev/null || missing+=(libegl1)
 fi
 command -v node >/dev/null || missing+=(nodejs)
 command -v brotli >/dev/null || missing+=(brotli)

@@ -86,7 +86,8 @@ def lay_out_program(stage):
         shutil.copytree(f"{folder}/bin", program / "bin")
         shutil.copytree(f"{folder}/share/normscope", program / "share/normscope")
     (program / "share/fonts").mkdir()
-    for file in fonts():
+    faces = fonts()
+    for file in faces:
         shutil.copy(file, program / "share/fonts")
     (program / "lib/x11").mkdir(parents=True)
     for name, path in x11().items():
@@ -94,7 +95,7 @@ def lay_out_program(stage):
     run("cmake", "-DCPACK_GENERATOR=WHEEL", f"-DCPACK_TEMPORARY_DIRECTORY={stage}/licenses",
         f"-DCPACK_NORMSCOPE_SOURCE_DIR={ROOT}", f"-DCPACK_NORMSCOPE_BINARY_DIR={BUILD}",
         f"-DCPACK_NORMSCOPE_IMGUI_LICENSE={ROOT}/build/deps/imgui/LICENSE.txt",
-        "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, fonts())), "-P", ROOT / "cmake/package/finish.cmake")
+        "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, faces)), "-P", ROOT / "cmake/package/finish.cmake")
     return write_project(stage)
 
 
@@ -125,11 +126,11 @@ def wheel(stage, out, *excluded):
     path = {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
     said = run(TOOLS / "auditwheel", "repair", "--wheel-dir", raw / "repaired", *excluded, built, env={**os.environ, **path})
     [repaired] = (raw / "repaired").glob("*.whl")
-    shutil.move(repaired, out / repaired.name)
-    size = (out / repaired.name).stat().st_size
-    print(f"normscope: {out / repaired.name}, {size / 1e6:.1f} MB")
+    size = repaired.stat().st_size
     if size > MOST:
-        sys.exit(f"make wheel: larger than {MOST / 1e6:g} MB\n{said}")
+        sys.exit(f"{said}\nmake wheel: {repaired.name} has {size / 1e6:.1f} MB, more than {MOST / 1e6:g}")
+    shutil.move(repaired, out / repaired.name)
+    print(f"normscope: {out / repaired.name}, {size / 1e6:.1f} MB")
 
 
 def main():

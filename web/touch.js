@@ -39,6 +39,9 @@ class Hand {
   constructor(canvas, stage) {
     this.#canvas = canvas;
     this.#stage = stage;
+    // A mouse of the machine's own that moves takes over, and its drag is not to be led away.
+    for (const kind of ["mousedown", "mousemove"])
+      stage.addEventListener(kind, ({ isTrusted }) => isTrusted && clearTimeout(this.#leaving), { capture: true });
   }
 
   touchstart({ touches }) {
@@ -66,12 +69,13 @@ class Hand {
     }
     if (touches.length > 0) return;
     this.#two = null;
-    this.#leaving = setTimeout(() => this.#leave(), LINGER_MS);
+    this.#linger();
   }
 
   touchcancel({ changedTouches }) {
     this.#lift(changedTouches[0]);
     this.#two = null;
+    this.#linger();
   }
 
   #moveOne(finger) {
@@ -98,6 +102,11 @@ class Hand {
     if (this.#pressed) this.#mouse("mouseup", finger);
     this.#pressed = false;
     this.#start = null;
+  }
+
+  #linger() {
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => this.#leave(), LINGER_MS);
   }
 
   // To a place beside the canvas: after "mouseleave" the program would ask where the mouse was last.

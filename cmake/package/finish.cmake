@@ -59,8 +59,8 @@ function(finish_debian root package)
   endif()
 endfunction()
 
-# linked_libraries(VARIABLE PROGRAM SYSTEM): finds what the program is linked with, but for the C and C++ library and what
-# matches SYSTEM.
+# linked_libraries(VARIABLE PROGRAM SYSTEM): finds what the program is linked with, but for the C and C++ library and
+# what matches SYSTEM.
 function(linked_libraries variable program system)
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${program}" RESOLVED_DEPENDENCIES_VAR libraries
     UNRESOLVED_DEPENDENCIES_VAR missing

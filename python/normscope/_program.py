@@ -41,9 +41,11 @@ def can_load(library: str) -> bool:
 def environment(program: str) -> dict[str, str]:
     """Returns the variables to start the program with: where the wheel's own has its fonts, and how it was called."""
     variables = dict(os.environ)
-    command = shutil.which("normscope", path=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""))
-    if pathlib.Path(sys.argv[0]).name == "normscope":
-        command = sys.argv[0]
+    beside = [os.path.dirname(sys.executable)] if sys.executable else []  # Python in another program may know neither
+    command = shutil.which("normscope", path=os.pathsep.join([*beside, os.environ.get("PATH", "")]))
+    typed = (sys.argv or [""])[0]
+    if pathlib.Path(typed).name == "normscope":
+        command = typed
     variables[LAUNCHER] = os.path.abspath(command) if command else ""
     if program == str(own()):
         variables.setdefault("NORMSCOPE_FONT_DIR", str(HERE / "share" / "fonts"))
@@ -72,11 +74,12 @@ def main() -> int:
 
 
 def open_window(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[bytes]":
-    """Opens the window; its own runs stand still beside what is opened. Raises RuntimeError if it does not stay."""
+    """Opens the window; its own runs stand still beside what is opened. Raises RuntimeError where the window says
+    within two seconds that it cannot open."""
     program = find()
     if not program:
         raise RuntimeError(f"no window: {nowhere()}")
-    command = [program, "open", "--at-rest", *map(os.fspath, paths)] if paths else [program, "--window"]
+    command = [program, "open", "--at-rest", "--", *map(os.fspath, paths)] if paths else [program, "--window"]
     with tempfile.TemporaryFile() as said:
         try:
             window = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,

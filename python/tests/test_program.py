@@ -97,6 +97,14 @@ class Program(unittest.TestCase):
             with mock.patch.object(_program.sys, "argv", ["/env/bin/normscope"]):
                 self.assertEqual(_program.environment(program)["NORMSCOPE_LAUNCHER"], "/env/bin/normscope")
 
+    def test_python_inside_another_program_knows_neither_its_name_nor_its_place(self) -> None:
+        typed = self.script("bin/normscope", "")
+        with mock.patch.object(_program.sys, "executable", None), mock.patch.object(_program.sys, "argv", []):
+            with mock.patch.dict(os.environ, {"PATH": f"{self.folder}/bin"}):
+                self.assertEqual(_program.environment("/named")["NORMSCOPE_LAUNCHER"], typed)
+            with mock.patch.dict(os.environ, {"PATH": ""}):
+                self.assertEqual(_program.environment("/named")["NORMSCOPE_LAUNCHER"], "")
+
     def test_only_a_machine_without_x11_gets_that_of_the_wheel(self) -> None:
         own = str(_program.own())
         for there, expected in ((True, None), (False, str(_program.HERE / "lib/x11"))):
@@ -119,7 +127,7 @@ class Program(unittest.TestCase):
             window = self.opened(f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"; exec sleep 60\n',
                                  pathlib.Path("run.jsonl"), "other.jsonl")
             self.assertIsNone(window.poll())
-        self.assertEqual(self.text_of(said), "open --at-rest run.jsonl other.jsonl\n")
+        self.assertEqual(self.text_of(said), "open --at-rest -- run.jsonl other.jsonl\n")
 
     def text_of(self, said: pathlib.Path) -> str:
         for _ in range(600):  # a minute, for a busy machine
@@ -133,13 +141,14 @@ class Program(unittest.TestCase):
         program = self.script("named", f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"\n')
         with mock.patch.dict(os.environ, {"NORMSCOPE": program}):
             _writer.show("run.jsonl")
-        self.assertEqual(self.text_of(said), "open --at-rest run.jsonl\n")
+        self.assertEqual(self.text_of(said), "open --at-rest -- run.jsonl\n")
 
     def test_open_raises_the_line_that_the_program_says(self) -> None:
-        with self.assertRaisesRegex(RuntimeError, r"\Ano window: normscope: no display\Z"):
-            self.opened("echo 'normscope: no display' >&2; exit 4\n", "run.jsonl")
-        with self.assertRaisesRegex(RuntimeError, r"\Ano window: .*named ended with 5\Z"):
-            self.opened("exit 5\n")
+        with mock.patch.object(_program, "SECONDS", 60):  # for a busy machine
+            with self.assertRaisesRegex(RuntimeError, r"\Ano window: normscope: no display\Z"):
+                self.opened("echo 'normscope: no display' >&2; exit 4\n", "run.jsonl")
+            with self.assertRaisesRegex(RuntimeError, r"\Ano window: .*named ended with 5\Z"):
+                self.opened("exit 5\n")
         with mock.patch.dict(os.environ, {"PATH": "/nowhere"}), mock.patch.object(_program, "HERE", self.folder):
             with self.assertRaisesRegex(RuntimeError, r"\Ano window: the program normscope is not in .*\Z"):
                 normscope.open("run.jsonl")

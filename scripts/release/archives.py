@@ -7,10 +7,9 @@ import zipfile
 
 
 def source(root, prefix, target):
-    """Packs the commit's files, and nothing that lies beside them, as PREFIX/..."""
-    tar = subprocess.run(
-        ["git", "archive", "--format=tar", f"--prefix={prefix}/", "HEAD"], cwd=root, check=True, capture_output=True
-    )
+    """Packs the commit's files, and nothing that lies beside them, as PREFIX/... A person's git may set another umask."""
+    command = ["git", "-c", "tar.umask=0022", "archive", "--format=tar", f"--prefix={prefix}/", "HEAD"]
+    tar = subprocess.run(command, cwd=root, check=True, capture_output=True)
     target.write_bytes(gzip.compress(tar.stdout, 9, mtime=0))
 
 

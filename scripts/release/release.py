@@ -6,7 +6,8 @@
 
 A release is refused, in one line, where it could not be made again: a tree with changes of its own, a version that the
 sources do not have, a changelog that does not speak of it, no maintainer. The time in every file is the version's own
-day (SOURCE_DATE_EPOCH), so that the same commit on the same system gives the same bytes.
+day (SOURCE_DATE_EPOCH), in the source archive it is the commit's, so that the same commit on the same system gives the
+same bytes.
 """
 
 import argparse
@@ -61,8 +62,8 @@ def check(version, maintainer, changes):
 
 
 def make(*targets, epoch, **variables):
-    """Runs make, whose parts read the day from the environment."""
-    command = ["make", *targets, *(f"{name}={value}" for name, value in variables.items())]
+    """Runs make, whose parts read the day from the environment. ARGS are those of `make release` and of no part."""
+    command = ["make", *targets, "ARGS=", *(f"{name}={value}" for name, value in variables.items())]
     print(f"release: {' '.join(targets)}", flush=True)
     subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch)})
 
@@ -89,9 +90,8 @@ def parts(version, maintainer, epoch, out):
         copy_all("build/package", "*.tar.gz", out)
 
     def wheels():
-        shutil.rmtree(ROOT / "dist", ignore_errors=True)
         make("wheel", epoch=epoch)
-        copy_all("dist", "*.whl", out)
+        copy_all("dist", "normscope*.whl", out)
 
     def web():
         make("web", epoch=epoch)
@@ -158,7 +158,10 @@ def main():
         print(f"release: {why}", file=sys.stderr)
         return 2
     except subprocess.CalledProcessError as failed:
-        print(f"release: {' '.join(failed.cmd)} ended with {failed.returncode}", file=sys.stderr)
+        print(f"release: {' '.join(map(str, failed.cmd))} ended with {failed.returncode}", file=sys.stderr)
+        return 1
+    except OSError as why:  # no git or dpkg-deb, or no such folder
+        print(f"release: {why.filename}: {why.strerror}", file=sys.stderr)
         return 1
     return 0
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import subprocess
 import tarfile
 import time
@@ -50,7 +51,7 @@ def components(path):
 
 def debian(name, systems):
     """Version and terms of a component, as the first of these systems has it as a Debian package; else unknown."""
-    for system in systems:
+    for system in systems if shutil.which("dpkg-query") else ():
         command = ["dpkg-query", f"--admindir={system}/var/lib/dpkg", "-W", "-f", "${Version}", name]
         asked = subprocess.run(command, capture_output=True, text=True)
         if asked.returncode == 0 and asked.stdout:

@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 import unittest
 import zipfile
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/release"))
@@ -83,6 +84,17 @@ class Archives(Folder):
         self.assertEqual(lines, [f"b is only in {self.folder / 'one'}", f"c is only in {self.folder / 'other'}", "a differs"])
         self.assertEqual(release.differences(self.folder / "one", self.folder / "one"), [])
 
+    def test_a_folder_that_is_not_there_is_told_in_one_line(self):
+        self.file("one/a")
+        command = [sys.executable, ROOT / "scripts/release/release.py", "--compare", "one", "none"]
+        told = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stderr), (1, "release: none: No such file or directory\n"))
+
+    def test_the_words_of_a_release_reach_no_part(self):
+        with mock.patch.object(release.subprocess, "run") as ran, mock.patch("builtins.print"):
+            release.make("package", epoch=1, MAINTAINER=MAINTAINER)
+        self.assertEqual(ran.call_args.args[0], ["make", "package", "ARGS=", f"MAINTAINER={MAINTAINER}"])
+
 
 class Inside(Folder):
     """The list of what is inside, of three files as a release has them."""
@@ -124,6 +136,10 @@ class Inside(Folder):
         self.assertRegex(version, r"^\d+\.")
         self.assertEqual(spdx.debian("no-such-package", [pathlib.Path("/")]), (None, "NOASSERTION"))
 
+    def test_a_system_without_dpkg_knows_no_version(self):
+        with mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
+            self.assertEqual(spdx.debian("dpkg", [pathlib.Path("/")]), (None, "NOASSERTION"))
+
     def test_terms_of_a_copyright_file(self):
         both = "Format: x\n\nFiles: debian/*\nLicense: GPL-2\n\nFiles: *\nCopyright: A\nLicense: Expat\n text\n"
         self.assertEqual(spdx.terms(self.file("copyright", both)), "MIT")
@@ -135,6 +151,7 @@ class Inside(Folder):
             spdx.document(self.folder / "out", "1", 0, ROOT)
 
 
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
 class Twice(Folder):
     def test_a_commit_gives_the_same_release_twice(self):
         tree = self.folder / "tree"
@@ -147,13 +164,16 @@ class Twice(Folder):
         for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
             subprocess.run([*git, *command], check=True, capture_output=True)
         made = []
-        for turn in ("one", "two"):
+        for turn, umask in (("one", "0002"), ("two", "0077")):
+            subprocess.run([*git, "config", "tar.umask", umask], check=True)
             subprocess.run([sys.executable, tree / "scripts/release/release.py", release.version_of_sources(),
                             "--maintainer", MAINTAINER, "--only", "source"], check=True, capture_output=True)
             made.append(self.folder / turn)
             shutil.move(tree / f"build/release-{release.version_of_sources()}", made[-1])
         self.assertEqual(release.differences(*made), [])
         self.assertEqual(len(release.sums(made[0])), 3)  # the sources, what is inside, and the sums
+        source = made[0] / f"normscope-{release.version_of_sources()}-source.tar.gz"
+        self.assertEqual(source.read_bytes()[4:8], bytes(4))  # gzip's own time
         checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made[0])
         self.assertEqual(checked.returncode, 0)
         self.file("tree/CHANGELOG.md", "## 0.0.1\n")

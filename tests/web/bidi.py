@@ -7,6 +7,7 @@ opens no window there. So each one gets a virtual display of its own (Xvfb).
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -92,19 +93,23 @@ class Firefox(Browser):
             try:
                 place = json.loads(told.read_text())
                 return WebSocket(place["ws_host"], place["ws_port"], "/session")
-            except (OSError, ValueError):  # not there yet, or not whole
+            except (OSError, ValueError, KeyError, EOFError):  # not there yet, or not whole
                 time.sleep(0.05)
         raise BrowserError("Firefox does not say where it listens")
 
     def open_display(self):
-        """Starts a virtual display and returns its name."""
+        """Starts a virtual display and returns its name, which it tells when it is ready."""
         reads, writes = os.pipe()
         command = ["Xvfb", "-displayfd", str(writes), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
         quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._display = subprocess.Popen(command, pass_fds=[writes], **quiet)
         os.close(writes)
         with os.fdopen(reads) as told:
-            return f":{told.readline().strip()}"
+            ready = select.select([told], [], [], until(30) - time.monotonic())[0]
+            number = told.readline().strip() if ready else ""
+        if not number:
+            raise BrowserError("Xvfb did not start")
+        return f":{number}"
 
     def end(self):
         super().end()

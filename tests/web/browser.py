@@ -117,6 +117,7 @@ class Browser:
         end = until(20)
         while self.profile.exists():  # a helper may finish one more write while it dies
             shutil.rmtree(self.profile, ignore_errors=time.monotonic() < end)
+            time.sleep(0.05)
 
     def call(self, method, params=None, seconds=120, **more):
         """Returns the result of a command. Raises BrowserError for a refusal, and where no answer comes in time."""
@@ -137,7 +138,10 @@ class Browser:
     def ask(self, method, params=None, **more):
         """Sends a command whose answer nobody waits for, and returns its number."""
         self._id += 1
-        self._wire.send(json.dumps({"id": self._id, "method": method, "params": params or {}} | more))
+        try:
+            self._wire.send(json.dumps({"id": self._id, "method": method, "params": params or {}} | more))
+        except OSError as error:
+            raise BrowserError("the browser has ended") from error
         return self._id
 
     def heard(self, method, params, session):

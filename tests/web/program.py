@@ -1,6 +1,7 @@
 """Drives the program in a served page: finds controls by name, and moves them by real mouse and key events."""
 
 import json
+import math
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ import web_serve  # noqa: E402
 from browser import BrowserError, until  # noqa: E402
 
 MOUSE_FRAME = 0.04  # seconds between two mouse events: some frames, as with a person
+DRAG_PX = 10  # a finger that moved so far is no longer held still (web/touch.js)
 
 
 class Site:
@@ -147,8 +149,9 @@ class Program:
     def drag_by_finger(self, begin, end, steps=8):
         """Puts a finger down at one point and lifts it at another."""
         path = [[a + (b - a) * i / steps for a, b in zip(begin, end)] for i in range(1, steps + 1)]
-        self.page.pull(begin, path[0])
-        for point in path[1:]:
+        first = next((i for i, point in enumerate(path) if math.dist(begin, point) >= DRAG_PX), len(path) - 1)
+        self.page.pull(begin, path[first])
+        for point in path[first + 1 :]:
             time.sleep(MOUSE_FRAME)
             self.page.touch("Move", point)
         time.sleep(4 * MOUSE_FRAME)

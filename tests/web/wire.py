@@ -48,6 +48,13 @@ class WebSocket:
         self._socket = socket.create_connection((host, port), timeout=30)
         self._rest = bytearray()
         self._parts = b""  # of a text that comes in several frames
+        try:
+            self._shake_hands(host, port, path)
+        except (OSError, EOFError):
+            self.close()
+            raise
+
+    def _shake_hands(self, host, port, path):
         key = base64.b64encode(os.urandom(16)).decode()
         head = [
             f"GET {path} HTTP/1.1",
