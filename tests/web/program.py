@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import web_serve  # noqa: E402
 from browser import BrowserError, until  # noqa: E402
 
-MOUSE_FRAME = 0.04  # seconds between two mouse events: some frames, as with a person
+MOUSE_FRAME = 0.04  # seconds between two mouse events, at least: some frames, as with a person
 DRAG_PX = 10  # a finger that moved so far is no longer held still (web/touch.js)
 
 
@@ -70,6 +70,15 @@ class Program:
         """Returns what the program says of itself, as a dictionary."""
         return self.page.evaluate("window.normscope.status()")
 
+    def beat(self, times=1):
+        """Gives a person's pause, and the program the frame in which it sees what the hand did: on a busy machine that
+        takes longer than the pause."""
+        for _ in range(times):
+            drawn, end = self.status()["frames"], time.monotonic() + 1
+            time.sleep(MOUSE_FRAME)
+            while self.status()["frames"] == drawn and time.monotonic() < end:
+                time.sleep(MOUSE_FRAME / 4)
+
     def until(self, holds, seconds, what):
         """Waits for the first status for which `holds` is true, and returns it."""
         end = until(seconds)
@@ -118,33 +127,33 @@ class Program:
 
     def move(self, point, button="none"):
         self.page.mouse("Moved", *point, button)
-        time.sleep(MOUSE_FRAME)
+        self.beat()
 
     def click(self, name, fraction=(0.5, 0.5)):
         point = self.at(name, fraction)
         self.move(point)
         self.move(point)
         self.page.mouse("Pressed", *point, "left")
-        time.sleep(MOUSE_FRAME)
+        self.beat()
         self.page.mouse("Released", *point, "left")
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
 
     def drag(self, begin, end, steps=8):
         """Holds the left button from one point to another."""
         self.move(begin)
         self.move(begin)
         self.page.mouse("Pressed", *begin, "left")
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
         for i in range(1, steps + 1):
             share = i / steps
             self.move((begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share), "left")
-        time.sleep(4 * MOUSE_FRAME)
+        self.beat(4)
         self.page.mouse("Released", *end, "left")
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
 
     def tap(self, name):
         self.page.tap(*self.at(name))
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
 
     def drag_by_finger(self, begin, end, steps=8):
         """Puts a finger down at one point and lifts it at another."""
@@ -152,15 +161,15 @@ class Program:
         first = next((i for i, point in enumerate(path) if math.dist(begin, point) >= DRAG_PX), len(path) - 1)
         self.page.pull(begin, path[first])
         for point in path[first + 1 :]:
-            time.sleep(MOUSE_FRAME)
+            self.beat()
             self.page.touch("Move", point)
-        time.sleep(4 * MOUSE_FRAME)
+        self.beat(4)
         self.page.touch("End")
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
 
     def key(self, chord):
         self.page.key(chord)
-        time.sleep(2 * MOUSE_FRAME)
+        self.beat(2)
 
     def settle(self, seconds=30):
         """Waits until the window has drawn what the status says and draws no more."""
