@@ -177,7 +177,7 @@ TEST_CASE("lesson 15: the hand drags the ball, and the sentence follows", "[play
     const std::string used = p.driver.value("lesson/plot/ball");
     CHECK(holds(used, "At a rate of 0.003 this step of B lowers"));
     const ui::Vec start = p.driver.control("lesson/plot/ball").rect.centre();
-    p.driver.drag_by("lesson/plot/ball", {p.driver.control("lesson/plot").rect.w * 0.25f, 0});
+    p.driver.drag_by("lesson/plot/ball", {p.driver.control("lesson/plot").rect.w * 0.32f, 0});
     p.driver.frames(2);
     const std::string far = p.driver.value("lesson/plot/ball");
     CHECK(holds(far, "overshoots: it raises the loss"));
