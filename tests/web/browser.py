@@ -108,14 +108,14 @@ class Browser:
         self._remove_profile()
 
     def _remove_profile(self):
-        """Ends the helpers that outlive the browser and go on writing to the profile, then removes the profile."""
+        """Ends the processes that outlive the browser and go on writing to the profile, then removes the profile."""
         try:
             if self._process:
                 os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # no helper is left
+            pass  # none is left
         end = until(20)
-        while self.profile.exists():  # a helper may finish one more write while it dies
+        while self.profile.exists():  # one of them may finish one more write while it dies
             shutil.rmtree(self.profile, ignore_errors=time.monotonic() < end)
             time.sleep(0.05)
 
