@@ -16,14 +16,14 @@
 
 namespace normscope::link {
 
-namespace {
-
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high) {
   int64_t value = 0;
   if (!parse_integer(text, value) || value < low || value > high)
     fail(kPlace, "{}={}: expected a whole number from {} to {}", key, shown_text(text), low, high);
   return static_cast<int32_t>(value);
 }
+
+namespace {
 
 // `require_text` protects the windows that draw names of runs and the logs that hold them.
 void require_text(std::string_view line) {

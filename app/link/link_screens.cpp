@@ -14,7 +14,6 @@
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/spec/limits.h"
-#include "training/spec/spec_text.h"
 
 namespace normscope::link {
 
@@ -63,13 +62,6 @@ void compare_lines(const compare_screen::KeptChoice& kept, std::vector<std::stri
   if (kept.factor != usual.factor) add(lines, kCompare, "factor", fmt::format("{}", kept.factor));
 }
 
-int32_t whole_of(std::string_view key, std::string_view text, int32_t low, int32_t high) {
-  int64_t value = 0;
-  if (!parse_integer(text, value) || value < low || value > high)
-    fail(kPlace, "{}={}: expected a whole number from {} to {}", key, shown_text(text), low, high);
-  return static_cast<int32_t>(value);
-}
-
 double factor_of(std::string_view key, std::string_view text) {
   double value = 0;
   const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
@@ -105,7 +97,7 @@ bool ScreenReader::take(std::string_view key, std::string_view value) {
 
 bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
   if (!key.starts_with(kSweep)) return false;
-  sweep::PlanText plan = plan_.value_or(sweep::PlanText{});
+  sweep::PlanText& plan = plan_ ? *plan_ : plan_.emplace();
   const std::string_view part = key.substr(kSweep.size());
   if (part == "set" || part == "axis") require_no_file(value);
   if (repeated(key) && plan.set.size() + plan.axes.size() + plan.more_seeds.size() >= kMostParts)
@@ -117,34 +109,32 @@ bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
   else if (part == "more")
     plan.more_seeds.emplace_back(value);
   else if (part == "steps")
-    plan.steps = whole_of(key, value, 0, kMostSteps);
+    plan.steps = whole(key, value, 0, kMostSteps);
   else if (part == "seeds")
-    plan.seeds = whole_of(key, value, 1, 1000);
+    plan.seeds = whole(key, value, 1, 1000);
   else if (part == "metric")
     metric_ = sweep::metric_from(value);
   else
     return false;
-  plan_ = std::move(plan);
   return true;
 }
 
 bool ScreenReader::take_compare(std::string_view key, std::string_view value) {
   if (!key.starts_with(kCompare)) return false;
-  compare_screen::KeptChoice choice = compare_.value_or(compare_screen::KeptChoice{});
+  compare_screen::KeptChoice& choice = compare_ ? *compare_ : compare_.emplace();
   const std::string_view part = key.substr(kCompare.size());
   if (part == "baseline" && value.size() == 1 && value[0] >= 'A' && value[0] <= 'D')
     choice.baseline = value[0];
   else if (part == "align")
-    choice.align = whole_of(key, value, 0, 2);
+    choice.align = whole(key, value, 0, 2);
   else if (part == "matrix")
-    choice.matrix = whole_of(key, value, 0, 5);
+    choice.matrix = whole(key, value, 0, 5);
   else if (part == "metric")
     choice.metric = quantity_of(key, value);
   else if (part == "factor")
     choice.factor = factor_of(key, value);
   else
     return false;
-  compare_ = choice;
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace normscope::link {
@@ -29,5 +30,8 @@ inline constexpr FileField kFileFields[] = {
     {"data.tokenizer", "--set data.tokenizer=FILE"},
     {"train.init_from", "--set train.init_from=FILE"}};  // every field with a file that a run reads
 const FileField* file_field(std::string_view key);       ///< nullptr: no file
+
+/// `whole` reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
+int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
 
 }  // namespace normscope::link

@@ -7,9 +7,9 @@
 #include "app/course/reader.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/player.h"
+#include "app/support/english.h"
 #include "app/support/player_driver.h"
 #include "app/support/recorded_measurer.h"
-#include "app/words/words.h"
 #include "catch.hpp"
 #include "test_paths.h"
 
@@ -32,12 +32,6 @@ std::string overlap(const fixture::PlayerDriver& p, float from) {
   return "";
 }
 
-/// `Spoken` is the window's language while it lives.
-struct Spoken {
-  explicit Spoken(const char* language) { words::use(language); }
-  ~Spoken() { words::use("en"); }
-};
-
 }  // namespace
 
 TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
@@ -50,7 +44,7 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
   const Window windows[] = {{{1600, 1000}, 1}, {{1280, 720}, 1},           {{1600, 1000}, 1.5f},
                             {{1024, 600}, 1},  {{1600, 1000}, 1.5f, "de"}, {{1280, 720}, 1, "de"}};
   for (const Window& window : windows) {
-    const Spoken language(window.language);
+    const fixture::Spoken language(window.language);
     fixture::PlayerDriver p("", window.size, window.scale);
     if (*window.language)
       p.state.screens.lessons.player =

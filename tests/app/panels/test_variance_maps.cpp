@@ -5,9 +5,9 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
+#include "app/support/english.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/words/words.h"
 #include "catch.hpp"
 #include "training/measure/theory/trainability.h"
 
@@ -127,12 +127,8 @@ TEST_CASE("the Lab shows the variances over time as lines or as a map") {
 }
 
 TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longer words too") {
-  struct Spoken {
-    explicit Spoken(const char* language) { words::use(language); }
-    ~Spoken() { words::use("en"); }
-  };
   for (const char* language : {"en", "de"}) {
-    const Spoken spoken(language);
+    const fixture::Spoken spoken(language);
     fixture::LabDriver lab(known_text(), {1600, 1000}, 1.5f);
     lab.driver.frames(3);
     const auto press = [&](const char* name) {

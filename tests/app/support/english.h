@@ -1,4 +1,4 @@
-// English words are found here in what a German window says.
+// The language of the window in a test, and the English words in what a German one says.
 #pragma once
 
 #include <regex>
@@ -20,6 +20,12 @@ inline std::string english_in(const std::string& german) {
   std::smatch word;
   return std::regex_search(said, word, english) ? word.str() : "";
 }
+
+/// `Spoken` is the language of the window while it lives; English again after it.
+struct Spoken {
+  explicit Spoken(const char* language) { words::use(language); }
+  ~Spoken() { words::use("en"); }
+};
 
 /// `german_error` is what a German window says for an error.
 inline std::string german_error(const std::string& line) { return words::error(line, words::language("de")); }

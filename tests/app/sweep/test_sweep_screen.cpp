@@ -9,9 +9,9 @@
 
 #include "app/shell/palette.h"
 #include "app/shell/session_sidecar.h"
+#include "app/support/english.h"
 #include "app/support/sweep_fixture.h"
 #include "app/sweep/screen/words.h"
-#include "app/words/words.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -267,11 +267,7 @@ TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused
   CHECK(
       s.screen().message().starts_with("both axes are "));  // without the place, which only a terminal needs
   CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
-  struct Spoken {
-    Spoken() { words::use("de"); }
-    ~Spoken() { words::use("en"); }
-  };
-  const Spoken german;
+  const fixture::Spoken german("de");
   s.screen().show(twice);
   CHECK(s.screen().message().starts_with("Beide Achsen sind "));
   CHECK(sweep::why_not("[train.lr] 5 is out of range: expected 0 to 0.5") ==
