@@ -63,6 +63,7 @@ def read_course(program, scratch):
         run("worksheet", lesson.id, "--answers", "--out", str(sheet))
         lesson.take_sheet(sheet.read_text())
         lesson.fragment = fragments.get(lesson.id)
+        lesson.figures = {name: link for name, link in fragments.items() if name.startswith(f"{lesson.id}:")}
     return course
 
 
@@ -87,6 +88,16 @@ def lab_link(lesson, site):
 
 def command(lead, line):
     return f'<p class="small">{html.escape(lead)}</p>\n<pre tabindex="0">{html.escape(line)}</pre>'
+
+
+def live(lesson, step, name, site):
+    """The way from a figure to the same one in the browser's program, at its step; nothing where the site has none."""
+    fragment = lesson.figures.get(f"{lesson.id}:{step}:{name}")
+    if not site.has_app or not fragment:
+        return ""
+    target = pages.relative("app/index.html", lesson.page)
+    return (f'<figcaption><a href="{target}#{html.escape(fragment)}">{html.escape(say("site.lesson.live"))}</a>'
+            "</figcaption>")
 
 
 def figure(lesson, name):
@@ -160,11 +171,12 @@ def to_text(element):
     return ET.tostring(element, encoding="unicode", method="html")
 
 
-def prose(lesson):
+def prose(lesson, site):
     """The sheet's sections as HTML: Predict, Run, Compare, Explain, Claim with Sources."""
     sheet = lesson.sheet.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
-    sheet = re.sub(r'<figure id="[a-z]+-([\w-]+)">\s*<svg .*?</svg>',
-                   lambda m: '<figure tabindex="0">' + figure(lesson, m[1]), sheet, flags=re.S)
+    sheet = re.sub(r'<figure id="([a-z]+)-([\w-]+)">\s*<svg .*?</svg>',
+                   lambda m: '<figure tabindex="0">' + figure(lesson, m[2]) + live(lesson, m[1], m[2], site), sheet,
+                   flags=re.S)
     body = ET.fromstring(sheet[sheet.index("<html"):]).find("body")
     sections = body.findall("section")
     for section in sections:
@@ -206,7 +218,7 @@ def titled(lesson):
 
 
 def lesson_page(lesson, course, site):
-    text, headings = prose(lesson)
+    text, headings = prose(lesson, site)
     limits, more = reach(lesson)
     neighbours = ""
     for step, where in ((-1, say("site.lesson.before")), (1, say("site.lesson.next"))):

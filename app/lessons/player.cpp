@@ -76,6 +76,8 @@ void Player::choose(size_t index) {
   said_of_.reset();
   entered_.reset();
   entering_failed_.clear();
+  offered_ = {};
+  next_ = StepKind::Run;
   take_up_prediction();
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
   scroll_ = 0;
@@ -98,16 +100,55 @@ void Player::take_up_prediction() {
     if (const auto start = start_of(*lesson(), q.curve, figure_data())) sketch_ = {start->second};
 }
 
-void Player::open(std::string_view id, StepKind step) {
+void Player::open(std::string_view id, StepKind step, const view::Answer& answer) {
   for (size_t i = 0; i < course_.lessons.size(); ++i)
     if (course_.lessons[i].id == id || std::to_string(course_.lessons[i].number) == id) {
       choose(i);
+      offered_ = answer;
+      if (!locked()) take_answer();
       if (step == StepKind::Predict) return;
       LessonProgress& p = progress_.of(lesson()->id);
-      if (!p.committed && !p.skipped) commit(lesson()->prediction.kind == Prediction::Kind::Draw);
+      if (!p.committed && !p.skipped) commit(!drawn_whole());
       return go(step);
     }
   throw Error(fmt::format("lesson '{}' is not in this course", id));
+}
+
+view::Answer Player::answer() const {
+  if (!lesson()) return {};
+  const LessonProgress* const p = progress_.find(lesson()->id);
+  if (p && p->skipped && !again_) return {};
+  const Prediction::Kind kind = lesson()->prediction.kind;
+  if (kind == Prediction::Kind::Draw) return {.drawn = sketch_.size() > 1 ? sketch_ : std::vector<double>{}};
+  if (!touched_ && !(p && p->committed)) return {};
+  if (kind == Prediction::Kind::Order) return {.order = order_};
+  return {.value = value_};
+}
+
+/// `take_answer` takes of the offer what the question asks for, within the question's bounds.
+void Player::take_answer() {
+  const Prediction& q = lesson()->prediction;
+  const size_t points = sketch_grid().size();
+  if (q.kind == Prediction::Kind::Draw && offered_.drawn.size() > 1 && offered_.drawn.size() <= points) {
+    const std::vector<double> begun = sketch_;
+    sketch_ = offered_.drawn;
+    if (!begun.empty()) sketch_.front() = begun.front();  // the first point is measured
+  } else if (q.kind == Prediction::Kind::Order &&
+             std::is_permutation(offered_.order.begin(), offered_.order.end(), order_.begin(),
+                                 order_.end())) {
+    order_ = offered_.order;
+    touched_ = true;
+  } else if (q.kind == Prediction::Kind::Value && offered_.value) {
+    value_ = std::clamp(*offered_.value, q.low, q.high);
+    touched_ = true;
+  }
+}
+
+void Player::lead_to(StepKind step, std::string_view figure) {
+  if (!locked()) next_ = std::max(StepKind::Run, step);
+  const auto& ids = lesson()->step(step).figures;
+  const auto at = std::find(ids.begin(), ids.end(), figure);
+  if (at != ids.end()) figure_[static_cast<size_t>(step)] = static_cast<int>(at - ids.begin());
 }
 
 Changes Player::changes() const {
@@ -183,10 +224,14 @@ std::string Player::not_ready() const {
 
 std::string Player::prediction_missing() const {
   const Prediction::Kind kind = lesson()->prediction.kind;
-  if (kind == Prediction::Kind::Draw)
-    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size() ? "" : word("course.ask.draw");
+  if (kind == Prediction::Kind::Draw) return drawn_whole() ? "" : word("course.ask.draw");
   if (touched_) return "";
   return kind == Prediction::Kind::Value ? word("course.ask.slider") : word("course.ask.cards");
+}
+
+bool Player::drawn_whole() const {
+  return lesson()->prediction.kind != Prediction::Kind::Draw ||
+         (sketch_.size() > 1 && sketch_.size() == sketch_grid().size());
 }
 
 bool Player::locked() {
@@ -204,6 +249,7 @@ void Player::predict_again() {
     sketch_.resize(1);
   else if (const auto start = start_of(*lesson(), lesson()->prediction.curve, figure_data()))
     sketch_ = {start->second};  // it was skipped
+  take_answer();
 }
 
 /// `commit` locks the prediction; from here on measurements may be seen.
@@ -229,7 +275,7 @@ void Player::commit(bool skip) {
     p.order = l.prediction.kind == Prediction::Kind::Order ? order_ : std::vector<std::string>{};
     p.value = value_;
   }
-  go(StepKind::Run);
+  go(std::exchange(next_, StepKind::Run));
   measure();
 }
 

@@ -30,6 +30,7 @@
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
+#include "app/view/answer.h"
 #include "app/view/desk.h"
 #include "app/words/words.h"
 
@@ -76,8 +77,16 @@ class Player {
 
   const course::Course& course() const { return course_; }
   /// `open` opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
-  /// tests.
-  void open(std::string_view lesson, course::StepKind step);
+  /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
+  /// change; where a prediction was made it waits for a second one.
+  void open(std::string_view lesson, course::StepKind step, const view::Answer& answer = {});
+  /// `answer` is the prediction as it stands here, made or in the making; empty where it was skipped or not begun.
+  view::Answer answer() const;
+  /// `lead_to` is for a link to a step: that step comes as soon as the prediction is made or skipped, with the figure of
+  /// this name, if it has one.
+  void lead_to(course::StepKind step, std::string_view figure);
+  /// `figure_id` is the figure that this step shows.
+  const std::string& figure_id() const { return figure_shown().id; }
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }
   course::StepKind step() const { return step_; }
@@ -119,6 +128,8 @@ class Player {
   course::Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
   void take_up_prediction();
+  void take_answer();
+  bool drawn_whole() const;  ///< or nothing is to be drawn
   session::ReplaceRuns runs_of_lesson();
   const course::Figure& figure_shown() const;
   bool curves_known(const std::string& run, const MeasureState& state) const;
@@ -300,9 +311,11 @@ class Player {
   bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
   LessonProgress judged_;                            ///< the current prediction beside what was measured last
   std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises/thought.h
-  std::optional<course::Changes> said_of_;  ///< the changes of a prediction committed in this sitting
-  bool touched_ = false;                    ///< the user has moved the prediction
-  bool again_ = false;                      ///< a second prediction is being made
+  std::optional<course::Changes> said_of_;         ///< the changes of a prediction committed in this sitting
+  bool touched_ = false;                           ///< the user has moved the prediction
+  bool again_ = false;                             ///< a second prediction is being made
+  view::Answer offered_;                           ///< from a link
+  course::StepKind next_ = course::StepKind::Run;  ///< where the prediction leads
   bool solved_ = false;
   std::string zoo_path_;                    ///< the file of the learner's own entries; empty: none is kept
   std::optional<course::Changes> entered_;  ///< the changes of the run that was entered last

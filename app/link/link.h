@@ -19,6 +19,7 @@
 
 #include "app/compare_screen/kept_choice.h"
 #include "app/sweep/cells.h"
+#include "app/view/answer.h"
 #include "app/view/screen.h"
 #include "training/files/config_file.h"
 
@@ -29,7 +30,9 @@ struct LinkedView {
   int32_t step = 0;                 ///< to which all are trained, within their budget
   std::optional<int32_t> cursor{};  ///< an earlier step to look at; none: the newest
   Screen screen = Screen::Lab;
-  std::string lesson{};  ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
+  std::string lesson{};   ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
+  std::string figure{};   ///< of that step, by its id; empty: the first one
+  view::Answer answer{};  ///< the prediction that stands in that lesson
   std::optional<sweep::KeptSweep> sweep{};              ///< on the Sweep screen
   std::optional<compare_screen::KeptChoice> compare{};  ///< on the Compare screen, without its files
   bool dark = false;

@@ -68,8 +68,8 @@ struct Reader {
     else if (!screens.take(key, value))
       fail(
           kPlace,
-          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, sweep, compare, theme, shown or "
-          "marks",
+          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, sweep, compare, lesson, theme, shown "
+          "or marks",
           shown_text(line));
   }
 

@@ -1,6 +1,7 @@
 #include "app/link/link_screens.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +20,7 @@ namespace normscope::link {
 
 namespace {
 
-constexpr std::string_view kSweep = "sweep.", kCompare = "compare.";
+constexpr std::string_view kSweep = "sweep.", kCompare = "compare.", kLesson = "lesson.";
 
 /// `require_no_file` refuses a part of a sweep, KEY=..., that decides which file is read.
 void require_no_file(std::string_view part) {
@@ -62,11 +63,21 @@ void compare_lines(const compare_screen::KeptChoice& kept, std::vector<std::stri
   if (kept.factor != usual.factor) add(lines, kCompare, "factor", fmt::format("{}", kept.factor));
 }
 
-double factor_of(std::string_view key, std::string_view text) {
+// `lesson_lines` writes four digits of what was drawn, as no hand draws finer.
+void lesson_lines(const LinkedView& view, std::vector<std::string>& lines) {
+  const view::Answer& answer = view.answer;
+  if (!view.figure.empty()) add(lines, kLesson, "figure", view.figure);
+  if (!answer.drawn.empty())
+    add(lines, kLesson, "drawn", fmt::format("{:.4g}", fmt::join(answer.drawn, ",")));
+  if (!answer.order.empty()) add(lines, kLesson, "order", fmt::format("{}", fmt::join(answer.order, ",")));
+  if (answer.value) add(lines, kLesson, "value", fmt::format("{}", *answer.value));
+}
+
+double real(std::string_view key, std::string_view text, double low, double high) {
   double value = 0;
   const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1.01 && value <= 1e6))
-    fail(kPlace, "{}={}: expected a number from 1.01 to 1000000", key, shown_text(text));
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high))
+    fail(kPlace, "{}={}: expected a number from {} to {}", key, shown_text(text), low, high);
   return value;
 }
 
@@ -76,12 +87,33 @@ panels::Metric quantity_of(std::string_view key, std::string_view text) {
   fail(kPlace, "{}={}: expected a quantity of the Compare screen", key, shown_text(text));
 }
 
+std::string name_in_lesson(std::string_view key, std::string_view text) {
+  if (text.empty() || text.size() > kLongestName ||
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") !=
+          text.npos)
+    fail(kPlace, "{}={}: expected the name of a figure or card in that lesson", key, shown_text(text));
+  return std::string(text);
+}
+
+// `each` hands on what stands between commas.
+template <class Take>
+void each(std::string_view key, std::string_view text, const Take& take) {
+  for (size_t count = 0;; ++count) {
+    if (count == kMostAnswered) fail(kPlace, "{} has more than {} parts: expected fewer", key, kMostAnswered);
+    const std::string_view part = text.substr(0, text.find(','));
+    take(part);
+    if (part.size() == text.size()) return;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> screen_lines(const LinkedView& view) {
   std::vector<std::string> lines;
   if (view.sweep) sweep_lines(*view.sweep, lines);
   if (view.compare) compare_lines(*view.compare, lines);
+  lesson_lines(view, lines);
   return lines;
 }
 
@@ -92,7 +124,7 @@ bool ScreenReader::repeated(std::string_view key) {
 }
 
 bool ScreenReader::take(std::string_view key, std::string_view value) {
-  return take_sweep(key, value) || take_compare(key, value);
+  return take_sweep(key, value) || take_compare(key, value) || take_lesson(key, value);
 }
 
 bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
@@ -132,7 +164,23 @@ bool ScreenReader::take_compare(std::string_view key, std::string_view value) {
   else if (part == "metric")
     choice.metric = quantity_of(key, value);
   else if (part == "factor")
-    choice.factor = factor_of(key, value);
+    choice.factor = real(key, value, 1.01, 1e6);
+  else
+    return false;
+  return true;
+}
+
+bool ScreenReader::take_lesson(std::string_view key, std::string_view value) {
+  if (!key.starts_with(kLesson)) return false;
+  const std::string_view part = key.substr(kLesson.size());
+  if (part == "figure")
+    figure_ = name_in_lesson(key, value);
+  else if (part == "drawn")
+    each(key, value, [&](std::string_view y) { answer_.drawn.push_back(real(key, y, -1e12, 1e12)); });
+  else if (part == "order")
+    each(key, value, [&](std::string_view card) { answer_.order.push_back(name_in_lesson(key, card)); });
+  else if (part == "value")
+    answer_.value = real(key, value, -1e12, 1e12);
   else
     return false;
   return true;
@@ -143,7 +191,11 @@ void ScreenReader::finish(LinkedView& view) const {
     fail(kPlace, "a sweep stands there, and the screen is another: expected screen=sweep");
   if (compare_ && view.screen != Screen::Compare)
     fail(kPlace, "a comparison stands there, and the screen is another: expected screen=compare");
+  if (view.lesson.empty() && (!figure_.empty() || !answer_.empty()))
+    fail(kPlace, "a figure or a prediction stands there, and no lesson: expected screen=lessons:NAME:STEP");
   view.compare = compare_;
+  view.figure = figure_;
+  view.answer = answer_;
   if (!plan_) return;
   if (plan_->axes.empty() || plan_->axes.size() > 2)
     fail(kPlace, "the sweep has {} axes: expected one or two, as sweep.axis=KEY=VALUES", plan_->axes.size());

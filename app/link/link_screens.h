@@ -1,5 +1,6 @@
-// A link that was copied on the Sweep or the Compare screen carries how that screen was set, a line for each part:
-// sweep.axis=train.lr=1e-4:1e-2:log7, compare.baseline=C. Writer and reader of links call this.
+// A link that was copied on the Sweep or the Compare screen carries how that screen was set, and one to a lesson its
+// figure and prediction, a line for each part: sweep.axis=train.lr=1e-4:1e-2:log7, compare.baseline=C, lesson.value=50.
+// Writer and reader of links call this.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,8 @@ namespace normscope::link {
 
 /// `kMostLinkedRuns` bounds the work that a link asks of whoever opens it.
 inline constexpr int64_t kMostLinkedRuns = 2000;
-inline constexpr size_t kMostParts = 64;  ///< axes, settings and regions of a sweep in a link
+inline constexpr size_t kMostParts = 64;      ///< axes, settings and regions of a sweep in a link
+inline constexpr size_t kMostAnswered = 512;  ///< points that are drawn, or cards
 
 /// `screen_lines` throws Error for a sweep that no link can carry.
 std::vector<std::string> screen_lines(const LinkedView& view);
@@ -32,10 +34,13 @@ class ScreenReader {
  private:
   bool take_sweep(std::string_view key, std::string_view value);
   bool take_compare(std::string_view key, std::string_view value);
+  bool take_lesson(std::string_view key, std::string_view value);
 
   std::optional<sweep::PlanText> plan_;
   std::optional<sweep::Metric> metric_;
   std::optional<compare_screen::KeptChoice> compare_;
+  std::string figure_;
+  view::Answer answer_;
 };
 
 }  // namespace normscope::link

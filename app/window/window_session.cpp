@@ -114,8 +114,10 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
 }
 
 void WindowSession::open_linked(const link::LinkedView& link, session::Ticket runs) {
-  say(guarded("opening a link",
-              [&] { shell::show_linked(link, runs, state_.screens, state_.look, lab_.get()); }));
+  const std::string fault = guarded("opening a link", [&] {
+    say(shell::show_linked(link, runs, state_.screens, state_.look, lab_.get()));
+  });
+  if (!fault.empty()) say(fault);
   if (link.step > 0) lab_->post(session::PlayTo{link.step});
 }
 

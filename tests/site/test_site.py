@@ -205,6 +205,12 @@ class WithTheProgram(unittest.TestCase):
                 links = [folder.target(folder.root / page, a)[0] for a in folder.pages[folder.root / page].links]
                 self.assertIn(folder.root / "app/index.html", links, page)
 
+                figures = re.findall(r'<figure tabindex="0">.*?</figure>', (out / "lessons/warm-up.html").read_text(), re.S)
+                self.assertGreater(len(figures), 1)
+                for figure in figures:
+                    self.assertRegex(figure, r'app/index.html#1&amp;screen=lessons:warm-up:(run|compare|explain)&amp;'
+                                             r'lesson.figure=[\w-]+&amp;end"')
+
     def test_a_link_carries_the_runs_of_a_lesson(self):
         lesson = types.SimpleNamespace(id="x", number=3, page="lessons/x.html", fragment='v1&run="A"', sheet="")
         with_app, without = types.SimpleNamespace(has_app=True), types.SimpleNamespace(has_app=False)

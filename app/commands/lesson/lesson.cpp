@@ -209,7 +209,23 @@ void check_measured(const Course& course) {
 
 std::string links_path(const LessonOptions& options) { return options.out + "/links.json"; }
 
-/// `links_text` is {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0.
+/// `add_figures` adds {"warm-up:run:losses": "1&screen=..."}: each figure of a lesson as a link that opens it there.
+void add_figures(const Lesson& lesson, nlohmann::json& links) {
+  link::LinkedView view;
+  for (const RunSpec& spec : default_comparison())
+    view.runs.push_back({static_cast<char>('A' + view.runs.size()), spec, {}});
+  view.screen = Screen::Lessons;
+  for (const StepKind step : kSteps) {
+    view.lesson = fmt::format("{}:{}", lesson.id, to_string(step));
+    for (const std::string& figure : lesson.step(step).figures) {
+      view.figure = figure;
+      links[fmt::format("{}:{}", view.lesson, figure)] = link::link_fragment(view);
+    }
+  }
+}
+
+/// `links_text` is {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0; and
+/// its figures.
 std::string links_text(const Course& course) {
   nlohmann::json links = nlohmann::json::object();
   for (const Lesson& lesson : course.lessons) {
@@ -217,6 +233,7 @@ std::string links_text(const Course& course) {
     for (const LessonRun& run : lesson.runs)
       view.runs.push_back({run.id[0], spec_of(lesson, run.id, 1, {}), run.edits});
     if (!view.runs.empty()) links[lesson.id] = link::link_fragment(view);
+    add_figures(lesson, links);
   }
   return links.dump(2) + "\n";
 }

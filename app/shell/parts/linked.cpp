@@ -19,13 +19,18 @@ namespace normscope::shell {
 using namespace link;
 namespace {
 
-// `show_lesson` opens a lesson at its prediction if the learner has not made one. Throws Error for an unknown lesson.
-void show_lesson(const std::string& place, Screens& screens, Lab* lab) {
-  const std::string id = place.substr(0, place.find(':'));
-  open_lesson(screens, lab, id + ":predict");
-  const lessons::LessonProgress& learned =
-      screens.lessons.player->progress(screens.lessons.player->lesson()->id);
-  if (!screens.lessons.remembers || learned.committed || learned.skipped) open_lesson(screens, lab, place);
+// `show_lesson` opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
+// that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
+std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
+  open_lesson(screens, lab, link.lesson.substr(0, link.lesson.find(':')), link.answer);
+  lessons::Player& player = *screens.lessons.player;
+  const lessons::LessonProgress& learned = player.progress(player.lesson()->id);
+  const bool predicted = learned.committed || learned.skipped;
+  if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
+  const std::string_view step = std::string_view(link.lesson).substr(link.lesson.find(':') + 1);
+  for (const course::StepKind kind : course::kSteps)
+    if (step == course::to_string(kind)) player.lead_to(kind, link.figure);
+  return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
 }
 
 // `packed_link` runs on another thread. It gives no link that could not be opened.
@@ -67,8 +72,11 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   if (transport.pinned_step && *transport.pinned_step < view.step) link.cursor = *transport.pinned_step;
   link.screen = screens.shown;
   const lessons::Player* const player = screens.lessons.player.get();
-  if (link.screen == Screen::Lessons && player && player->lesson())
+  if (link.screen == Screen::Lessons && player && player->lesson()) {
     link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
+    link.figure = player->figure_id();
+    link.answer = player->answer();
+  }
   if (link.screen == Screen::Sweep && screens.sweep.screen) link.sweep = screens.sweep.screen->kept();
   if (link.screen == Screen::Compare && screens.compare.screen) {
     link.compare = screens.compare.screen->kept();
@@ -121,9 +129,10 @@ std::vector<session::Command> linked_commands(const LinkedView& link) {
   return commands;
 }
 
-void show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
-                 Appearance& look, Lab* lab) {
-  if (!link.lesson.empty()) show_lesson(link.lesson, screens, lab);  // first: it may not be there
+std::string show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
+                        Appearance& look, Lab* lab) {
+  std::string words;
+  if (!link.lesson.empty()) words = show_lesson(link, screens, lab);  // first: it may not be there
   show_screen(link, screens);
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
@@ -133,6 +142,7 @@ void show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Sc
   screens.linked_cursor.reset();
   if (link.cursor && *link.cursor < link.step) screens.linked_cursor = LinkedCursor{*link.cursor, runs};
   screens.shown = link.screen;
+  return words;
 }
 
 bool open_link(AppState& state, std::string_view text) {
@@ -140,9 +150,8 @@ bool open_link(AppState& state, std::string_view text) {
   try {
     const LinkedView link = read_link(text);
     require_needed(link, link.runs);
-    show_linked(link, std::nullopt, state.screens, state.look, session.lab);
+    state.notice = show_linked(link, std::nullopt, state.screens, state.look, session.lab);
     session.asked = linked_commands(link);
-    state.notice.clear();
     return true;
   } catch (...) {
     state.notice = describe_exception("opening a link");

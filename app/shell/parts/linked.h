@@ -27,9 +27,11 @@ void finish_copying(AppState&);
 std::vector<session::Command> linked_commands(const link::LinkedView&);
 /// `show_linked` shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far.
 /// `runs` is the ticket of the command that brings them; none where it is posted with the next frame. A lesson whose
-/// prediction the learner has not made opens at the prediction, so that nothing is given away. Throws Error for a
-/// lesson that is not in the course.
-void show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&, Lab*);
+/// prediction the learner has not made opens at the prediction, so that nothing is given away; the link's own
+/// prediction is filled in there. Returns what is to be said about it; empty: nothing. Throws Error for a lesson that is
+/// not in the course.
+std::string show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
+                        Lab*);
 /// `open_link` opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
 /// default comparison if there are no runs yet, and returns false.
 bool open_link(AppState&, std::string_view text);

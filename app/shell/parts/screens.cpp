@@ -80,12 +80,12 @@ inside::InsideScreen& inside_of(Screens& screens) {
   return *screens.inside;
 }
 
-void open_lesson(Screens& screens, Lab* lab, const std::string& name) {
+void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {
   const size_t colon = name.find(':');
   const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
   for (const course::StepKind kind : course::kSteps) {
     if (step != course::to_string(kind)) continue;
-    player_of(screens.lessons, lab).open(name.substr(0, colon), kind);
+    player_of(screens.lessons, lab).open(name.substr(0, colon), kind, answer);
     screens.shown = Screen::Lessons;
     return;
   }

@@ -1,6 +1,7 @@
 // These tests open files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the
 // same, and what they hold comes back from the files of today.
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "app/lessons/progress.h"
 #include "app/shell/app_state.h"
 #include "app/shell/session_sidecar.h"
+#include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"
@@ -23,6 +25,7 @@
 using namespace normscope;
 using namespace shell;
 using Json = nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -116,6 +119,44 @@ TEST_CASE("kept: the progress of before, with numbers that were not finite") {
   CHECK(Json::parse(now)["lessons"]["first-steps"] ==
         Json::parse(R"({"drawn": [1.5, 0.0], "tries": [{"set": "model.placement=none", "loss": "inf"},
                                                        {"set": "train.lr=0.01", "loss": 2.25}]})"));
+}
+
+TEST_CASE("kept: what the window of an earlier version left in the home is found by this one") {
+  size_t homes = 0;
+  for (const auto& left : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/tests/fixtures/homes")) {
+    INFO(left.path().string());
+    ++homes;
+    const test::Folder home;
+    fs::copy(left.path(), home.path, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+
+    const ReadSettings settings = read_settings(home.file("config/normscope/settings.toml"));
+    CHECK(settings.existed);
+    CHECK(settings.notice.empty());
+    CHECK(settings.settings.scale == 1.1);
+
+    const std::string progress = home.file("data/normscope/lessons.json");
+    const auto learned = lessons::parse_progress(test::read_all(progress), "lessons.json");
+    CHECK(learned.at("five-minutes").committed);
+    CHECK(std::abs(learned.at("five-minutes").value - 0.9) < 1e-9);
+    lessons::Progress again(progress);
+    CHECK(again.notice().empty());
+    again.save();
+    CHECK(lessons::parse_progress(test::read_all(progress), "lessons.json") == learned);
+
+    const std::vector<EndedSession> sessions = ended_sessions(home.file("state/normscope"));
+    REQUIRE(sessions.size() == 1);
+    CHECK(sessions[0].crashed);
+    fixture::LiveDriver lab;
+    lab.lab.post(session::RestoreSession{sessions[0].path, false});
+    lab.settle();
+    CHECK(lab.view().message.empty());
+    CHECK(lab.view().step == 80);
+    REQUIRE(lab.view().runs.size() == 1);
+    CHECK(lab.view().runs[0].history->loss().values.size() == 80);
+    lab.train(5);
+    CHECK(lab.view().step == 85);
+  }
+  CHECK(homes > 0);
 }
 
 TEST_CASE("kept: measures, limits and records of before, with numbers that were not finite") {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -120,12 +121,23 @@ class RandomSession {
             1.5 * (1 + below(8))};
   }
 
+  void lesson(link::LinkedView& view) {
+    view.lesson = "warm-up:compare";
+    if (below(2) == 0) view.figure = "losses";
+    const int kind = below(4);
+    if (kind == 1) view.answer.value = 0.25 * below(1000);
+    if (kind == 2) view.answer.order = {"pre", "post-warmup", "post"};
+    // Numbers of four digits, as a link carries no more of a drawing.
+    for (int points = kind == 3 ? 2 + below(60) : 0; points > 0; --points)
+      view.answer.drawn.push_back(std::strtod(fmt::format("{:.4g}", 1e-4 * below(40000)).c_str(), nullptr));
+  }
+
   void look(link::LinkedView& view) {
     view.dark = below(2) == 0;
     view.screen = static_cast<Screen>(below(5));
     if (view.screen == Screen::Sweep && below(2) == 0) view.sweep = sweep();
     if (view.screen == Screen::Compare && below(2) == 0) view.compare = comparison();
-    if (view.screen == Screen::Lessons && below(2) == 0) view.lesson = "warm-up:compare";
+    if (view.screen == Screen::Lessons && below(2) == 0) lesson(view);
     if (view.step > 0 && below(2) == 0) view.cursor = below(view.step);
     view.shown = view.runs[static_cast<size_t>(below(static_cast<int>(view.runs.size())))].letter;
     for (int step = 10; step < view.step && below(3) != 0; step += 1 + below(90))

@@ -35,6 +35,8 @@ std::string check_link(const LinkedView& view) {
   CHECK(back.cursor == view.cursor);
   CHECK(back.screen == view.screen);
   CHECK(back.lesson == view.lesson);
+  CHECK(back.figure == view.figure);
+  CHECK(back.answer == view.answer);
   CHECK(back.sweep == view.sweep);
   CHECK(back.compare == view.compare);
   CHECK(back.dark == view.dark);
@@ -198,6 +200,31 @@ TEST_CASE(
   CHECK(check_link(view).find("screen=sweep&sweep.axis=train.lr=") != std::string::npos);
   view.sweep->plan.set = {"data.text=/home/me/diary.txt"};
   CHECK_THROWS_AS(link_fragment(view), Error);
+}
+
+TEST_CASE("a prediction in a link is of few numbers and names, and stands beside its lesson") {
+  const std::string lesson = "1&screen=lessons:warm-up:predict";
+  CHECK(read_link(lesson + "&lesson.order=a,b-2&lesson.figure=x&end").answer.order ==
+        std::vector<std::string>{"a", "b-2"});
+  std::string many = "0";
+  for (int i = 0; i < 600; ++i) many += ",0";
+  const std::pair<std::string, const char*> refused[] = {
+      {"1&screen=lessons&lesson.value=3&end", "expected screen=lessons:NAME:STEP"},
+      {"1&lesson.figure=losses&end", "expected screen=lessons:NAME:STEP"},
+      {lesson + "&lesson.value=nan&end", "expected a number"},
+      {lesson + "&lesson.value=1e300&end", "expected a number"},
+      {lesson + "&lesson.drawn=1,,2&end", "expected a number"},
+      {lesson + "&lesson.drawn=1,inf&end", "expected a number"},
+      {lesson + "&lesson.drawn=" + many + "&end", "more than 512 parts"},
+      {lesson + "&lesson.order=a,../b&end", "expected the name of a figure or card"},
+      {lesson + "&lesson.order=&end", "expected the name of a figure or card"},
+      {lesson + "&lesson.figure=<b>&end", "expected the name of a figure or card"},
+      {lesson + "&lesson.value=1&lesson.value=2&end", "twice"},
+      {lesson + "&lesson.mood=good&end", "is unknown"}};
+  for (const auto& [text, why] : refused) {
+    INFO(text);
+    CHECK(why_no_link(text).find(why) != std::string::npos);
+  }
 }
 
 TEST_CASE("a link that was cut or mistyped is refused or another link, and never does harm") {

@@ -186,6 +186,82 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   CHECK_FALSE(learner.state.look.dark);
 }
 
+TEST_CASE(
+    "a prediction comes along: it waits to be committed, and never takes the place of the learner's own") {
+  using course::StepKind;
+  const test::Folder folder;
+  LiveDriver from, to;
+  const auto with_course = [&](LiveDriver& lab, const char* progress) {
+    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
+        fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
+        folder.file(progress));
+    lab.state.screens.shown = Screen::Lessons;
+    return lab.state.screens.lessons.player;
+  };
+  const auto teacher = with_course(from, "teacher.json"), learner = with_course(to, "learner.json");
+  size_t kinds[3] = {};
+  for (const course::Lesson& lesson : teacher->course().lessons) {
+    INFO(lesson.id);
+    const course::Prediction& asked = lesson.prediction;
+    ++kinds[static_cast<size_t>(asked.kind)];
+    view::Answer said;
+    if (asked.kind == course::Prediction::Kind::Value) {
+      said.value = asked.values.empty() ? asked.high : asked.values.back();
+    } else if (asked.kind == course::Prediction::Kind::Order) {
+      for (const auto& card : asked.cards) said.order.insert(said.order.begin(), card.id);
+    } else {
+      said.drawn.assign(course::drawn_grid(lesson, *lesson.curve(asked.curve)).size(), 0.25);
+    }
+    const std::string& figure = lesson.step(StepKind::Compare).figures.back();
+    teacher->open(lesson.id, StepKind::Compare, said);
+    teacher->lead_to(StepKind::Compare, figure);
+    const std::string link = copied_link(from);
+    INFO(link);
+    // What the teacher committed is what the learner finds, not committed.
+    CHECK(open_link(to.state, link));
+    CHECK(to.state.notice.empty());
+    CHECK(learner->step() == StepKind::Predict);
+    CHECK_FALSE(learner->progress(lesson.id).committed);
+    const auto alike = [](const view::Answer& a, const view::Answer& b) {
+      if (a.order != b.order || a.value != b.value || a.drawn.size() != b.drawn.size()) return false;
+      for (size_t i = 0; i < a.drawn.size(); ++i)  // a link carries four digits
+        if (std::abs(a.drawn[i] - b.drawn[i]) > 1e-3 * std::abs(a.drawn[i])) return false;
+      return true;
+    };
+    REQUIRE_FALSE(teacher->answer().empty());
+    CHECK(alike(teacher->answer(), learner->answer()));
+    // To commit it leads to the page of the link, with its figure.
+    to.settle();
+    to.driver.frames(2);
+    to.driver.click("lesson/next");
+    CHECK(learner->progress(lesson.id).committed);
+    CHECK(learner->step() == StepKind::Compare);
+    CHECK(learner->figure_id() == figure);
+    // Now the learner has an answer, and another link does not change it.
+    const lessons::LessonProgress own = learner->progress(lesson.id);
+    view::Answer other = said;
+    if (other.value) other.value = asked.low;
+    std::reverse(other.order.begin(), other.order.end());
+    for (double& y : other.drawn) y *= 2;
+    teacher->progress(lesson.id) = {};
+    teacher->open(lesson.id, StepKind::Compare, other);
+    CHECK(open_link(to.state, copied_link(from)));
+    CHECK(test::holds(to.state.notice, "Your own prediction stays"));
+    CHECK(learner->step() == StepKind::Compare);
+    CHECK(learner->progress(lesson.id).drawn == own.drawn);
+    CHECK(learner->progress(lesson.id).order == own.order);
+    CHECK(learner->progress(lesson.id).value == own.value);
+    to.state.session.asked.clear();
+  }
+  for (const size_t count : kinds) CHECK(count > 0);
+  // What this lesson cannot have is left out.
+  LiveDriver third;
+  const auto newcomer = with_course(third, "newcomer.json");
+  CHECK(
+      open_link(third.state, "1&screen=lessons:warm-up:run&lesson.order=kitchen,sink&lesson.drawn=1,2&end"));
+  CHECK(newcomer->answer().order.empty());
+}
+
 TEST_CASE("Sweep and Compare open as they were set; files that Compare had open stay") {
   LiveDriver from, to;
   sweep::PlanText text;
