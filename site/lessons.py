@@ -55,7 +55,7 @@ def read_course(program, scratch):
     def run(*arguments):
         subprocess.run([str(program), "lesson", *arguments], check=True, capture_output=True, text=True, env=setting)
     report = scratch / "report"
-    run("report", "--out", str(report))
+    run("report", "--out", str(report), *(["--language", language] if language else []))
     course = Course([Lesson(f) for f in sorted(FOLDER.iterdir()) if (f / "lesson.toml").is_file()], report)
     fragments = json.loads((report / "links.json").read_text())  # see lab_link
     for lesson in course:

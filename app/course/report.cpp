@@ -71,7 +71,8 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   plot::PlotSpec plot = figure_plot(lesson, figure, data);
   plot.pad_right = 120;
   if (figure.map_run.empty() && !lesson.runs.empty())
-    plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
+    plot.note += (plot.note.empty() ? "" : "; ") +
+                 lesson.words->say("course.figure.seeds_band", {{"seeds", kept.seeds}});
   return plot;
 }
 

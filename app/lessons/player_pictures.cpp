@@ -21,8 +21,8 @@ using namespace course;
 namespace {
 
 constexpr float kStepRow = 44, kSentenceLine = 18;
-// Beside a river: the name of its source; below it the numbers of the sub-layers and what they are.
-constexpr float kRiverLeft = 56, kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
+// Below a river: the numbers of the sub-layers and what they are.
+constexpr float kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
 constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
 constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
 constexpr double kMostAdded = 10, kAddStep = 0.5;
@@ -57,7 +57,7 @@ void Player::draw_river(Ui& ui, std::string_view name, Rect rect, const Figure& 
       ui.paint().text_wrapped(rect, {Face::Sans, type::body}, ui.theme().ink2, plot.sentence, kSentenceLine),
       4);
   plot.pad_right = plot::label_width(plot, plot::measure_of(ui.paint())) + plot::label_offset;
-  plot.pad_left = kRiverLeft;
+  plot.pad_left = plot::river_left;
   plot.pad_bottom = kRiverFoot;
   plot::draw_plot(ui, name, rect, plot, views_[figure.id], figure.title + ".");
   const Rect area = plot::plot_area(plot, rect);

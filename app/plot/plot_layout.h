@@ -99,5 +99,6 @@ double end_of_lines(const PlotSpec&);
 
 inline constexpr float label_gap = 16;     // least distance between direct labels
 inline constexpr float label_offset = 14;  // from the line's end to its label
+inline constexpr float river_left = 56;    // beside a river, for the name of its source
 
 }  // namespace normscope::plot

@@ -31,7 +31,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   }
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;
-  s.pad_left = std::max(s.pad_left, fresh.pad_left);
+  s.pad_left = std::max(s.pad_left, s.river ? river_left : fresh.pad_left);
   s.pad_top = std::max(s.pad_top, fresh.pad_top);
   s.pad_bottom = s.heat && !s.heat->stretched ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
   s.pad_right = fresh.pad_right;
@@ -66,17 +66,20 @@ void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, co
   const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, body{ui::Face::Sans, ui::type::body},
       tick{ui::Face::Sans, ui::type::tick};
   const std::string below = caption(plot);
+  const PlotSpec picture = still(plot, measure_of(p), rect.w);
   ui::Rect rest = rect;
   ui::Rect title = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row).inset(ui::space::pad, 0);
-  const ui::Rect sentence = rest.take_top(plot.sentence.empty() ? 0 : ui::space::sentence_row);
+  const float behind = title.w - p.text_width(bold, plot.title) - 12;
+  const std::string beside = ui::behind_title(p, behind, picture.question, picture.brief, picture.note);
+  // A file has no tooltip: what has no room behind the title has a line of its own, if that is free.
+  const std::string& line = plot.sentence.empty() && beside.empty() ? picture.note : plot.sentence;
+  const ui::Rect sentence = rest.take_top(line.empty() ? 0 : ui::space::sentence_row);
   const ui::Rect foot = rest.take_bottom(below.empty() ? 6 : 22);
-  const PlotSpec picture = still(plot, measure_of(p), rest.w);
   p.begin_group(plot.question.empty() ? plot.title : plot.title + ": " + plot.question);
   p.fill(rect, theme.panel);
   title.take_left(p.text_in(title, bold, theme.ink, plot.title) + 12);
-  p.text_in(title, body, theme.ink3,
-            ui::behind_title(p, title.w, picture.question, picture.brief, picture.note));
-  p.text_in(sentence.inset(ui::space::pad, 0).moved(0, -3), body, theme.ink2, plot.sentence);
+  p.text_in(title, body, theme.ink3, beside);
+  p.text_in(sentence.inset(ui::space::pad, 0).moved(0, -3), body, theme.ink2, line);
   p.text_in(foot.inset(ui::space::pad, 0), tick, theme.ink3, below);
   paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
   p.end_group();

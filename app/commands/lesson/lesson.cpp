@@ -258,7 +258,7 @@ void check_languages(Course& course) {
 }
 
 Exit lesson(const LessonOptions& options) {
-  // What is written for others is English, whoever writes it.
+  // What is written for others is English, whoever writes it, unless they ask for another language.
   const bool shows = options.command == "list" || options.command == "show";
   Course course = course_of(options.folder, options.language, shows ? course_language() : "");
   words::use(course.words->name());  // its numbers are written as its texts
@@ -322,6 +322,7 @@ void add_lesson(CLI::App& app, Command& command) {
              nullptr, "a page of all of them"});
   add_lesson_limits(group, command);
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
+  add_language(report, options->language);
   report.add_option("--out", options->out, "the folder to write")->type_name("DIR");
   report
       .add_option("--page,--readme", options->page,
