@@ -97,6 +97,7 @@ void label_ends(Builder& b) {
   if (b.plot.labels_inside) {
     x = 0;
     for (const Label& l : labels) x = std::max(x, l.end.x + label_offset);
+    if (b.plot.heat) x = std::max(x, a.right() + label_offset);
     if (b.plot.cursor) x = std::max(x, std::min(b.out.map.x(b.plot.cursor->x), a.right()) + label_offset);
   }
   float available = b.rect.right() - 2 - x;

@@ -52,6 +52,7 @@ ui::Rect heat_area(const HeatMap& heat, const ui::Rect& area) {
 
 double end_of_lines(const PlotSpec& s) {
   if (s.cursor) return s.cursor->x;
+  if (s.heat) return s.x.hi;  // its cells go on to the edge, and no label is read on them
   double end = s.x.lo;
   for (const Series& each : s.series)
     if (!each.y.empty()) end = std::max(end, each.x_at(each.y.size() - 1));

@@ -22,6 +22,8 @@ float pad_for_labels(const PlotSpec& plot, const Measure& measure, float width) 
   return std::clamp(total - w, plot.pad_right, std::max(plot.pad_right, total * 0.45f));
 }
 
+constexpr float kLine = 18;  // of a sentence that is broken
+
 PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   const PlotSpec fresh;
   PlotSpec s = plot;
@@ -32,6 +34,9 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;
   s.pad_left = std::max(s.pad_left, s.river ? river_left : fresh.pad_left);
+  if (has_axes(s))
+    for (const Tick& tick : ticks_of(s.y, s.y.lo, s.y.hi, s.y.max_ticks))
+      s.pad_left = std::max(s.pad_left, measure({ui::Face::Mono, ui::type::tick}, tick.label) + label_offset);
   s.pad_top = std::max(s.pad_top, fresh.pad_top);
   s.pad_bottom = s.heat && !s.heat->stretched ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
   s.pad_right = fresh.pad_right;
@@ -73,13 +78,18 @@ void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, co
   const std::string beside = ui::behind_title(p, behind, picture.question, picture.brief, picture.note);
   // A file has no tooltip: what has no room behind the title has a line of its own, if that is free.
   const std::string& line = plot.sentence.empty() && beside.empty() ? picture.note : plot.sentence;
-  const ui::Rect sentence = rest.take_top(line.empty() ? 0 : ui::space::sentence_row);
+  const float broken = p.wrapped_height(title.w, body, line, kLine) - kLine;  // 0: it is one line
+  const ui::Rect sentence =
+      rest.take_top(line.empty() ? 0 : ui::space::sentence_row + broken).inset(ui::space::pad, 0);
   const ui::Rect foot = rest.take_bottom(below.empty() ? 6 : 22);
   p.begin_group(plot.question.empty() ? plot.title : plot.title + ": " + plot.question);
   p.fill(rect, theme.panel);
   title.take_left(p.text_in(title, bold, theme.ink, plot.title) + 12);
   p.text_in(title, body, theme.ink3, beside);
-  p.text_in(sentence.inset(ui::space::pad, 0).moved(0, -3), body, theme.ink2, line);
+  if (broken > 0)
+    p.text_wrapped(sentence, body, theme.ink2, line, kLine);
+  else
+    p.text_in(sentence.moved(0, -3), body, theme.ink2, line);
   p.text_in(foot.inset(ui::space::pad, 0), tick, theme.ink3, below);
   paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
   p.end_group();

@@ -1,6 +1,7 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
@@ -34,6 +35,29 @@ std::string overlap(const Drawing& d) {
 }
 
 }  // namespace
+
+TEST_CASE("a file has its note whole: behind the title, or below it where there is no room") {
+  PlotSpec plot = gallery::loss_plot();
+  plot.sentence.clear();
+  plot.title = "Losses";
+  plot.question.clear();
+  plot.brief.clear();
+  plot.note = "a short note";
+  const auto height_of = [](const std::string& svg, const std::string& text) {
+    const size_t at = svg.find(">" + text + "</text>");
+    REQUIRE(at != svg.npos);
+    const size_t y = svg.rfind(" y=\"", at);
+    return std::stof(svg.substr(y + 4));
+  };
+  const std::string beside = to_svg(plot, ui::theme(false));
+  CHECK(std::abs(height_of(beside, plot.note) - height_of(beside, plot.title)) < 2);
+  plot.title = "A title that takes most of the line, as titles in German often do";
+  plot.note = "a note that is longer than what is left of it by far";
+  const std::string below = to_svg(plot, ui::theme(false));
+  CHECK(height_of(below, plot.note) > height_of(below, plot.title) + 10);
+  plot.sentence = "A sentence has the line to itself.";
+  CHECK(has(to_svg(plot, ui::theme(false)), plot.sentence));
+}
 
 TEST_CASE("svg files are well formed and say what the plot says") {
   gallery::State state;
