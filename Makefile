@@ -87,7 +87,7 @@ install: build
 
 # package makes Debian packages and a folder that runs anywhere; package-check runs lintian and a clean Debian on them.
 package:
-	@MAINTAINER="$(MAINTAINER)" scripts/package.sh
+	@NORMSCOPE_PRESET="$(PRESET)" MAINTAINER="$(MAINTAINER)" scripts/package.sh
 
 package-check:
 	@scripts/package_check.sh
@@ -95,7 +95,7 @@ package-check:
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
 wheel:
-	@scripts/wheel.sh
+	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel.sh
 
 wheel-check:
 	@scripts/wheel_check.sh

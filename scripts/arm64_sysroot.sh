@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # arm64_sysroot.sh: unpacks Debian's arm64 packages that the program is built and run with under build/arm64-sysroot,
-# once (20 seconds, 300 MB), for scripts/arm64.sh. apt gets folders, a list of sources and a package database of its own,
+# once (half a minute, 300 MB), for scripts/build.sh. apt gets folders, a list of sources and a package database of its own,
 # so this machine's packages stay as they are, nothing is installed, and root is not needed.
 set -euo pipefail
 
@@ -18,7 +18,7 @@ case "$system" in
     exit 3
     ;;
 esac
-stamp="$sources ${packages[*]}"
+stamp="$sources $(sha256sum <scripts/arm64_sysroot.sh)"
 if [[ "$(cat "$sysroot/normscope-stamp" 2>/dev/null)" == "$stamp" ]]; then exit 0; fi
 
 echo "normscope: unpacking arm64 packages under $sysroot"
@@ -45,17 +45,19 @@ export APT_CONFIG="$apt/apt.conf"
   echo "arm64_sysroot.sh: the arm64 packages cannot be fetched, see $sysroot.log" >&2
   exit 3
 }
+# A database as dpkg's says whose a file is and of which version: dpkg-shlibdeps and dpkg-query are asked from outside of
+# the sysroot, so its paths begin with that.
+database="$sysroot.part/var/lib/dpkg"
+mkdir -p "$database/info"
 for package in "$apt"/cache/archives/*.deb; do
   dpkg-deb -x "$package" "$sysroot.part"
-  # Whose a library is, and in which version: scripts/package.sh and scripts/wheel.sh write down dependencies and terms.
-  mkdir -p "$sysroot.part/var/lib/dpkg/info"
-  name="$(dpkg-deb -f "$package" Package)"
   dpkg-deb -e "$package" "$apt/control"
-  { dpkg-deb -f "$package" && echo "Status: install ok installed"; echo; } >>"$sysroot.part/var/lib/dpkg/status"
+  name="$(sed -n 's/^Package: //p' "$apt/control/control")"
+  { cat "$apt/control/control"; echo "Status: install ok installed"; echo; } >>"$database/status"
   for file in shlibs symbols; do
-    if [[ -f "$apt/control/$file" ]]; then cp "$apt/control/$file" "$sysroot.part/var/lib/dpkg/info/$name:arm64.$file"; fi
+    if [[ -f "$apt/control/$file" ]]; then cp "$apt/control/$file" "$database/info/$name.$file"; fi
   done
-  dpkg-deb --fsys-tarfile "$package" | tar -t | sed -n 's,^\./\(.*[^/]\)$,/\1,p' >"$sysroot.part/var/lib/dpkg/info/$name:arm64.list"
+  dpkg-deb --fsys-tarfile "$package" | tar -t | sed -n "s,^\\./\\(.*[^/]\\)\$,$sysroot/\\1,p" >"$database/info/$name.list"
   rm -rf "$apt/control"
 done
 rm -rf "$apt"
