@@ -7,7 +7,6 @@ The same build gives the same bytes: every date is the version's day, or SOURCE_
 import argparse
 import os
 import pathlib
-import platform
 import re
 import shutil
 import subprocess
@@ -20,7 +19,6 @@ BUILD = ROOT / "build" / PRESET
 # What was built for another processor runs in an emulator, and its libraries are in a sysroot.
 SYSROOT = ROOT / "build/arm64-sysroot" if PRESET == "arm64" else None
 EMULATOR = ("qemu-aarch64", "-L", SYSROOT) if SYSROOT else ()
-MACHINE = "aarch64" if SYSROOT else platform.machine()
 TOOLS = ROOT / "build/wheel-tools/bin"
 MOST = 25e6  # bytes of a wheel
 # The desktop's faces (app/ui/fonts.cpp): pip can install no system's fonts.
@@ -147,12 +145,12 @@ def wheel(stage, out, *excluded):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist/arm64" if SYSROOT else "dist"))
     out = parser.parse_args().out
     day = found(r"^set\(NORMSCOPE_RELEASED (\d+)\)", (ROOT / "CMakeLists.txt").read_text())
     os.environ.setdefault("SOURCE_DATE_EPOCH", day)
     out.mkdir(parents=True, exist_ok=True)
-    for old in out.glob(f"normscope*_{MACHINE}.whl"):
+    for old in out.glob("normscope*.whl"):
         old.unlink()
     toolkit = found(r"^CUDA backend: CUDA (\S+)", run(*EMULATOR, BUILD / "normscope", "--version"))
     with tempfile.TemporaryDirectory() as folder:

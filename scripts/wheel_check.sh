@@ -11,8 +11,8 @@ cd "$root" || exit 1
 source scripts/clean_debian.sh
 
 tools=build/wheel-tools/bin
-main="$(ls dist/normscope-*_"$(uname -m)".whl 2>/dev/null)"
-cuda="$(ls dist/normscope_cuda-*_"$(uname -m)".whl 2>/dev/null)"
+main="$(ls dist/normscope-*.whl 2>/dev/null)"
+cuda="$(ls dist/normscope_cuda-*.whl 2>/dev/null)"
 [[ -n "$main" && -x "$tools/auditwheel" ]] || { echo "wheel_check.sh: no wheel in dist/: make wheel" >&2; exit 1; }
 scripts/setup.sh debootstrap >&2 || true
 
