@@ -10,10 +10,13 @@ WIDEST = (12, 2)
 LEAST = {WIDEST, (12, 1), (6, 2)}  # their loops have to be found, lest a change of the code makes this test look away
 
 
-def functions(path):
-    """Yields each function's name and its instructions: address, mnemonic, operands."""
-    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", "-C", "--no-show-raw-insn", path], check=True,
+def disassembly(path):
+    return subprocess.run(["aarch64-linux-gnu-objdump", "-d", "-C", "--no-show-raw-insn", path], check=True,
                           capture_output=True, text=True).stdout
+
+
+def functions(text):
+    """Yields each function's name and its instructions: address, mnemonic, operands."""
     for block in text.split("\n\n"):
         head, *lines = block.split("\n")
         name = re.match(r"[0-9a-f]+ <(.*)>:$", head)
@@ -36,10 +39,11 @@ def inner_loops(code):
             if any(m == "fmla" for _, m, _ in loop) and not any(m in ("b", "ret") for _, m, _ in loop[:-1])]
 
 
-def main():
+def check(texts):
+    """Returns 1 if a tile's loop touches the stack or is missing, else 0."""
     found, spilled = set(), False
-    for path in sys.argv[1:]:
-        for name, code in functions(path):
+    for text in texts:
+        for name, code in functions(text):
             tile = re.search(r"\btile<(\d+), (\d+), (true|false)>", name)
             for loop in inner_loops(code) if tile else ():
                 sums = sum(mnemonic == "fmla" for _, mnemonic, _ in loop)
@@ -59,4 +63,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check(disassembly(path) for path in sys.argv[1:]))
