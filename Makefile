@@ -1,12 +1,12 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make wheel, make wheel-check, make release VERSION=...,
-# make web, make web-serve, make test-web, make test-python, make clean. A thin front to CMake's presets; everything is
-# built under build/, wheels under dist/.
+# make web, make web-serve, make test-web, make test-python, make test-arm64, make clean. A thin front to CMake's presets;
+# everything is built under build/, wheels under dist/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check wheel wheel-check release web web-serve test-web test-python clean
+  package-check wheel wheel-check release web web-serve test-web test-python test-arm64 clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -38,6 +38,10 @@ fuzz:
 # test-python tests the Python package that records trainings, with PyTorch and what else can be installed.
 test-python:
 	@scripts/test_python.sh
+
+# test-arm64 builds for AArch64 and tests that under qemu-user, on Debian or Ubuntu of any processor: docs/platforms.md.
+test-arm64:
+	@scripts/test_arm64.sh
 
 # test-cuda runs the CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:
@@ -86,8 +90,9 @@ install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
 
 # package makes Debian packages and a folder that runs anywhere; package-check runs lintian and a clean Debian on them.
+# PRESET=arm64 makes those of AArch64, and their wheel below.
 package:
-	@MAINTAINER="$(MAINTAINER)" scripts/package.sh
+	@NORMSCOPE_PRESET="$(PRESET)" MAINTAINER="$(MAINTAINER)" scripts/package.sh
 
 package-check:
 	@scripts/package_check.sh
@@ -95,7 +100,7 @@ package-check:
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
 wheel:
-	@scripts/wheel.sh
+	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel.sh
 
 wheel-check:
 	@scripts/wheel_check.sh
@@ -110,4 +115,4 @@ release:
 	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan build/fuzz dist
+	@rm -rf build/release build/debug build/asan build/tsan build/fuzz build/arm64 dist

@@ -13,9 +13,11 @@ install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}
 # normscope_printed(DESTINATION FILE ARGUMENT...): installs a file with what the program prints.
 function(normscope_printed destination file)
   set(made "${CMAKE_BINARY_DIR}/install/${file}")
-  string(REPLACE ";" "\" \"" arguments "${ARGN}")
+  # Built for another processor, the program runs in the emulator that the toolchain file names.
+  set(command ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:normscope>" ${ARGN})
+  list(JOIN command "\" \"" command)
   install(CODE "file(MAKE_DIRECTORY \"${CMAKE_BINARY_DIR}/install\")
-    execute_process(COMMAND \"$<TARGET_FILE:normscope>\" \"${arguments}\" OUTPUT_FILE \"${made}\" RESULT_VARIABLE result)
+    execute_process(COMMAND \"${command}\" OUTPUT_FILE \"${made}\" RESULT_VARIABLE result)
     if(NOT result EQUAL 0)
       message(FATAL_ERROR \"normscope ${ARGN}: \${result}\")
     endif()" ${component})

@@ -109,7 +109,8 @@ endfunction()
 
 # Kernel files get full optimisation, but not in Debug nor under a sanitizer, where it takes a minute a file. They need
 # neither errno nor trapping arithmetic (this is not -ffast-math: NaN, infinities and the order of operations are kept).
-# On x86 the flags make SSE4 Highway's lowest target, so SCALAR, which some shuffles do not support, is not compiled.
+# On x86 the flags make SSE4 Highway's lowest target, so SCALAR, which some shuffles do not support, is not compiled. On
+# AArch64 there is NEON alone: Highway would add SVE, but tiles in registers need vectors of a length that is known.
 set(NORMSCOPE_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math)
 if(NORMSCOPE_SANITIZE)
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -O1)
@@ -129,6 +130,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
       endif()
     endif()
   endif()
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
+  # GCC would bring the loads of a product's tile forward before it hands out registers, so that some sums have none.
+  list(APPEND NORMSCOPE_KERNEL_OPTIONS -DHWY_COMPILE_ONLY_STATIC $<$<CXX_COMPILER_ID:GNU>:-fno-schedule-insns>)
 endif()
 
 # normscope_release_day(VARIABLE FORMAT): returns the day of this version, as string(TIMESTAMP) writes it.

@@ -10,7 +10,12 @@ preset="${1:-release}"
 shift || true
 build="build/$preset"
 
-scripts/setup.sh
+if [[ "$preset" == arm64 ]]; then
+  scripts/setup.sh g++-aarch64-linux-gnu qemu-user
+  scripts/arm64_sysroot.sh
+else
+  scripts/setup.sh
+fi
 if [[ ! -f "$build/build.ninja" ]]; then
   log="$build.configure.log"
   mkdir -p build

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""wheel.py [--out DIR] lays out the wheels of the program in build/release, lets setuptools build them, and auditwheel
-copy in the libraries that they are linked with and find the platform that they run on. scripts/wheel.sh calls it.
+"""wheel.py [--out DIR] lays out the wheels of the program in build/release, or in the tree of the preset that
+NORMSCOPE_PRESET names, lets setuptools build them, and auditwheel copy in the libraries that they are linked with and
+find the platform that they run on. scripts/wheel.sh calls it.
 
 The same build gives the same bytes: every date is the version's day, or SOURCE_DATE_EPOCH."""
 import argparse
@@ -13,7 +14,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build/release"
+PRESET = os.environ.get("NORMSCOPE_PRESET") or "release"
+BUILD = ROOT / "build" / PRESET
+# What was built for another processor runs in an emulator, and its libraries are in a sysroot.
+SYSROOT = ROOT / "build/arm64-sysroot" if PRESET == "arm64" else None
+EMULATOR = ("qemu-aarch64", "-L", SYSROOT) if SYSROOT else ()
 TOOLS = ROOT / "build/wheel-tools/bin"
 MOST = 25e6  # bytes of a wheel
 # The desktop's faces (app/ui/fonts.cpp): pip can install no system's fonts.
@@ -50,7 +55,8 @@ def fonts():
 
 def linked(file):
     """Returns the paths of the libraries that a file is linked with, but for those of the C library."""
-    return {name: path for name, path in re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", file), re.MULTILINE)
+    ldd = (*EMULATOR, SYSROOT / "lib/ld-linux-aarch64.so.1", "--list") if SYSROOT else ("ldd",)
+    return {name: f"{SYSROOT or ''}{path}" for name, path in re.findall(r"^\s*(\S+) => (/\S+)", run(*ldd, file), re.MULTILINE)
             if not re.match(r"(ld-linux.*|lib(c|m|dl|rt|pthread))\.so", name)}
 
 
@@ -94,7 +100,7 @@ def lay_out_program(stage):
         shutil.copy(os.path.realpath(path), program / "lib/x11" / name)
     run("cmake", "-DCPACK_GENERATOR=WHEEL", f"-DCPACK_TEMPORARY_DIRECTORY={stage}/licenses",
         f"-DCPACK_NORMSCOPE_SOURCE_DIR={ROOT}", f"-DCPACK_NORMSCOPE_BINARY_DIR={BUILD}",
-        f"-DCPACK_NORMSCOPE_IMGUI_LICENSE={ROOT}/build/deps/imgui/LICENSE.txt",
+        f"-DCPACK_NORMSCOPE_SYSROOT={SYSROOT or ''}", f"-DCPACK_NORMSCOPE_IMGUI_LICENSE={ROOT}/build/deps/imgui/LICENSE.txt",
         "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, faces)), "-P", ROOT / "cmake/package/finish.cmake")
     return write_project(stage)
 
@@ -121,6 +127,10 @@ def lay_out_cuda(stage, version, toolkit):
 def wheel(stage, out, *excluded):
     """Builds the wheel of a layout, as the platform that auditwheel finds."""
     raw = stage / "wheel"
+    if SYSROOT:
+        folders = ":".join(f"{SYSROOT}/{folder}/aarch64-linux-gnu" for folder in ("lib", "usr/lib"))
+        excluded = ("--ldpaths", folders, *excluded)
+        os.environ["_PYTHON_HOST_PLATFORM"] = "linux-aarch64"  # where setuptools looks for the name of this machine
     run(TOOLS / "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", raw, stage)
     [built] = raw.glob("*.whl")
     path = {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
@@ -135,14 +145,14 @@ def wheel(stage, out, *excluded):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist/arm64" if SYSROOT else "dist"))
     out = parser.parse_args().out
     day = found(r"^set\(NORMSCOPE_RELEASED (\d+)\)", (ROOT / "CMakeLists.txt").read_text())
     os.environ.setdefault("SOURCE_DATE_EPOCH", day)
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("normscope*.whl"):
         old.unlink()
-    toolkit = found(r"^CUDA backend: CUDA (\S+)", run(BUILD / "normscope", "--version"))
+    toolkit = found(r"^CUDA backend: CUDA (\S+)", run(*EMULATOR, BUILD / "normscope", "--version"))
     with tempfile.TemporaryDirectory() as folder:
         stage = pathlib.Path(folder) / "normscope"
         stage.mkdir()

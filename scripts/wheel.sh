@@ -2,6 +2,7 @@
 # wheel.sh: makes the wheels of `make wheel` under dist/, which pip installs without an index and without a compiler.
 #   normscope-VERSION-py3-none-PLATFORM.whl        window, command line, lessons, claims, and the Python package
 #   normscope_cuda-VERSION-py3-none-PLATFORM.whl   the CUDA backend, where it was built
+# With NORMSCOPE_PRESET=arm64 (make wheel PRESET=arm64) they are for AArch64, under dist/arm64/.
 # PLATFORM is what auditwheel finds in the files: the oldest C library that they run with. scripts/wheel.py lays them out.
 set -euo pipefail
 

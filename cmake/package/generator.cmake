@@ -9,7 +9,15 @@ function(linked_packages package file)
   if(CPACK_NORMSCOPE_CUDA_LIBRARIES)
     set(private "-l${CPACK_NORMSCOPE_CUDA_LIBRARIES}")
   endif()
-  execute_process(COMMAND dpkg-shlibdeps --ignore-missing-info ${private} -O "-e${file}" WORKING_DIRECTORY "${folder}"
+  set(asked dpkg-shlibdeps)
+  if(CPACK_NORMSCOPE_SYSROOT)
+    set(asked "${CMAKE_COMMAND}" -E env "DEB_HOST_ARCH=${CPACK_DEBIAN_PACKAGE_ARCHITECTURE}" dpkg-shlibdeps
+      "--admindir=${CPACK_NORMSCOPE_SYSROOT}/var/lib/dpkg")
+    file(GLOB folders "${CPACK_NORMSCOPE_SYSROOT}/usr/lib/*-linux-gnu" "${CPACK_NORMSCOPE_SYSROOT}/lib/*-linux-gnu")
+    list(TRANSFORM folders PREPEND "-l")
+    list(APPEND asked ${folders})
+  endif()
+  execute_process(COMMAND ${asked} --ignore-missing-info ${private} -O "-e${file}" WORKING_DIRECTORY "${folder}"
     OUTPUT_VARIABLE found ERROR_VARIABLE error RESULT_VARIABLE result)
   if(NOT result STREQUAL "0" OR NOT found MATCHES "shlibs:Depends=([^\n]*)")
     message(FATAL_ERROR "normscope: dpkg-shlibdeps ${file}: ${result} ${error}")

@@ -30,7 +30,7 @@ constexpr Isa kIsas[] = {
 #elif HWY_ARCH_WASM
     {"wasm", HWY_WASM},
 #else
-    {"neon", HWY_NEON},
+    {"neon", HWY_STATIC_TARGET},  // newer Highways have three of them, by what else the processor can do
 #endif
 };
 
@@ -39,7 +39,12 @@ constexpr Isa kIsas[] = {
 int64_t usable_targets() {
   static const int64_t usable = [] {
     hwy::SetSupportedTargetsForTest(0);
-    return hwy::SupportedTargets() & HWY_TARGETS;
+    int64_t targets = hwy::SupportedTargets();
+#if !HWY_ARCH_X86
+    // Older Highways ask for AES before they speak of NEON, which no kernel uses and a Raspberry Pi 4 lacks.
+    targets |= HWY_STATIC_TARGET;
+#endif
+    return targets & HWY_TARGETS;
   }();
   return usable;
 }
@@ -102,18 +107,21 @@ std::string choose_isa(std::string_view name) {
 }
 
 std::string processor_name(std::istream& cpuinfo) {
-  std::string family, model;
+  std::string family, model, implementer, part;
   for (std::string line; std::getline(cpuinfo, line);) {
     const size_t at = line.find(": ");
     if (at == line.npos) continue;
     const std::string value = line.substr(at + 2);
     if (line.starts_with("cpu family")) family = value;
     if (line.starts_with("model\t")) model = value;
+    if (line.starts_with("CPU implementer")) implementer = value;
+    if (line.starts_with("CPU part")) part = value;
     if (!line.starts_with("model name")) continue;
     const bool vague = value.find_first_of("0123456789") == value.npos && !family.empty() && !model.empty();
     return vague ? fmt::format("{} (family {}, model {})", value, family, model) : value;
   }
-  return "unknown";
+  // Linux on ARM has two numbers for a name.
+  return part.empty() ? "unknown" : fmt::format("implementer {}, part {}", implementer, part);
 }
 
 std::string processor_name() {

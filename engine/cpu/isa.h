@@ -27,7 +27,8 @@ std::vector<std::string> available_isas();
 std::vector<std::string> compiled_isas();
 
 /// `processor_name` is the system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
-/// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)".
+/// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)". Linux on ARM gives two
+/// numbers instead: "implementer 0x41, part 0xd0c".
 std::string processor_name();
 /// The overload reads the name from the text of Linux's /proc/cpuinfo.
 std::string processor_name(std::istream& cpuinfo);

@@ -39,6 +39,10 @@ struct DropoutSite {
 struct Counters {
   VU c0, c1, c2, c3;
 
+  // A constructor that the compiler adds would be of no instruction set, and NEON's vectors have one that is inlined.
+  HWY_INLINE Counters() {}
+  HWY_INLINE Counters(VU block, VU site, VU step, VU purpose) : c0(block), c1(site), c2(step), c3(purpose) {}
+
   HWY_INLINE void round(VU k0, VU k1) {
     const DU d;
     const auto p0 = hn::MulEven(c0, hn::Set(d, 0xD2511F53u)), p1 = hn::MulEven(c2, hn::Set(d, 0xCD9E8D57u));

@@ -21,4 +21,6 @@ TEST_CASE("a processor's name tells generations of one name apart") {
   std::istringstream alone("model name\t: Any Processor\n"), none("Hardware\t: Any\n");
   CHECK(cpu::processor_name(alone) == "Any Processor");
   CHECK(cpu::processor_name(none) == "unknown");
+  std::istringstream arm("processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n");
+  CHECK(cpu::processor_name(arm) == "implementer 0x41, part 0xd0c");
 }

@@ -13,7 +13,7 @@
 namespace normscope::experiments {
 
 /// `kNumbersVersion` is raised with every change to the engine that changes a bit of what training computes.
-/// tests/app/experiments/test_numbers.cpp holds checksums of what some runs compute with each instruction set, and
+/// tests/training/experiments/test_numbers.cpp holds checksums of what some runs compute with each instruction set, and
 /// fails by name when they change and this has not.
 inline constexpr int32_t kNumbersVersion = 1;
 

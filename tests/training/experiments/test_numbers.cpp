@@ -29,7 +29,8 @@ constexpr int32_t kVersion = 1;
 constexpr Known kKnown[] = {
     {"avx3", {0x2696dea9f375c7c3, 0x3247856cb48aa72c, 0x4562a30c766906c8, 0xeb36d388c6e551fb}},
     {"avx2", {0x4c9ad3d80168e7c6, 0x2ce23d5f6282b3d6, 0xaee0b128f7b29e5e, 0x26c5843ad0fb6bca}},
-    {"sse4", {0x2a5b207ef652f50a, 0x37731fccf1dac2ab, 0x0ae03be455b25694, 0x0ded21a29cb7850d}}};
+    {"sse4", {0x2a5b207ef652f50a, 0x37731fccf1dac2ab, 0x0ae03be455b25694, 0x0ded21a29cb7850d}},
+    {"neon", {0x1390d761cb080cbe, 0xfb357532d14525d9, 0x7d4d16a2563caea0, 0x4e84445a80baf412}}};
 
 }  // namespace
 
