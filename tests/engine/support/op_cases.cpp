@@ -121,9 +121,10 @@ OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D, float gain_offs
                           .gain_offset = gain_offset};
   c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
           has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
-  // Mean and spread leave a row of three one direction: what is left of the gradient is a small difference of large
-  // numbers, and NEON, which adds lanes up in another order than x86, comes to 1.06 of the bound of three terms.
-  c.in[0].terms = static_cast<double>(D == 3 ? 6 : D);
+  // Two sums of D terms, mean and projection, are taken from each number of the gradient. Of a row of three they leave
+  // one direction, a small difference, so the roundings of both count: six terms. NEON, which adds lanes up in another
+  // order than x86, comes to 1.06 of the bound sqrt(3), which is 0.75 of sqrt(6).
+  c.in[0].terms = static_cast<double>(D == 3 ? 2 * D : D);
   c.in[1].terms = c.in[2].terms = static_cast<double>(R * H);
   // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
   c.in[0].zero_gradient =
