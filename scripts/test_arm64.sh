@@ -35,8 +35,12 @@ part "tiles of products stay in registers" python3 tests/arm64/tiles.py "$kernel
 
 part "the engine's tests, fixtures among them" ctest --test-dir build/arm64 -L '^engine$' -j "${TEST_JOBS:-$(nproc)}" \
   --output-on-failure
-part "bits of twenty steps" ctest --test-dir build/arm64 -R '^training\.test_numbers$' --output-on-failure
-echo "left out the other tests of what trains: they train for minutes on x86-64, some 300 times as long in the emulator"
+# Of what trains: the bits of twenty steps (test_numbers), and the files that take a tenth of a second on x86-64.
+short="numbers|passage|schedule|idx|codec|plateau|table|losses|inside_programs|outputs|token_task|padding|digits|tape_fold"
+short="$short|measure_stacks|families|attachment|bleu|folders|spec|fill|published_tokenizer"
+part "short tests of what trains" ctest --test-dir build/arm64 -R "^training\.test_($short)\$" -j "${TEST_JOBS:-$(nproc)}" \
+  --output-on-failure
+echo "left out the other tests of what trains: a step takes some 300 times as long in the emulator as on x86-64"
 echo "left out the app's tests: they start the program, and an emulated program cannot start another"
 
 out="$(mktemp -d)"
