@@ -27,11 +27,12 @@ struct Room {
 // `kRooms` has four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
 // computes it on either backend. example.cpp is engine/'s only file of its own.
 constexpr Room kRooms[] = {
-    {"engine/core", ""},
+    {"engine/core", "engine/windows"},
+    {"engine/windows", ""},
     {"registry", ""},
     {"engine/tape", "engine/core registry"},
     {"engine/ops", "engine/core registry engine/tape"},
-    {"engine/cpu", "engine/core registry engine/tape"},
+    {"engine/cpu", "engine/core engine/windows registry engine/tape"},
     {"engine/ops on cpu", "engine/core engine/ops engine/cpu"},
     {"engine/cuda", "engine/core registry engine/tape engine/ops"},
     {"engine/ops on cuda", "engine/ops engine/cuda"},
@@ -99,6 +100,7 @@ constexpr Room kRooms[] = {
     {"app/window",
      "engine/core engine/cuda training/io training/spec training/session training/files app/ui app/headless app/link app/shell"},
     {"app/web", "engine/core training/io app/words app/view app/link app/lessons app/shell app/window"},
+    {"app/windows", "engine/core app/bench app/window app/cli"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/commands",
