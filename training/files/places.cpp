@@ -12,16 +12,16 @@ std::string ours_in(const std::string& folder) {
   return folder.empty() ? "" : (std::filesystem::path(folder) / "normscope").string();
 }
 
-/// `Place` is one of our folders, for XDG and for Windows, where settings go with a person from machine to machine
+/// `OwnFolder` is one of our folders, for XDG and for Windows, where settings go with a person from machine to machine
 /// (APPDATA) and everything else stays (LOCALAPPDATA).
-struct Place {
+struct OwnFolder {
   const char* variable;
   const char* below_home;
   [[maybe_unused]] const char* windows_variable;
   [[maybe_unused]] const char* within;
 };
 
-std::string folder_at(const Place& place) {
+std::string folder_at(const OwnFolder& place) {
 #ifdef _WIN32
   const char* asked = std::getenv(place.variable);
   const char* base = std::getenv(place.windows_variable);
