@@ -147,7 +147,7 @@ using namespace normscope::windows;
 int open(const wchar_t* path, int flags, int) {
   const HANDLE handle = open_handle(wide_path(path), flags);
   if (handle == INVALID_HANDLE_VALUE) return fail_with_last_error();
-  const int kept = flags & (O_APPEND | O_RDONLY | O_NOINHERIT);
+  const int kept = flags & (O_APPEND | O_NOINHERIT);
   const int file = _open_osfhandle(reinterpret_cast<intptr_t>(handle), kept | _O_BINARY);
   if (file < 0) CloseHandle(handle);
   return file;

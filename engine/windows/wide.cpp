@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <codecvt>
+#include <locale>
 
 namespace normscope::windows {
 namespace {
@@ -69,3 +71,39 @@ int fail_with_last_error() {
 }
 
 }  // namespace normscope::windows
+
+// libstdc++ reads the text of a path by this facet, which knows the locale "C" alone: here it knows UTF-8. The members of
+// the library stand in a file of their own, which is not linked where they are.
+namespace std {
+namespace {
+
+const codecvt_utf8_utf16<wchar_t>& utf8() {
+  static const codecvt_utf8_utf16<wchar_t> one;
+  return one;
+}
+
+}  // namespace
+
+using Facet = codecvt<wchar_t, char, mbstate_t>;
+
+Facet::result Facet::do_out(state_type& state, const intern_type* from, const intern_type* end,
+                            const intern_type*& next, extern_type* to, extern_type* to_end,
+                            extern_type*& to_next) const {
+  return utf8().out(state, from, end, next, to, to_end, to_next);
+}
+
+Facet::result Facet::do_in(state_type& state, const extern_type* from, const extern_type* end,
+                           const extern_type*& next, intern_type* to, intern_type* to_end,
+                           intern_type*& to_next) const {
+  return utf8().in(state, from, end, next, to, to_end, to_next);
+}
+
+int Facet::do_encoding() const noexcept { return 0; }
+
+int Facet::do_length(state_type& state, const extern_type* from, const extern_type* end, size_t most) const {
+  return utf8().length(state, from, end, most);
+}
+
+int Facet::do_max_length() const noexcept { return utf8().max_length(); }
+
+}  // namespace std
