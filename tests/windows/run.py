@@ -152,8 +152,8 @@ class Display:
         words = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"]
         self.server = subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
-        self.name = ":" + os.read(read, 16).decode().strip()
-        os.close(read)
+        with os.fdopen(read) as number:
+            self.name = ":" + number.readline().strip()
         return self
 
     def __exit__(self, *_):
@@ -194,7 +194,8 @@ class Window:
 
     def kill(self):
         """Ends the program as a crash does: what it had in memory is gone."""
-        wine("taskkill", "/f", "/im", "normscope.com", check=False)
+        for name in ("normscope.com", "normscope.exe"):  # the second one would say in a box that the first one ended
+            wine("taskkill", "/f", "/im", name, check=False)
         self.process.wait(timeout=60)
 
 
@@ -214,6 +215,7 @@ class WindowTest(WindowsTest):
         for place in ("Local", "Roaming"):
             shutil.rmtree(appdata(place, "normscope"), ignore_errors=True)
         wine("wineboot", "-k", check=False)  # a desktop that was begun without a display would stay without one
+        time.sleep(6)  # what is told to end takes a moment, and would take the window along
         with Display() as display:
             window = Window(display)
             until(lambda: window.step() >= 100, 180, "step 100")
