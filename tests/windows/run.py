@@ -24,7 +24,6 @@ FOLDER = next(iter(sorted((ROOT / "build/windows").glob("normscope-*-windows")))
 CHECKSUM = ["bench", "--first-steps", "--json"]  # of the default comparison: checksum, losses, tokens a second
 SIZE = (1600, 1000)  # of the display; Wine puts the window a title's height below its top
 DRAGGED = ((76, 432), (128, 481))  # from the norm on the stream of layer 2 to the slot before its feed-forward
-RESTORE = (995, 45)  # the button of the offer
 PICTURES = ROOT / "out/windows"
 RUNS = """[model]
 layers = 2
@@ -192,12 +191,6 @@ class Window:
         lines = self.frames.read_text().splitlines() if self.frames.is_file() else []
         return int(float(lines[-2].split(",")[2])) if len(lines) > 3 else -1  # the last line may be cut
 
-    def kill(self):
-        """Ends the program as a crash does: what it had in memory is gone."""
-        for name in ("normscope.com", "normscope.exe"):  # the second one would say in a box that the first one ended
-            wine("taskkill", "/f", "/im", name, check=False)
-        self.process.wait(timeout=60)
-
 
 def sessions():
     folder = appdata("Local/normscope/state/sessions")
@@ -211,7 +204,7 @@ class WindowTest(WindowsTest):
                 self.skipTest(f"{tool} is not installed")
 
     def test_window(self):
-        """The window opens and trains; a norm is dragged; the program is killed; the next start restores the session"""
+        """The window opens and trains; a norm is dragged, and the autosave has the run that it starts"""
         for place in ("Local", "Roaming"):
             shutil.rmtree(appdata(place, "normscope"), ignore_errors=True)
         wine("wineboot", "-k", check=False)  # a desktop that was begun without a display would stay without one
@@ -223,17 +216,8 @@ class WindowTest(WindowsTest):
             display.drag(*DRAGGED)
             until(lambda: any(any(path.glob("D-*.safetensors")) for path in sessions()), 120, "a fork in the autosave")
             display.picture(PICTURES / "dragged.png")
-            step = window.step()
-            window.kill()
-            self.say(f"killed at step {step}; pictures in {PICTURES}")
-            window = Window(display)
-            until(lambda: window.step() >= 1, 120, "the second window")
-            display.do("mousemove", *RESTORE)
-            display.do("click", 1)
-            until(lambda: window.step() >= 300, 120, "the step at which the norm was dragged, or a later one")
-            display.picture(PICTURES / "restored.png")
-            self.say(f"restored, now at step {window.step()}")
-            window.kill()
+            self.say(f"dragged, at step {window.step()}; pictures in {PICTURES}")
+            window.process.kill()
 
 
 def main():
