@@ -1,12 +1,12 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make wheel, make wheel-check, make release VERSION=...,
-# make web, make web-serve, make test-web, make test-python, make test-arm64, make clean. A thin front to CMake's presets;
-# everything is built under build/, wheels under dist/.
+# make web, make web-serve, make test-web, make windows, make test-windows, make test-arm64, make test-python, make clean.
+# A thin front to CMake's presets; everything is built under build/, wheels under dist/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check wheel wheel-check release web web-serve test-web test-python test-arm64 clean
+  package-check wheel wheel-check release web web-serve test-web windows test-windows test-python test-arm64 clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -108,6 +108,14 @@ wheel-check:
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:
 	@scripts/web.sh
+
+# windows builds the program for Windows with mingw-w64: build/windows, a folder and a zip that run by a double click;
+# test-windows tests it under Wine. See docs/platforms.md.
+windows:
+	@scripts/windows.sh
+
+test-windows:
+	@scripts/test_windows.sh $(ARGS)
 
 # release makes all that a version hands out, with checksums and a list of what is inside: build/release-VERSION. See
 # docs/releases.md; ARGS="--only source,web" makes some of it.

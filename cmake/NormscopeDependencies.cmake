@@ -6,6 +6,10 @@ if(EMSCRIPTEN)
   include(NormscopeWeb)
   return()
 endif()
+if(WIN32 AND MINGW)
+  include(NormscopeWindows)
+  return()
+endif()
 
 set(NORMSCOPE_MISSING "")
 

@@ -18,7 +18,7 @@ function(normscope_imgui_version variable)
   set(${variable} "${version}" PARENT_SCOPE)
 endfunction()
 
-if(NOT EMSCRIPTEN)
+if(NOT EMSCRIPTEN AND NOT WIN32)
   find_package(imgui CONFIG QUIET)
 endif()
 if(TARGET imgui::imgui)

@@ -1,9 +1,6 @@
 // `bench_sweep` times a step as sizes and threads grow; `bench_crowded` times it on a machine that is not its own, with
 // more pool threads than cores and beside other busy processes.
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +11,7 @@
 #include <vector>
 
 #include "app/bench/bench.h"
+#include "app/bench/busy_processes.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/error.h"
@@ -21,41 +19,6 @@
 
 namespace normscope::bench {
 namespace {
-
-/// `keep_busy` keeps a core busy until the parent is gone.
-[[noreturn]] void keep_busy(pid_t parent) {
-  volatile uint64_t spins = 0;
-  for (;;) {
-    spins = spins + 1;
-    if ((spins & 0xffff) == 0 && getppid() != parent) _exit(0);
-  }
-}
-
-/// `BusyProcesses` are processes that never wait, for as long as this object lives. In a session of their own they have
-/// one share of the processors together, where the system gives each session a share (Linux's autogroup).
-class BusyProcesses {
- public:
-  BusyProcesses(int count, bool own_session) {
-    const pid_t self = getpid();
-    first_ = fork();
-    if (first_ < 0) fail("bench", "no second process could be started: expected one for --crowded");
-    if (first_ > 0) return;
-    if (own_session) setsid();
-    const pid_t first = getpid();
-    for (int i = 1; i < count; ++i)
-      if (fork() == 0) keep_busy(first);
-    keep_busy(self);
-  }
-  ~BusyProcesses() {
-    kill(first_, SIGKILL);
-    waitpid(first_, nullptr, 0);
-  }
-  BusyProcesses(const BusyProcesses&) = delete;
-  BusyProcesses& operator=(const BusyProcesses&) = delete;
-
- private:
-  pid_t first_;
-};
 
 constexpr int kCrowdedRounds = 5;
 constexpr double kTrial = 0.01;  // seconds a timing: less only asks whether it works, which one round says

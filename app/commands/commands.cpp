@@ -99,6 +99,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
   CLI::App app{
       "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
       "Without a command it opens the window; without a display it does what compare does."};
+  app.allow_windows_style_options(false);  // "/home/ada/text.txt" is a path and no option
   add_all(app, command);
   try {
     app.parse(argc, argv);

@@ -38,8 +38,8 @@ struct Row {
 };
 
 // `folder_part` and `name_part` split "~/texts/al" into "~/texts/" and "al".
-std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
-std::string name_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string folder_part(const std::string& path) { return path.substr(0, last_separator(path) + 1); }
+std::string name_part(const std::string& path) { return path.substr(last_separator(path) + 1); }
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -49,8 +49,8 @@ std::string lower(std::string text) {
 std::string above(const std::string& folder) {
   const fs::path here(with_home(folder));
   std::string up = here.is_absolute()
-                       ? (here / "..").lexically_normal().string()
-                       : (here.empty() ? fs::path("..") : here / "..").lexically_normal().string();
+                       ? (here / "..").lexically_normal().generic_string()
+                       : (here.empty() ? fs::path("..") : here / "..").lexically_normal().generic_string();
   if (!up.ends_with('/')) up += '/';
   return up == "./" ? "" : up;
 }
@@ -239,7 +239,7 @@ void refuse(FilePrompt& prompt, const std::string& why, const std::string& path,
 }
 
 void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
-  if (!folder.empty() && !folder.ends_with('/')) folder += '/';
+  if (!folder.empty() && last_separator(folder) + 1 != folder.size()) folder += '/';
   // A name that is to be saved comes along into the folder.
   const std::string name = saves(prompt.purpose) ? name_part(prompt.path) : "";
   set_path(ui, prompt, folder + name);

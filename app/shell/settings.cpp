@@ -46,13 +46,15 @@ class GoneFolder {
             stat((folder / "lock").c_str(), &named) == 0 && held.st_ino == named.st_ino &&
             held.st_dev == named.st_dev;  // and no other folder took the name since it was opened
   }
-  ~GoneFolder() {
-    if (file_ >= 0) close(file_);
-  }
+  ~GoneFolder() { let_go(); }
   GoneFolder(const GoneFolder&) = delete;
   GoneFolder& operator=(const GoneFolder&) = delete;
   bool is_taken() const { return file_ >= 0 && !free_; }  // its window lives, or another one looks at it
   bool is_ours() const { return free_; }
+  void let_go() {
+    if (file_ >= 0) close(file_);
+    file_ = -1;
+  }
 
  private:
   int file_;
@@ -60,9 +62,12 @@ class GoneFolder {
 };
 
 // `remove_at_once` takes a folder's number away in one moment. What remains where the removal is cut short is later
-// removed like the folder of a window that was killed as it began.
-void remove_at_once(const fs::path& folder) {
+// removed like the folder of a window that was killed as it began. Windows moves no folder in which a file is open.
+void remove_at_once(const fs::path& folder, [[maybe_unused]] GoneFolder& gone) {
   std::error_code error;
+#ifdef _WIN32
+  gone.let_go();
+#endif
   const fs::path aside = folder.parent_path() / (std::string(kBeginning) + folder.filename().string());
   fs::rename(folder, aside, error);
   if (!error) fs::remove_all(aside, error);
@@ -265,17 +270,29 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions, error))
     number = std::max(number, number_of(entry.path()));
-  // The folder is locked before it has a name that another window looks at, which would take it for one that is gone.
   std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
+#ifdef _WIN32
+  // A folder in which a file is open keeps its name there. One without a lock is no window's, and is left alone.
+  do {
+    aside = path_ = (sessions / fmt::format("{:06}", ++number)).string();
+  } while (!fs::create_directory(path_, error) && !error);
+  if (error) fail("autosave", "{} cannot be made: {}", path_, error.message());
+#else
+  // The folder is locked before it has a name that another window looks at, which would take it for one that is gone.
   if (!mkdtemp(aside.data())) fail("autosave", "{} cannot be made: {}", aside, std::strerror(errno));
+#endif
   lock_ = open((fs::path(aside) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   // Another window may hold the lock for the moment in which it looks, so this one waits.
   if (lock_ < 0 || flock(lock_, LOCK_EX) != 0) fail("autosave", "{} cannot be locked", aside);
-  do {  // another window may begin at the same moment: its folder is not empty and not replaced
-    path_ = (sessions / fmt::format("{:06}", ++number)).string();
-    fs::rename(aside, path_, error);
-  } while (error == std::errc::directory_not_empty || error == std::errc::file_exists ||
-           error == std::errc::not_a_directory);
+  while (
+      path_
+          .empty()) {  // another window may begin at the same moment: its folder is not empty and not replaced
+    const std::string path = (sessions / fmt::format("{:06}", ++number)).string();
+    fs::rename(aside, path, error);
+    if (error != std::errc::directory_not_empty && error != std::errc::file_exists &&
+        error != std::errc::not_a_directory)
+      path_ = path;
+  }
   if (error) fail("autosave", "{} cannot be made: {}", path_, error.message());
 }
 
@@ -299,7 +316,7 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
     if (!entry.is_directory(error) || is_stashed(folder)) continue;
     const bool beginning = folder.filename().string().starts_with(kBeginning);
     if (beginning && !is_old(folder)) continue;  // its window is about to lock it
-    const GoneFolder gone(folder);
+    GoneFolder gone(folder);
     if (gone.is_taken()) continue;
     if (beginning) {
       fs::remove_all(folder, error);  // left by a window that was killed as it began
@@ -309,7 +326,7 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
     else if (gone.is_ours())
-      remove_at_once(folder);  // left by a window that never trained a step
+      remove_at_once(folder, gone);  // left by a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
     return number_of(a.path) > number_of(b.path);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/core/program_path.h"
+
 namespace normscope::ui {
 namespace {
 
@@ -68,6 +70,9 @@ ImFontConfig config(bool merge) {
 std::vector<std::string> default_font_folders() {
   std::vector<std::string> folders;
   if (const char* own = std::getenv("NORMSCOPE_FONT_DIR")) folders.emplace_back(own);
+#ifdef _WIN32  // the folder for Windows brings the faces along
+  folders.push_back((fs::path(program_path()).parent_path() / "fonts").string());
+#endif
   std::vector<std::string> roots{"/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts",
                                  "C:/Windows/Fonts"};
   if (const char* home = std::getenv("HOME")) {

@@ -19,6 +19,9 @@
 #include <climits>
 #include <cmath>
 #endif
+#ifdef _WIN32
+#include "engine/windows/system.h"
+#endif
 
 namespace normscope {
 
@@ -30,6 +33,8 @@ inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before)
 #if defined(__EMSCRIPTEN__)
   auto* address = reinterpret_cast<volatile void*>(const_cast<std::atomic<uint32_t>*>(&value));
   while (value.load() == before) emscripten_futex_wait(address, before, INFINITY);
+#elif defined(_WIN32)
+  while (value.load() == before) windows::wait_on(&value, before);
 #elif defined(SYS_futex)
   while (value.load() == before) syscall(SYS_futex, &value, FUTEX_WAIT_PRIVATE, before, nullptr, nullptr, 0);
 #else
@@ -41,6 +46,8 @@ inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before)
 inline void wake_all(std::atomic<uint32_t>& value) noexcept {
 #if defined(__EMSCRIPTEN__)
   emscripten_futex_wake(reinterpret_cast<volatile void*>(&value), INT_MAX);
+#elif defined(_WIN32)
+  windows::wake_waiters(&value);
 #elif defined(SYS_futex)
   syscall(SYS_futex, &value, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 #else

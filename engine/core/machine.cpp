@@ -8,6 +8,9 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#ifdef _WIN32
+#include "engine/windows/system.h"
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +79,9 @@ int usable_cores() {
   const std::vector<int> processors = allowed_processors();
 #ifdef __EMSCRIPTEN__  // a page is not told which of them share a core, and each thread is a worker to be started
   return std::clamp(static_cast<int>(processors.size()), 1, 8);
+#endif
+#ifdef _WIN32
+  return windows::usable_cores();
 #endif
   const int cores = std::max(cores_among(processors), 1), quota = cpu_quota();
   return quota > 0 ? std::min(cores, quota) : cores;

@@ -11,6 +11,9 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
+#ifdef _WIN32
+#include "engine/windows/system.h"
+#endif
 
 namespace normscope::cpu {
 namespace {
@@ -45,7 +48,11 @@ void ReleaseBlock::operator()(float* p) const {
     return;
   }
 #endif
+#ifdef _WIN32
+  windows::free_aligned(p);
+#else
   std::free(p);
+#endif
 }
 
 Block allocate_block(size_t floats) {
@@ -58,7 +65,11 @@ Block allocate_block(size_t floats) {
   // in its page, so an op is slow if its result begins there a few lines behind what it reads.
   const size_t unit = least < kPage ? 64 : kPage;
   const size_t bytes = rounded(least, unit);
+#ifdef _WIN32
+  auto* p = static_cast<float*>(windows::allocate_aligned(unit, bytes));
+#else
   auto* p = static_cast<float*>(std::aligned_alloc(unit, bytes));
+#endif
   if (p == nullptr)
     fail("memory", "{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20);
   std::memset(p, 0, bytes);
@@ -68,17 +79,26 @@ Block allocate_block(size_t floats) {
 Arena::Arena() {
 #ifdef __linux__
   base_ = map_pages(kBytes, MAP_NORESERVE);
+#elif defined(_WIN32)
+  base_ = static_cast<float*>(windows::reserve_pages(kBytes));
 #endif
 }
 
 Arena::~Arena() {
 #ifdef __linux__
   if (base_) munmap(base_, kBytes);
+#elif defined(_WIN32)
+  windows::release_pages(base_);
 #endif
 }
 
 void Arena::claim(size_t floats) {
   const std::lock_guard lock(mutex_);
+#ifdef _WIN32  // there, pages have to be asked for before they are touched
+  if (!windows::commit_pages(base_, floats * sizeof(float)))
+    fail("memory", "{} MB cannot be allocated: expected a smaller model or batch",
+         floats * sizeof(float) >> 20);
+#endif
   claims_.insert(floats);
 }
 
@@ -89,6 +109,10 @@ void Arena::release(size_t floats) {
   const size_t used = claims_.empty() ? 0 : rounded(*claims_.rbegin() * sizeof(float), kHugePage);
   const size_t was = rounded(floats * sizeof(float), kHugePage);
   if (was > used) madvise(reinterpret_cast<char*>(base_) + used, was - used, MADV_DONTNEED);
+#elif defined(_WIN32)
+  const size_t used = claims_.empty() ? 0 : rounded(*claims_.rbegin() * sizeof(float), kPage);
+  const size_t was = rounded(floats * sizeof(float), kPage);
+  if (was > used) windows::decommit_pages(reinterpret_cast<char*>(base_) + used, was - used);
 #endif
 }
 

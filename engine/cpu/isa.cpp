@@ -9,8 +9,11 @@
 #include "engine/core/error.h"
 #include "hwy/highway.h"
 
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
 #include <unistd.h>
+#endif
+#ifdef _WIN32
+#include "engine/windows/system.h"
 #endif
 
 namespace normscope::cpu {
@@ -125,6 +128,9 @@ std::string processor_name(std::istream& cpuinfo) {
 }
 
 std::string processor_name() {
+#ifdef _WIN32
+  return windows::processor_name();
+#endif
   std::ifstream file("/proc/cpuinfo");
   return processor_name(file);
 }

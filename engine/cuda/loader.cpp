@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/core/program_path.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/loader.h"
 
@@ -34,9 +34,7 @@ constexpr const char* kLibrary = "libnormscope_cuda.so";
 constexpr const char* kLibraryVariable = "NORMSCOPE_CUDA_LIBRARY";
 
 std::string program_directory() {
-  char path[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  const std::string file(path, n > 0 ? static_cast<size_t>(n) : 0);
+  const std::string file = program_path();
   return file.substr(0, file.find_last_of('/') + 1);
 }
 

@@ -28,6 +28,7 @@ constexpr Exception kExceptions[] = {
     {"training/io", "input", "the kinds of files, which the gate of training/io names"},
     {"training/spec", "codec", "the coder of kept values, beside the specification that all of them hold"},
     {"app/lessons", "course", "how a value of the course is kept, which its namespace finds"},
+    {"app/windows", "bench cli window", "what these rooms declare, in the way of Windows"},
     {"app/web", "window", "what app/window declares, as a page has it"},
 };
 

@@ -12,10 +12,20 @@
 #include <sstream>
 
 #include "engine/core/error.h"
+#include "engine/core/program_path.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope {
 namespace {
+
+// These are what separates the folders of PATH, and how the files of programs end.
+#ifdef _WIN32
+constexpr char kBetweenFolders = ';';
+constexpr const char* kProgramEndings[] = {".com", ".exe"};
+#else
+constexpr char kBetweenFolders = ':';
+constexpr const char* kProgramEndings[] = {""};
+#endif
 
 // `take_letter`: "B:rest" -> 'B'; nothing where no letter comes first.
 std::optional<char> take_letter(std::string_view& text) {
@@ -83,6 +93,9 @@ bool like_default(std::span<const ConfigRun> runs) {
 }  // namespace
 
 std::string shell_quoted(const std::string& text) {
+#ifdef _WIN32
+  return windows_quoted(text);
+#endif
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) ||
            std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
@@ -91,6 +104,22 @@ std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string windows_quoted(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-+=:./\\,@*").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "\"";
+  size_t slashes = 0;  // they count only before a quote
+  for (const char c : text) {
+    if (c == '"') out.append(slashes + 1, '\\');
+    slashes = c == '\\' ? slashes + 1 : 0;
+    out += c;
+  }
+  return out.append(slashes, '\\') + '"';
 }
 
 namespace {
@@ -168,10 +197,11 @@ std::string path_to(const std::string& program) {
   std::error_code error;
   const char* variable = std::getenv("PATH");
   std::istringstream folders(variable ? variable : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path found = fs::path(folder) / program;
-    if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0) return found.string();
-  }
+  for (std::string folder; std::getline(folders, folder, kBetweenFolders);)
+    for (const char* ending : kProgramEndings) {
+      const fs::path found = fs::path(folder) / (program + ending);
+      if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0) return found.string();
+    }
   return {};
 }
 
@@ -180,8 +210,8 @@ std::string program_word() {
   std::error_code error;
   const char* launcher = std::getenv("NORMSCOPE_LAUNCHER");
   const bool launched = launcher && access(launcher, X_OK) == 0;
-  const fs::path own = launched ? fs::path(launcher) : fs::read_symlink("/proc/self/exe", error);
-  if (error) return "normscope";
+  const fs::path own = launched ? fs::path(launcher) : fs::path(program_path());
+  if (own.empty()) return "normscope";
   const std::string found = path_to("normscope");
   return !found.empty() && fs::equivalent(found, own, error) ? "normscope" : own.string();
 }

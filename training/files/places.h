@@ -2,8 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace normscope {
+
+/// `kSeparators` are what a path's names may stand between: on Windows either slash.
+#ifdef _WIN32
+inline constexpr std::string_view kSeparators = "/\\";
+#else
+inline constexpr std::string_view kSeparators = "/";
+#endif
+
+/// `last_separator` is the place of the one before a path's last name; npos: there is none.
+inline size_t last_separator(std::string_view path, std::string_view separators = kSeparators) {
+  return path.find_last_of(separators);
+}
 
 /// `with_home` replaces the ~ of "~/text.txt" by the home folder, as a shell would.
 std::string with_home(const std::string& path);
@@ -13,7 +26,8 @@ std::string with_home(const std::string& path);
 std::string xdg_folder(const char* variable, const char* below_home);
 
 /// These are ours: $XDG_CONFIG_HOME/normscope, $XDG_STATE_HOME/normscope, $XDG_CACHE_HOME/normscope and
-/// $XDG_DATA_HOME/normscope. Empty when there is no home: then nothing is remembered.
+/// $XDG_DATA_HOME/normscope; on Windows, unless those are set, %APPDATA%\normscope, and state, cache and data in
+/// %LOCALAPPDATA%\normscope. Empty when there is no home: then nothing is remembered.
 std::string config_folder();
 std::string state_folder();
 std::string cache_folder();

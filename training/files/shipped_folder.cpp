@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "engine/core/program_path.h"
+
 namespace normscope {
 
 std::string shipped_folder(const std::string& name, const char* variable) {
@@ -11,7 +13,7 @@ std::string shipped_folder(const std::string& name, const char* variable) {
   if (const char* set = std::getenv(variable); set && *set) return set;
   std::error_code error;
   std::vector<fs::path> places;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path(); !error)
+  if (const fs::path program = fs::path(program_path()).parent_path(); !program.empty())
     places = {program / name, program / "../share/normscope" / name};
   const fs::path sources = fs::path(NORMSCOPE_SOURCE_DIR) / name;
   // The last two serve where there is no /proc, as in a bare chroot.

@@ -33,7 +33,8 @@ constexpr std::time_t kStale = 60;  // seconds; between the making of a file and
 // `flush_folder` makes the rename itself survive a power cut. Not every file system can; then nothing can be done about
 // it.
 void flush_folder(const fs::path& folder) {
-  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const fs::path named = folder.empty() ? fs::path(".") : folder;
+  const int descriptor = open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   fsync(descriptor);
   close(descriptor);
@@ -57,8 +58,8 @@ bool is_temporary_name(const std::string& name) {
 }
 
 // `is_stale` tries the lock, which a temporary file has as long as its writer lives, however that ends.
-bool is_stale(const char* path) {
-  const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+bool is_stale(const fs::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
   struct stat info {};
   const bool ours = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
@@ -104,8 +105,7 @@ void remove_stale_temporaries(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
        at.increment(error))
-    if (is_temporary_name(at->path().filename().string()) && is_stale(at->path().c_str()))
-      unlink(at->path().c_str());
+    if (is_temporary_name(at->path().filename().string()) && is_stale(at->path())) unlink(at->path().c_str());
 }
 
 AtomicFile::AtomicFile(const std::string& path, std::string what, Access access)

@@ -38,7 +38,7 @@ int stream_of(const std::string& path) {
 
 OutputPath output_path(const std::string& path, const std::string& where) {
   if (path.empty()) fail(where, "cannot be written: the path is empty");
-  const std::string lexical = fs::path(path).lexically_normal().string();
+  const std::string lexical = fs::path(path).lexically_normal().generic_string();
   if (const int stream = stream_of(lexical); stream >= 0) return {lexical, false, true, stream};
   std::error_code error;
   const bool is_link = fs::is_symlink(fs::symlink_status(path, error));

@@ -8,6 +8,7 @@
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
 #include "training/data/pairs_task.h"
+#include "training/files/places.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::commands {
@@ -29,7 +30,7 @@ bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
 /// `save_path` turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.
 std::string save_path(const std::string& path, const std::string& part) {
   const size_t dot = path.rfind('.');
-  const size_t slash = path.rfind('/');
+  const size_t slash = last_separator(path);
   if (dot == path.npos || (slash != path.npos && dot < slash)) return path + "-" + part;
   return fmt::format("{}-{}{}", path.substr(0, dot), part, path.substr(dot));
 }

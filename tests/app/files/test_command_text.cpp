@@ -163,6 +163,14 @@ TEST_CASE("arguments that cannot be used are refused by name") {
   CHECK_THROWS_AS(apply_edit(runs, "A:train.lr=1"), Error);
 }
 
+TEST_CASE("A word for the command line of Windows comes back as it was") {
+  CHECK(windows_quoted("C:\\texts\\a.txt") == "C:\\texts\\a.txt");
+  CHECK(windows_quoted("") == "\"\"");
+  CHECK(windows_quoted("C:\\my texts\\") == "\"C:\\my texts\\\\\"");
+  CHECK(windows_quoted("say \"so\"") == "\"say \\\"so\\\"\"");
+  CHECK(windows_quoted("a\\\"b") == "\"a\\\\\\\"b\"");
+}
+
 TEST_CASE("the copied line trains the same runs to the bit") {
   LiveDriver lab;
   lab.train(6);

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"
+#include "training/files/places.h"
 
 using namespace normscope;
 
@@ -170,6 +171,19 @@ TEST_CASE("a text is looked for beside its configuration") {
   CHECK(parse_config(text, "lab.toml")[0].spec.data.name == "text");
   CHECK(parse_config("[data]\ntext = \"/a/b.txt\"\n", "lab.toml", "/books")[0].spec.data.text_path ==
         "/a/b.txt");
+}
+
+TEST_CASE("a configuration from Windows: lines end with CR LF, and a path has a drive and backslashes") {
+  const std::string text = "[model]\nplacement = \"pre\"\n[data]\ntext = 'C:\\Texts of Zo\u00eb\\new.txt'\n";
+  std::string windows;
+  for (const char c : text) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  check_equal(parse_config(windows, "lab.toml"), parse_config(text, "lab.toml"));
+  const auto runs = parse_config(windows, "lab.toml");
+  CHECK(runs[0].spec.data.text_path == "C:\\Texts of Zo\u00eb\\new.txt");
+  check_equal(round_trip(runs), runs);
+  CHECK(last_separator("C:\\texts\\a.txt", "/\\") == 8);
+  CHECK(last_separator("C:/texts/a.txt") == 8);
+  CHECK(last_separator("a.txt") == std::string::npos);
 }
 
 TEST_CASE("a configuration that cannot be read says so") {

@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef _WIN32  // there what is aligned has a free() of its own
+#include <malloc.h>
+#endif
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The function is of sanitizer/allocator_interface.h, a header that Debian's GCC leaves out.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
@@ -31,8 +35,20 @@ void* counted(std::size_t bytes) {
 void* counted(std::size_t bytes, std::align_val_t alignment) {
   allocated.fetch_add(1, std::memory_order_relaxed);
   const std::size_t a = static_cast<std::size_t>(alignment);
+#ifdef _WIN32
+  if (void* p = _aligned_malloc(bytes + a, a)) return p;
+#else
   if (void* p = std::aligned_alloc(a, (bytes + a) / a * a)) return p;
+#endif
   throw std::bad_alloc();
+}
+
+void free_aligned(void* p) noexcept {
+#ifdef _WIN32
+  _aligned_free(p);
+#else
+  std::free(p);
+#endif
 }
 #endif
 
@@ -53,8 +69,8 @@ void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free_aligned(p); }
 #endif

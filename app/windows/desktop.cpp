@@ -1,0 +1,35 @@
+// This file asks Windows what app/window/desktop.h asks of a desktop.
+#include "app/window/desktop.h"
+
+#include <windows.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace normscope::window {
+
+std::optional<bool> system_reduced_motion() {
+  if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) {
+    const std::string_view value(asked);
+    return value != "0" && value != "false" && value != "no";
+  }
+  BOOL animates = TRUE;
+  if (!SystemParametersInfoW(SPI_GETCLIENTAREAANIMATION, 0, &animates, 0)) return false;
+  return !animates;
+}
+
+std::optional<bool> system_dark() {
+  DWORD light = 1, bytes = sizeof light;
+  const LSTATUS found =
+      RegGetValueW(HKEY_CURRENT_USER, L"Software\\Microsoft\\Windows\\CurrentVersion\\Themes\\Personalize",
+                   L"AppsUseLightTheme", RRF_RT_REG_DWORD, nullptr, &light, &bytes);
+  if (found != ERROR_SUCCESS) return {};
+  return light == 0;
+}
+
+std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
+
+// `display_scale` is what Windows says, which knows every monitor's.
+float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
+
+}  // namespace normscope::window

@@ -1,0 +1,130 @@
+// `InterruptGuard` and `EndsAtOnce` by events of the console: Ctrl+C and Ctrl+Break are SIGINT of other systems, and a
+// console that closes, a log-off and a shutdown are SIGHUP.
+#include "app/cli/interrupts.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <windows.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "app/cli/terminal.h"
+
+namespace normscope::cli {
+namespace {
+
+enum Answer { kDefault, kFlag, kEnd };
+
+constexpr DWORD kUnanswered = 1000;  // ms
+constexpr UINT kUtf8 = 65001;
+
+std::atomic<int> answer{kDefault};
+std::atomic<bool> interrupt_flag{false}, came_before{false};
+std::atomic<const char*> end_line{nullptr};
+std::atomic<HANDLE> timer{nullptr};
+UINT shown_before = 0;  // the console's code page, which is the shell's too
+
+void write_error(const char* text) {
+  if (write(STDERR_FILENO, text, static_cast<unsigned>(std::strlen(text))) < 0) return;
+}
+
+void CALLBACK on_unanswered(void*, BOOLEAN) {
+  if (answer != kFlag || !interrupt_flag) return;
+  write_error(
+      "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
+}
+
+[[noreturn]] void end_now() {
+  write_error("normscope: ");
+  write_error(end_line);
+  write_error("\n");
+  _exit(static_cast<int>(Exit::Interrupted));
+}
+
+void stop_timer() {
+  if (const HANDLE was = timer.exchange(nullptr)) (void)DeleteTimerQueueTimer(nullptr, was, nullptr);
+}
+
+/// `on_event` runs on a thread of its own. FALSE: the system ends the program.
+BOOL WINAPI on_event(DWORD event) {
+  const bool by_hand = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  if (answer == kDefault) return FALSE;
+  if (answer == kEnd) end_now();
+  if (by_hand && came_before.exchange(true)) return FALSE;
+  interrupt_flag = true;
+  stop_timer();
+  HANDLE made = nullptr;
+  if (CreateTimerQueueTimer(&made, nullptr, on_unanswered, nullptr, kUnanswered, 0, WT_EXECUTEONLYONCE))
+    timer = made;
+  if (!by_hand) Sleep(INFINITE);  // the program would end with this call; its own end comes first
+  return TRUE;
+}
+
+void answer_with(int how) {
+  static const bool listens = SetConsoleCtrlHandler(on_event, TRUE);
+  (void)listens;
+  answer = how;
+  came_before = false;
+  if (how == kDefault) stop_timer();
+}
+
+void give_console_back() {
+  if (shown_before != 0) SetConsoleOutputCP(shown_before);
+}
+
+/// `speak_utf8` makes the console show what the program prints, and obey the bar's two commands.
+void speak_utf8() {
+  DWORD mode = 0;
+  const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
+  if (GetConsoleMode(console, &mode)) SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+  const UINT shown = GetConsoleOutputCP();
+  if (shown == 0 || shown == kUtf8 || !SetConsoleOutputCP(kUtf8)) return;
+  shown_before = shown;
+  std::atexit(give_console_back);
+}
+
+}  // namespace
+
+void interrupt() noexcept { interrupt_flag = true; }
+
+void prepare_streams() {
+  // A program without a console may have no streams: what it prints then goes nowhere.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (_get_osfhandle(stream) < 0) {
+      std::FILE* const file = stream == STDIN_FILENO ? stdin : stream == STDOUT_FILENO ? stdout : stderr;
+      (void)!std::freopen("NUL", stream == STDIN_FILENO ? "rb" : "wb", file);
+    }
+  speak_utf8();
+}
+
+InterruptGuard::InterruptGuard() : before_(answer) {
+  if (before_ == kDefault) interrupt_flag = print_lost_reader();
+  if (before_ != kFlag) answer_with(kFlag);
+}
+InterruptGuard::~InterruptGuard() {
+  if (before_ != kFlag) answer_with(before_);
+  if (before_ != kEnd || !interrupted()) return;
+  flush();
+  end_now();
+}
+bool InterruptGuard::interrupted() { return interrupt_flag; }
+
+EndsAtOnce::EndsAtOnce(const char* line) : before_(answer), line_before_(end_line) {
+  flush();
+  end_line = line;
+  answer_with(kEnd);
+  if (before_ == kDefault || !InterruptGuard::interrupted()) return;
+  answer_with(before_);
+  end_line = line_before_;
+  throw CommandError(Exit::Interrupted, line);
+}
+EndsAtOnce::~EndsAtOnce() {
+  answer_with(before_);
+  end_line = line_before_;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,103 @@
+# The program for Windows on x86-64 (scripts/windows.sh, docs/platforms.md), built with mingw-w64. Included in place of the
+# system's packages, which are for the host. NORMSCOPE_WINDOWS_DEPS holds include/ with the headers of fmt, nlohmann-json,
+# CLI11, toml++, stb and Catch2, and src/ with the sources of Highway, md4c, utf8proc and GLFW. SentencePiece is left out,
+# and the program says so.
+include_guard()
+
+set(NORMSCOPE_WINDOWS_DEPS "" CACHE PATH "Headers and sources for the build for Windows")
+if(NOT EXISTS "${NORMSCOPE_WINDOWS_DEPS}/include/fmt")
+  message(FATAL_ERROR "normscope: NORMSCOPE_WINDOWS_DEPS='${NORMSCOPE_WINDOWS_DEPS}' holds no headers: "
+    "scripts/windows.sh prepares them")
+endif()
+
+enable_language(C RC)  # md4c, utf8proc and GLFW; icon and manifest
+
+# GCC takes the stack for aligned to 32 and 64 bytes, and Windows aligns it to 16 (GCC's bug 54412): the assembler writes
+# every move of a vector as one that may be unaligned, which on an aligned address costs the same.
+add_compile_options(-Wa,-muse-unaligned-vector-move)
+# What windows.h would define beyond need, the system that is asked for (Windows 10), files beyond 2 GB.
+add_compile_definitions(NOMINMAX WIN32_LEAN_AND_MEAN UNICODE _UNICODE _WIN32_WINNT=0x0A00 _FILE_OFFSET_BITS=64 _USE_MATH_DEFINES)
+# What POSIX has and the sources use: engine/windows/README.md.
+include_directories($<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/engine/windows/posix>)
+# The program brings everything along; a stack is as large as on Linux; files are the same wherever they were linked.
+add_link_options(-static -Wl,--stack,8388608 -Wl,--no-insert-timestamp)
+link_libraries(synchronization)  # WaitOnAddress
+
+function(normscope_windows_headers target)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} SYSTEM INTERFACE "${NORMSCOPE_WINDOWS_DEPS}/include")
+endfunction()
+
+normscope_windows_headers(fmt::fmt)
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
+normscope_windows_headers(nlohmann_json::nlohmann_json)
+normscope_windows_headers(CLI11::CLI11)
+normscope_windows_headers(tomlplusplus::tomlplusplus)
+normscope_windows_headers(Catch2::Catch2)
+set(Catch2_VERSION 2.13)
+
+add_library(normscope_stb INTERFACE)
+target_include_directories(normscope_stb SYSTEM INTERFACE "${NORMSCOPE_WINDOWS_DEPS}/include/stb")
+
+set(sources "${NORMSCOPE_WINDOWS_DEPS}/src")
+add_library(normscope_highway STATIC "${sources}/highway/hwy/targets.cc" "${sources}/highway/hwy/aligned_allocator.cc")
+target_include_directories(normscope_highway SYSTEM PUBLIC "${sources}/highway")
+target_compile_options(normscope_highway PRIVATE -w)
+add_library(hwy::hwy ALIAS normscope_highway)
+
+add_library(normscope_md4c STATIC "${sources}/md4c/src/md4c.c")
+target_include_directories(normscope_md4c SYSTEM PUBLIC "${sources}/md4c/src")
+target_compile_options(normscope_md4c PRIVATE -w)
+
+add_library(normscope_utf8proc STATIC "${sources}/utf8proc/utf8proc.c")
+target_include_directories(normscope_utf8proc SYSTEM PUBLIC "${sources}/utf8proc")
+target_compile_definitions(normscope_utf8proc PUBLIC UTF8PROC_STATIC)
+target_compile_options(normscope_utf8proc PRIVATE -w)
+
+file(GLOB glfw "${sources}/glfw/src/win32_*.c")
+foreach(file context init input monitor vulkan window wgl_context egl_context osmesa_context)
+  list(APPEND glfw "${sources}/glfw/src/${file}.c")
+endforeach()
+add_library(glfw STATIC ${glfw})
+target_include_directories(glfw SYSTEM PUBLIC "${sources}/glfw/include")
+target_compile_definitions(glfw PRIVATE _GLFW_WIN32)
+target_compile_options(glfw PRIVATE -w)
+target_link_libraries(glfw PUBLIC gdi32)
+add_library(normscope_gl INTERFACE)  # functions are asked for by name; the header is mingw-w64's
+
+# normscope_windows_sources(VARIABLE): lists the sources without what app/windows does in Windows' own way.
+function(normscope_windows_sources variable)
+  set(sources ${${variable}})
+  list(FILTER sources EXCLUDE REGEX
+    "/app/(bench/busy_processes|cli/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
+  set(${variable} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# normscope_windows_resources(TARGET): gives a program its icon, its manifest and its version.
+set(NORMSCOPE_WINDOWS_ICON "${CMAKE_BINARY_DIR}/normscope.ico")
+set(pictures "")
+foreach(size 16 24 32 48 64 128 256)
+  list(APPEND pictures "${CMAKE_SOURCE_DIR}/assets/icon/normscope-${size}.png")
+endforeach()
+find_program(NORMSCOPE_PYTHON python3 REQUIRED)
+execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
+  COMMAND_ERROR_IS_FATAL ANY)
+configure_file("${CMAKE_SOURCE_DIR}/app/windows/normscope.rc.in" "${CMAKE_BINARY_DIR}/normscope.rc" @ONLY)
+function(normscope_windows_resources target)
+  target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/normscope.rc")
+endfunction()
+
+# normscope_windows_program(): makes of the program what a folder for Windows has: see app/windows/launcher.cpp.
+function(normscope_windows_program)
+  normscope_windows_resources(normscope)
+  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp")
+  target_link_libraries(normscope_launcher PRIVATE normscope_options)
+  target_link_options(normscope_launcher PRIVATE -municode)
+  normscope_windows_resources(normscope_launcher)
+  set_target_properties(normscope_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endfunction()
+
+include(NormscopeImgui)
+if(NOT TARGET normscope_imgui)
+  message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
+endif()

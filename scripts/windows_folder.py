@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Takes the last step of `make windows`: puts the program for Windows with all that it reads into a folder and a zip.
+
+    scripts/windows_folder.py build/windows-objects build/windows --deps build/windows-deps
+
+The program becomes normscope.com and what opens it without a console normscope.exe (app/windows/launcher.cpp); both are
+stripped. The zip has the day of the version and the same order everywhere, so that the same files make the same zip.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts/release"))
+import archives
+
+FACES = {  # of Debian's fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core
+    "opentype/inter": ["Inter-Regular.otf", "Inter-SemiBold.otf"],
+    "truetype/jetbrains-mono": ["JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf"],
+    "truetype/dejavu": ["DejaVuSans.ttf", "DejaVuSansMono.ttf"],
+}
+PACKAGES = [  # whose terms are in /usr/share/doc
+    "libfmt-dev",
+    "nlohmann-json3-dev",
+    "libcli11-dev",
+    "libtomlplusplus-dev",
+    "libstb-dev",
+    "fonts-inter",
+    "fonts-jetbrains-mono",
+    "fonts-dejavu-core",
+    "gcc-mingw-w64-base",
+    "mingw-w64-common",
+]
+SOURCES = {"highway": "LICENSE", "md4c": "LICENSE.md", "utf8proc": "LICENSE.md", "glfw": "LICENSE.md"}
+READ_ME = """normscope {version} for Windows 10 and newer, 64 bits
+
+normscope.exe         a double click opens the window; files can be dropped on it
+normscope.com         the same program for a terminal: type normscope in this folder
+lessons, claims, studies, fonts   what the program reads; keep them beside it
+
+Nothing is installed. Settings are in %APPDATA%\\normscope, sessions, results and lessons' progress in
+%LOCALAPPDATA%\\normscope; both folders may be deleted. The terms of what is inside are in licenses.txt.
+"""
+
+
+def day_and_version():
+    text = (ROOT / "CMakeLists.txt").read_text()
+    return int(re.search(r"NORMSCOPE_RELEASED (\d+)", text)[1]), re.search(r"project\(normscope VERSION (\S+)", text)[1]
+
+
+def licences(deps):
+    """Joins the terms of everything that comes from others, and ends where one is missing."""
+    files = {"normscope": ROOT / "LICENSE", "Dear ImGui": ROOT / "build/deps/imgui/LICENSE.txt"}
+    files |= {name: deps / "src" / name / file for name, file in SOURCES.items()}
+    files |= {name: Path("/usr/share/doc") / name / "copyright" for name in PACKAGES}
+    lost = [str(file) for file in files.values() if not file.is_file()]
+    if lost:
+        sys.exit(f"make windows: the terms of what is inside are missing: {', '.join(lost)}")
+    return "".join(f"{'=' * 20} {name}\n\n{file.read_text(errors='replace').rstrip()}\n\n" for name, file in files.items())
+
+
+def fill(folder, objects, deps, version):
+    for name, source in {"normscope.com": "normscope.exe", "normscope.exe": "normscope_launcher.exe"}.items():
+        subprocess.run(["x86_64-w64-mingw32-strip", "-o", folder / name, objects / source], check=True)
+    for name in ["lessons", "claims", "studies"]:
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "fonts").mkdir()
+    for place, faces in FACES.items():
+        for face in faces:
+            source = Path("/usr/share/fonts") / place / face
+            if not source.is_file():
+                sys.exit(f"make windows: no {source} (Debian: fonts-inter fonts-jetbrains-mono fonts-dejavu-core)")
+            shutil.copy(source, folder / "fonts" / face)
+    for name, text in {"licenses.txt": licences(deps), "README.txt": READ_ME.format(version=version)}.items():
+        (folder / name).write_text(text, newline="\r\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("objects", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--deps", type=Path, required=True)
+    options = parser.parse_args()
+    epoch, version = day_and_version()
+    shutil.rmtree(options.out, ignore_errors=True)
+    folder = options.out / f"normscope-{version}-windows"
+    folder.mkdir(parents=True)
+    fill(folder, options.objects, options.deps, version)
+    archive = folder.with_name(f"{folder.name}.zip")
+    archives.folder(folder, folder.name, archive, epoch)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{folder}: {size / 1e6:.1f} MB, {archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
