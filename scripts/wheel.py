@@ -14,6 +14,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts/release"))
+import release  # noqa: E402
+
 PRESET = os.environ.get("NORMSCOPE_PRESET") or "release"
 BUILD = ROOT / "build" / PRESET
 # What was built for another processor runs in an emulator, and its libraries are in a sysroot.
@@ -147,7 +150,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist/arm64" if SYSROOT else "dist"))
     out = parser.parse_args().out
-    day = found(r"^set\(NORMSCOPE_RELEASED (\d+)\)", (ROOT / "CMakeLists.txt").read_text())
+    day = str(release.day_of_version())
     os.environ.setdefault("SOURCE_DATE_EPOCH", day)
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("normscope*.whl"):

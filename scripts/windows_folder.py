@@ -8,7 +8,6 @@ stripped. The zip has the day of the version and the same order everywhere, so t
 """
 
 import argparse
-import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts/release"))
 import archives
+import release
 
 FACES = {  # of Debian's fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core
     "opentype/inter": ["Inter-Regular.otf", "Inter-SemiBold.otf"],
@@ -45,11 +45,6 @@ lessons, claims, studies, fonts   what the program reads; keep them beside it
 Nothing is installed. Settings are in %APPDATA%\\normscope, sessions, results and lessons' progress in
 %LOCALAPPDATA%\\normscope; both folders may be deleted. The terms of what is inside are in licenses.txt.
 """
-
-
-def day_and_version():
-    text = (ROOT / "CMakeLists.txt").read_text()
-    return int(re.search(r"NORMSCOPE_RELEASED (\d+)", text)[1]), re.search(r"project\(normscope VERSION (\S+)", text)[1]
 
 
 def licences(deps):
@@ -85,13 +80,13 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--deps", type=Path, required=True)
     options = parser.parse_args()
-    epoch, version = day_and_version()
+    version = release.version_of_sources()
     shutil.rmtree(options.out, ignore_errors=True)
     folder = options.out / f"normscope-{version}-windows"
     folder.mkdir(parents=True)
     fill(folder, options.objects, options.deps, version)
     archive = folder.with_name(f"{folder.name}.zip")
-    archives.folder(folder, folder.name, archive, epoch)
+    archives.folder(folder, folder.name, archive, release.day_of_version())
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(f"{folder}: {size / 1e6:.1f} MB, {archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
 

@@ -93,6 +93,17 @@ def parts(version, maintainer, epoch, out):
         make("wheel", epoch=epoch)
         copy_all("dist", "normscope*.whl", out)
 
+    def windows():
+        make("windows", epoch=epoch)
+        copy_all("build/windows", "*.zip", out)
+
+    def arm64():
+        make("package", epoch=epoch, MAINTAINER=maintainer, PRESET="arm64")
+        copy_all("build/package-arm64", "*.deb", out)
+        copy_all("build/package-arm64", "*.tar.gz", out)
+        make("wheel", epoch=epoch, PRESET="arm64")
+        copy_all("dist/arm64", "normscope*.whl", out)
+
     def web():
         make("web", epoch=epoch)
         archives.folder(ROOT / "build/web", f"{name}-web", out / f"{name}-web.zip", epoch)
@@ -101,7 +112,8 @@ def parts(version, maintainer, epoch, out):
         make("site", epoch=epoch)
         archives.folder(ROOT / "build/site", f"{name}-site", out / f"{name}-site.zip", epoch)
 
-    return {"source": source, "packages": packages, "wheels": wheels, "web": web, "site": site}
+    steps = [source, packages, wheels, arm64, windows, web, site]
+    return {step.__name__: step for step in steps}
 
 
 def sums(folder):

@@ -95,7 +95,7 @@ def component(name, version, licence):
 def components_of(path, root):
     """The entries of what a file holds; the web program's are those of the toolchain that compiled it."""
     systems = [Path("/"), root / "build/web-toolchain"]
-    if path.suffix == ".zip":
+    if path.name.endswith("-web.zip"):
         systems.reverse()
     return [component(name, *debian(name, systems)) for name in components(path)]
 

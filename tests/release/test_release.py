@@ -129,6 +129,16 @@ class Inside(Folder):
         })
         self.assertEqual(document["creationInfo"]["created"], "2026-11-22T00:00:00Z")
 
+    def test_what_the_web_toolchain_compiled_has_its_versions_and_nothing_else(self):
+        self.listed()
+        with zipfile.ZipFile(self.folder / "out/normscope-1-windows.zip", "w") as windows:
+            windows.writestr("normscope-1-windows/licenses.txt", f"{'=' * 20} libfmt-dev\n\nMIT\n")
+        with mock.patch.object(spdx, "debian", lambda name, systems: (str(systems[0]), "MIT")):
+            document = spdx.document(self.folder / "out", "1", 1795305600, ROOT)
+        asked = {entry["name"]: entry["versionInfo"] for entry in document["packages"]}
+        self.assertEqual(asked["libfmt-dev"], "/")
+        self.assertEqual(asked["Dear ImGui"], str(ROOT / "build/web-toolchain"))
+
     def test_what_is_installed_has_its_version(self):
         if not shutil.which("dpkg-query"):
             self.skipTest("dpkg-query is missing")
