@@ -25,6 +25,7 @@ GROUPS = {
         ("docs/studies/logits.md", "docs/studies/logits.html"),
         ("docs/studies/sharpness.md", "docs/studies/sharpness.html"),
         ("docs/studies/depth-transfer.md", "docs/studies/depth-transfer.html"),
+        ("docs/studies/placements-transfer.md", "docs/studies/placements-transfer.html"),
         ("docs/performance.md", "docs/performance.html"),
         ("docs/performance/zen5.md", "docs/performance/zen5.html"),
         ("docs/performance/zen4.md", "docs/performance/zen4.html"),
