@@ -24,6 +24,7 @@ FOLDER = next(iter(sorted((ROOT / "build/windows").glob("normscope-*-windows")))
 CHECKSUM = ["bench", "--first-steps", "--json"]  # of the default comparison: checksum, losses, tokens a second
 SIZE = (1600, 1000)  # of the display; Wine puts the window a title's height below its top
 DRAGGED = ((76, 432), (128, 481))  # from the norm on the stream of layer 2 to the slot before its feed-forward
+RESTORE = (996, 44)  # "Restore it"
 PICTURES = ROOT / "out/windows"
 RUNS = """[model]
 layers = 2
@@ -187,6 +188,13 @@ class Window:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
 
+    def kill(self):
+        """As the system ends what hangs: the program, then what opened it, which would say so in a box."""
+        for name in ("normscope.com", "normscope.exe"):
+            wine("taskkill", "/f", "/im", name, check=False)
+        self.process.kill()
+        self.process.wait()
+
     def step(self):
         lines = self.frames.read_text().splitlines() if self.frames.is_file() else []
         return int(float(lines[-2].split(",")[2])) if len(lines) > 3 else -1  # the last line may be cut
@@ -204,7 +212,7 @@ class WindowTest(WindowsTest):
                 self.skipTest(f"{tool} is not installed")
 
     def test_window(self):
-        """The window opens and trains; a norm is dragged, and the autosave has the run that it starts"""
+        """The window opens and trains, a norm is dragged; killed, it offers the session, and restored has the dragged run"""
         for place in ("Local", "Roaming"):
             shutil.rmtree(appdata(place, "normscope"), ignore_errors=True)
         wine("wineboot", "-k", check=False)  # a desktop that was begun without a display would stay without one
@@ -217,7 +225,16 @@ class WindowTest(WindowsTest):
             until(lambda: any(any(path.glob("D-*.safetensors")) for path in sessions()), 120, "a fork in the autosave")
             display.picture(PICTURES / "dragged.png")
             self.say(f"dragged, at step {window.step()}; pictures in {PICTURES}")
-            window.process.kill()
+            window.kill()
+            before = sessions()
+            window = Window(display)
+            until(lambda: window.step() >= 5, 120, "the next start")
+            display.do("mousemove", *RESTORE)
+            display.do("click", 1)
+            restored = lambda path: path not in before and any(path.glob("D-*.safetensors"))
+            until(lambda: any(map(restored, sessions())), 120, "the dragged run after the restoration")
+            display.picture(PICTURES / "restored.png")
+            window.kill()
 
 
 def main():
