@@ -11,13 +11,15 @@ packages=(libc6-dev libglfw3-dev libgl-dev libhwy-dev libfmt-dev libcli11-dev nl
 # The cross compiler's C++ library is of this system's release, and so must the others be.
 system="$(. /etc/os-release && echo "$ID ${VERSION_CODENAME:-}")"
 case "$system" in
-  debian\ ?*) sources="${NORMSCOPE_MIRROR:-http://deb.debian.org/debian} ${system#* } main" ;;
-  ubuntu\ ?*) sources="${NORMSCOPE_MIRROR:-http://ports.ubuntu.com/ubuntu-ports} ${system#* } main universe" ;;
+  debian\ ?*) components=main ;;
+  ubuntu\ ?*) components="main universe" ;; # NORMSCOPE_MIRROR names one of Ubuntu's ports
   *)
     echo "arm64_sysroot.sh: arm64 packages are known for releases of Debian and Ubuntu, and this is $system" >&2
     exit 3
     ;;
 esac
+mirror="$(scripts/debian_mirror.sh)"
+sources="$mirror ${system#* } $components"
 stamp="$sources $(sha256sum <scripts/arm64_sysroot.sh)"
 if [[ "$(cat "$sysroot/normscope-stamp" 2>/dev/null)" == "$stamp" ]]; then exit 0; fi
 

@@ -21,7 +21,7 @@ for name in fmt nlohmann CLI toml++ stb catch2; do
   fi
 done
 
-mirrors=(http://deb.debian.org/debian https://snapshot.debian.org/archive/debian/20251101T000000Z)
+mirror="$("$(dirname "${BASH_SOURCE[0]}")/debian_mirror.sh")"
 fetch() {  # fetch URL FILE
   if [[ -x /usr/lib/apt/apt-helper ]]; then
     /usr/lib/apt/apt-helper -o Acquire::Retries=2 download-file "$1" "$2" >/dev/null 2>&1
@@ -30,12 +30,9 @@ fetch() {  # fetch URL FILE
   fi
 }
 while read -r name file sum; do
-  for mirror in "${mirrors[@]}"; do
-    if fetch "$mirror/pool/main/${file:0:1}/${file%%_*}/$file" "$dir/$file" && echo "$sum  $dir/$file" | sha256sum --status -c; then break; fi
-    rm -f "$dir/$file"
-  done
-  if [[ ! -f "$dir/$file" ]]; then
-    echo "make windows: $file could not be fetched from ${mirrors[*]}, or is not the file that it was" >&2
+  if ! fetch "$mirror/pool/main/${file:0:1}/${file%%_*}/$file" "$dir/$file" ||
+    ! echo "$sum  $dir/$file" | sha256sum --status -c; then
+    echo "make windows: $file could not be fetched from $mirror, or is not the file that it was" >&2
     exit 1
   fi
   mkdir "$dir/src/$name"
