@@ -8,6 +8,7 @@ stripped. The zip has the day of the version and the same order everywhere, so t
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -59,8 +60,9 @@ def licences(deps):
 
 
 def fill(folder, objects, deps, version):
+    day = os.environ | {"SOURCE_DATE_EPOCH": str(release.day_of_version())}  # else strip writes the present time
     for name, source in {"normscope.com": "normscope.exe", "normscope.exe": "normscope_launcher.exe"}.items():
-        subprocess.run(["x86_64-w64-mingw32-strip", "-o", folder / name, objects / source], check=True)
+        subprocess.run(["x86_64-w64-mingw32-strip", "-o", folder / name, objects / source], check=True, env=day)
     for name in ["lessons", "claims", "studies"]:
         shutil.copytree(ROOT / name, folder / name)
     (folder / "fonts").mkdir()
