@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 NAMESPACE = "https://normscope.example.org/spdx"
 LICENSES = re.compile(r"(?:^|/)licen[sc]es/([^/]+?)(?:\.txt)?$")  # of a package or folder: a file for each component
-HEADING = re.compile(r"^={20} (\S.*)$", re.MULTILINE)  # of the web program's licenses.txt
+HEADING = re.compile(r"^={20} (\S.*)$", re.MULTILINE)  # of the licenses.txt of the web program and that for Windows
 
 
 class Unknown(Exception):
@@ -45,7 +45,8 @@ def components(path):
     web = [name for name in names if PurePosixPath(name).name == "licenses.txt" and name.count("/") == 1]
     if path.suffix == ".zip" and web:
         with zipfile.ZipFile(path) as archive:
-            inside |= set(HEADING.findall(archive.read(web[0]).decode("utf-8", "replace")))
+            text = archive.read(web[0]).decode("utf-8", "replace").replace("\r\n", "\n")  # Windows' has both
+            inside |= set(HEADING.findall(text))
     return sorted(inside - {"normscope", "LICENSE"})  # our own terms
 
 

@@ -132,7 +132,7 @@ class Inside(Folder):
     def test_what_the_web_toolchain_compiled_has_its_versions_and_nothing_else(self):
         self.listed()
         with zipfile.ZipFile(self.folder / "out/normscope-1-windows.zip", "w") as windows:
-            windows.writestr("normscope-1-windows/licenses.txt", f"{'=' * 20} libfmt-dev\n\nMIT\n")
+            windows.writestr("normscope-1-windows/licenses.txt", f"{'=' * 20} libfmt-dev\r\n\r\nMIT\r\n")
         with mock.patch.object(spdx, "debian", lambda name, systems: (str(systems[0]), "MIT")):
             document = spdx.document(self.folder / "out", "1", 1795305600, ROOT)
         asked = {entry["name"]: entry["versionInfo"] for entry in document["packages"]}
