@@ -17,13 +17,7 @@ command -v wine >/dev/null || missing+=(wine wine64)
 command -v Xvfb >/dev/null || missing+=(xvfb)
 command -v xdotool >/dev/null || missing+=(xdotool)
 command -v import >/dev/null || missing+=(imagemagick)
-if [[ ${#missing[@]} -gt 0 && "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null; then
-  echo "normscope: installing ${missing[*]}"
-  install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
-  for package in "${missing[@]}"; do # a package that this system lacks does not keep the others out
-    "${install[@]}" "$package" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" "$package" >/dev/null; } || true
-  done
-fi
+for package in "${missing[@]}"; do scripts/setup.sh "$package" || true; done # one that is lacking keeps no other out
 command -v wine >/dev/null || skip "Wine is not installed, and could not be"
 built=0
 scripts/windows.sh || built=$?

@@ -8,11 +8,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 deps=build/windows-deps objects=build/windows-objects
 missing() { ! command -v x86_64-w64-mingw32-g++-posix >/dev/null || ! command -v x86_64-w64-mingw32-windres >/dev/null; }
-if missing && [[ "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null; then
-  echo "normscope: installing g++-mingw-w64-x86-64-posix"
-  install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends g++-mingw-w64-x86-64-posix)
-  "${install[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" >/dev/null; } || true
-fi
+if missing; then scripts/setup.sh g++-mingw-w64-x86-64-posix >&2 || true; fi
 if missing; then
   echo "make windows: needs mingw-w64 with POSIX threads (Debian: g++-mingw-w64-x86-64-posix)" >&2
   exit 3

@@ -1,4 +1,4 @@
-// `InterruptGuard` and `EndsAtOnce` by signals of POSIX; app/windows/interrupts.cpp has them by Windows' own way.
+// Interruptions by signals of POSIX; app/windows/interrupts.cpp has them by Windows' own way.
 #include "app/cli/interrupts.h"
 
 #include <fcntl.h>
@@ -14,10 +14,8 @@
 namespace normscope::cli {
 namespace {
 
-enum Answer { kDefault, kFlag, kEnd };
-
-volatile std::sig_atomic_t interrupt_flag = 0, answer = kDefault;
-const char* volatile end_line = nullptr;  // printed when the program ends at once
+volatile std::sig_atomic_t interrupt_flag = 0, in_force = kDefault;
+const char* volatile line_of_end = nullptr;  // printed when the program ends at once
 
 void write_error(const char* text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to read it
@@ -36,12 +34,7 @@ void on_unanswered(int) {
   errno = before;
 }
 
-void on_end(int) {
-  write_error("normscope: ");
-  write_error(end_line);
-  write_error("\n");
-  _exit(static_cast<int>(Exit::Interrupted));
-}
+void on_end(int) { end_now(); }
 
 struct sigaction handled(void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -60,8 +53,12 @@ void install(void (*handler)(int), int flags) {
     sigaction(SIGHUP, &hangup, nullptr);
 }
 
+}  // namespace
+
+int answer() noexcept { return in_force; }
+
 void answer_with(int how) {
-  answer = how;
+  in_force = how;
   if (how == kDefault) {
     install(SIG_DFL, 0);
     alarm(0);
@@ -74,9 +71,17 @@ void answer_with(int how) {
   if (how == kEnd) install(on_end, static_cast<int>(SA_RESETHAND));
 }
 
-}  // namespace
+void interrupt(bool came) noexcept { interrupt_flag = came; }
+bool was_interrupted() noexcept { return interrupt_flag != 0; }
 
-void interrupt() noexcept { interrupt_flag = 1; }
+const char* end_line() noexcept { return line_of_end; }
+void set_end_line(const char* line) noexcept { line_of_end = line; }
+void end_now() {
+  write_error("normscope: ");
+  write_error(line_of_end);
+  write_error("\n");
+  _exit(static_cast<int>(Exit::Interrupted));
+}
 
 void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -88,32 +93,6 @@ void prepare_streams() {
 #ifdef SIGXFSZ
   sigaction(SIGXFSZ, &nothing, nullptr);  // a write then fails as on a full disk
 #endif
-}
-
-InterruptGuard::InterruptGuard() : before_(answer) {
-  if (before_ == kDefault) interrupt_flag = print_lost_reader();
-  if (before_ != kFlag) answer_with(kFlag);
-}
-InterruptGuard::~InterruptGuard() {
-  if (before_ != kFlag) answer_with(before_);
-  if (before_ != kEnd || !interrupted()) return;
-  flush();
-  on_end(0);
-}
-bool InterruptGuard::interrupted() { return interrupt_flag != 0; }
-
-EndsAtOnce::EndsAtOnce(const char* line) : before_(answer), line_before_(end_line) {
-  flush();
-  end_line = line;
-  answer_with(kEnd);
-  if (before_ == kDefault || !InterruptGuard::interrupted()) return;
-  answer_with(before_);
-  end_line = line_before_;
-  throw CommandError(Exit::Interrupted, line);
-}
-EndsAtOnce::~EndsAtOnce() {
-  answer_with(before_);
-  end_line = line_before_;
 }
 
 }  // namespace normscope::cli

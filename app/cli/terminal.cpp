@@ -28,7 +28,31 @@ constexpr auto kRedraw = std::chrono::milliseconds(100);
 
 }  // namespace
 
-bool print_lost_reader() noexcept { return print_errno == EPIPE; }
+InterruptGuard::InterruptGuard() : before_(answer()) {
+  if (before_ == kDefault) interrupt(print_errno == EPIPE);
+  if (before_ != kFlag) answer_with(kFlag);
+}
+InterruptGuard::~InterruptGuard() {
+  if (before_ != kFlag) answer_with(before_);
+  if (before_ != kEnd || !interrupted()) return;
+  flush();
+  end_now();
+}
+bool InterruptGuard::interrupted() { return was_interrupted(); }
+
+EndsAtOnce::EndsAtOnce(const char* line) : before_(answer()), line_before_(end_line()) {
+  flush();
+  set_end_line(line);
+  answer_with(kEnd);
+  if (before_ == kDefault || !InterruptGuard::interrupted()) return;
+  answer_with(before_);
+  set_end_line(line_before_);
+  throw CommandError(Exit::Interrupted, line);
+}
+EndsAtOnce::~EndsAtOnce() {
+  answer_with(before_);
+  set_end_line(line_before_);
+}
 
 namespace {
 

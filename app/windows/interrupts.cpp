@@ -1,4 +1,4 @@
-// `InterruptGuard` and `EndsAtOnce` by events of the console: Ctrl+C and Ctrl+Break are SIGINT of other systems, and a
+// Interruptions by events of the console: Ctrl+C and Ctrl+Break are SIGINT of other systems, and a
 // console that closes, a log-off and a shutdown are SIGHUP.
 #include "app/cli/interrupts.h"
 
@@ -17,14 +17,12 @@
 namespace normscope::cli {
 namespace {
 
-enum Answer { kDefault, kFlag, kEnd };
-
 constexpr DWORD kUnanswered = 1000;  // ms
 constexpr UINT kUtf8 = 65001;
 
-std::atomic<int> answer{kDefault};
+std::atomic<int> in_force{kDefault};
 std::atomic<bool> interrupt_flag{false}, came_before{false};
-std::atomic<const char*> end_line{nullptr};
+std::atomic<const char*> line_of_end{nullptr};
 std::atomic<HANDLE> timer{nullptr};
 UINT shown_before = 0;  // the console's code page, which is the shell's too
 
@@ -33,16 +31,9 @@ void write_error(const char* text) {
 }
 
 void CALLBACK on_unanswered(void*, BOOLEAN) {
-  if (answer != kFlag || !interrupt_flag) return;
+  if (in_force != kFlag || !interrupt_flag) return;
   write_error(
       "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
-}
-
-[[noreturn]] void end_now() {
-  write_error("normscope: ");
-  write_error(end_line);
-  write_error("\n");
-  _exit(static_cast<int>(Exit::Interrupted));
 }
 
 void stop_timer() {
@@ -52,8 +43,8 @@ void stop_timer() {
 /// `on_event` runs on a thread of its own. FALSE: the system ends the program.
 BOOL WINAPI on_event(DWORD event) {
   const bool by_hand = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
-  if (answer == kDefault) return FALSE;
-  if (answer == kEnd) end_now();
+  if (in_force == kDefault) return FALSE;
+  if (in_force == kEnd) end_now();
   if (by_hand && came_before.exchange(true)) return FALSE;
   interrupt_flag = true;
   stop_timer();
@@ -62,14 +53,6 @@ BOOL WINAPI on_event(DWORD event) {
     timer = made;
   if (!by_hand) Sleep(INFINITE);  // the program would end with this call; its own end comes first
   return TRUE;
-}
-
-void answer_with(int how) {
-  static const bool listens = SetConsoleCtrlHandler(on_event, TRUE);
-  (void)listens;
-  answer = how;
-  came_before = false;
-  if (how == kDefault) stop_timer();
 }
 
 void give_console_back() {
@@ -89,7 +72,27 @@ void speak_utf8() {
 
 }  // namespace
 
-void interrupt() noexcept { interrupt_flag = true; }
+int answer() noexcept { return in_force; }
+
+void answer_with(int how) {
+  static const bool listens = SetConsoleCtrlHandler(on_event, TRUE);
+  (void)listens;
+  in_force = how;
+  came_before = false;
+  if (how == kDefault) stop_timer();
+}
+
+void interrupt(bool came) noexcept { interrupt_flag = came; }
+bool was_interrupted() noexcept { return interrupt_flag; }
+
+const char* end_line() noexcept { return line_of_end; }
+void set_end_line(const char* line) noexcept { line_of_end = line; }
+void end_now() {
+  write_error("normscope: ");
+  write_error(line_of_end);
+  write_error("\n");
+  _exit(static_cast<int>(Exit::Interrupted));
+}
 
 void prepare_streams() {
   // A program without a console may have no streams: what it prints then goes nowhere.
@@ -99,32 +102,6 @@ void prepare_streams() {
       (void)!std::freopen("NUL", stream == STDIN_FILENO ? "rb" : "wb", file);
     }
   speak_utf8();
-}
-
-InterruptGuard::InterruptGuard() : before_(answer) {
-  if (before_ == kDefault) interrupt_flag = print_lost_reader();
-  if (before_ != kFlag) answer_with(kFlag);
-}
-InterruptGuard::~InterruptGuard() {
-  if (before_ != kFlag) answer_with(before_);
-  if (before_ != kEnd || !interrupted()) return;
-  flush();
-  end_now();
-}
-bool InterruptGuard::interrupted() { return interrupt_flag; }
-
-EndsAtOnce::EndsAtOnce(const char* line) : before_(answer), line_before_(end_line) {
-  flush();
-  end_line = line;
-  answer_with(kEnd);
-  if (before_ == kDefault || !InterruptGuard::interrupted()) return;
-  answer_with(before_);
-  end_line = line_before_;
-  throw CommandError(Exit::Interrupted, line);
-}
-EndsAtOnce::~EndsAtOnce() {
-  answer_with(before_);
-  end_line = line_before_;
 }
 
 }  // namespace normscope::cli
