@@ -18,6 +18,7 @@ const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Loading {
   #report;
+  #asked = new Map(); // name → the answer, as a promise
   #sizes = {};
   #received = 0;
   memory = null; // what the module was linked with: {initial_mb, maximum_mb}
@@ -27,15 +28,17 @@ export class Loading {
     this.#report = report;
   }
 
+  /** Asks for everything at once: on a slow line each file that waited for another would cost a round trip. */
   async begin() {
+    for (const name of COUNTED) this.#asked.set(name, this.#ask(name));
     const table = await (await this.#ask("sizes.json")).json();
     this.#sizes = table.files;
     this.memory = table.memory;
   }
 
-  /** Of a file that the build may have left out: null then. */
+  /** The whole file: COUNTED holds its name, as of the module below. */
   async bytes(name) {
-    return name in this.#sizes ? (await this.#counted(name, "application/octet-stream")).arrayBuffer() : null;
+    return (await this.#counted(name, "application/octet-stream")).arrayBuffer();
   }
 
   /** Compiled while it comes in, whatever type the server gives it. */
@@ -51,7 +54,7 @@ export class Loading {
 
   // The bytes as they leave the decoder, so that the table's sizes hold whether or not the server compresses.
   async #counted(name, type) {
-    const response = await this.#ask(name);
+    const response = await this.#asked.get(name);
     const count = (chunk, controller) => {
       this.#received += chunk.byteLength;
       this.#tell();
