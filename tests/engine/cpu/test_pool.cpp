@@ -17,6 +17,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/pool.h"
+#include "skip.h"
 
 namespace {
 std::atomic<int> yields{0};
@@ -57,6 +58,22 @@ struct EightChunks {
     inputs.step = 8;
   }
 };
+
+#ifdef __linux__
+/// `OneCore` ties the calling thread to the core that it is on, for as long as it lives.
+struct OneCore {
+  cpu_set_t before, one;
+  OneCore() {
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  }
+  ~OneCore() { CHECK(sched_setaffinity(0, sizeof before, &before) == 0); }
+};
+
+std::atomic<pid_t> worker_id{0};
+#endif
 
 double cpu_seconds() {
 #ifdef _WIN32  // whose clock() is the time of day
@@ -103,13 +120,34 @@ TEST_CASE("pool: every chunk of very many short stages runs exactly once", "[poo
 
 #ifdef __linux__
 TEST_CASE("pool: so it does where all threads are on one core, and each is in the others' way", "[pool]") {
-  cpu_set_t before, one;
-  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const OneCore pinned;
   for (int threads : {2, 4}) check_short_stages(threads, 5000);
-  CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+
+// The system often wakes a worker on the caller's core and leaves it there; here the worker ties itself to it.
+TEST_CASE("pool: a worker on the caller's core leaves it for another", "[pool]") {
+  cpu::Pool pool(2);
+  const OneCore pinned;
+  if (CPU_COUNT(&pinned.before) < 2) SKIP_CASE("this process has one core");
+  worker_id = 0;
+  static const OneCore* core;
+  core = &pinned;
+  const auto tie_worker = [](const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
+    const auto id = static_cast<pid_t>(syscall(SYS_gettid));
+    if (id == getpid() || worker_id != 0) return std::this_thread::sleep_for(std::chrono::microseconds(100));
+    sched_setaffinity(0, sizeof core->one, &core->one);
+    worker_id = id;
+  };
+  EightChunks eight;
+  const auto stages_until = [&](auto&& reached) {
+    for (int s = 0; s < 20'000 && !reached(); ++s) pool.run({tie_worker, 8}, eight.call, eight.inputs);
+    return reached();
+  };
+  REQUIRE(stages_until([] { return worker_id != 0; }));
+  CHECK(stages_until([] {
+    cpu_set_t now;
+    return sched_getaffinity(worker_id, sizeof now, &now) == 0 && CPU_COUNT(&now) > 1;
+  }));
 }
 #endif
 
