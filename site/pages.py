@@ -111,6 +111,8 @@ class Layout:
         out = ""
         for group, pages in self.groups.items():
             items = "\n".join(f"<li>{self.link(page, target, name)}</li>" for _, target, name in pages)
+            if words.language != words.ENGLISH and group != words.say("site.group.course"):
+                group = words.say("site.in_english", group=group)
             out += f"<section><h2>{group}</h2>\n<ul>\n{items}\n</ul></section>\n"
         return out
 

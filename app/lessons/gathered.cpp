@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/course/exercises/say.h"
-#include "app/lessons/player.h"
+#include "app/lessons/verdict.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 
@@ -20,16 +20,18 @@ bool was_right(const std::string& score) {
          });
 }
 
-void count(GatheredLesson& sheet, const course::Lesson& lesson, const LessonProgress& p) {
+void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p) {
+  say_anew(lesson, p);
   sheet.done += p.done;
   sheet.skipped += p.skipped && !p.committed;
   for (const std::string& word : p.words) sheet.sentences += !word.empty();
   sheet.sentences_right += static_cast<int>(course::said_right(lesson.says, p.words));
-  const bool second = !p.first_said.empty();
+  const bool second = !p.first.said.empty();
   if (!p.committed && !second) return;
   ++sheet.predicted;
-  sheet.right += was_right(second ? p.first_score : p.score);
-  const std::string& said = second ? p.first_said : p.said;
+  const Told& told = second ? p.first : p;
+  sheet.right += was_right(told.score);
+  const std::string& said = told.said;
   const auto known =
       std::find_if(sheet.said.begin(), sheet.said.end(), [&](const auto& one) { return one.first == said; });
   if (known == sheet.said.end())

@@ -13,6 +13,7 @@
 #include "app/course/tapes/tape_tables.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/opening_picture.h"
+#include "app/lessons/verdict.h"
 #include "app/ui/widgets.h"
 #include "app/zoo/own.h"
 #include "engine/core/boundary.h"
@@ -27,6 +28,8 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
       opening_(std::make_unique<OpeningPicture>()),
       folder_(Kept::folder_beside(progress_path)),
       zoo_path_(zoo::own_path(progress_path)) {
+  for (const Lesson& lesson : course_.lessons)
+    if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
   // The course goes on where it was left: at the first lesson that is not done. Lesson 0 is for who has done none.
   const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
   const bool begun = std::any_of(course_.lessons.begin(), course_.lessons.end(), done);
@@ -210,10 +213,8 @@ void Player::go(StepKind step, Aside aside) {
 bool Player::all_said() const {
   const auto it = progress_.find(lesson()->id);
   const std::vector<std::string> said = it ? it->words : std::vector<std::string>{};
-  for (size_t i = 0; i < lesson()->says.size(); ++i) {
-    const Say& say = lesson()->says[i];
-    if (i >= said.size() || (said[i] != say.word && why_not(say, said[i]).empty())) return false;
-  }
+  for (size_t i = 0; i < lesson()->says.size(); ++i)
+    if (i >= said.size() || shown_word(lesson()->says[i], said[i]).empty()) return false;
   return true;
 }
 
@@ -256,12 +257,10 @@ void Player::predict_again() {
 void Player::commit(bool skip) {
   const Lesson& l = *lesson();
   LessonProgress& p = progress_.of(l.id);
-  if (p.first_said.empty() && (p.committed || p.skipped)) {
-    p.first_said = p.said;
-    p.first_score = p.score;
-  }
+  if (p.first.said.empty() && (p.committed || p.skipped)) p.first = p;
   p.score.clear();
   p.measured.clear();
+  p.found.clear();
   said_of_ = changes();
   again_ = false;
   if (skip) {
@@ -273,7 +272,7 @@ void Player::commit(bool skip) {
     p.skipped = false;
     p.drawn = l.prediction.kind == Prediction::Kind::Draw ? sketch_ : std::vector<double>{};
     p.order = l.prediction.kind == Prediction::Kind::Order ? order_ : std::vector<std::string>{};
-    p.value = value_;
+    p.value = l.prediction.kind == Prediction::Kind::Draw ? sketch_.back() : value_;
   }
   go(std::exchange(next_, StepKind::Run));
   measure();
@@ -282,6 +281,20 @@ void Player::commit(bool skip) {
 void Player::measure() {
   measured_ = false;
   measurer_->start(*lesson(), changes());
+}
+
+/// `as_predicted` says whether the measurement has the setting that the prediction was made for.
+bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
+
+/// `judged` puts both side by side: what was said, what was measured, and how far apart they are.
+LessonProgress Player::judged(LessonProgress p) {
+  p.found = found_of(*lesson(), measurer_->state()->curves);
+  p.own_setting = !measurer_->state()->changes.empty();
+  p.language = lesson()->words->name();
+  p.measured.clear();
+  p.score.clear();
+  faults_ = put_in_words(*lesson(), reference_ ? &*reference_ : nullptr, p);
+  return p;
 }
 
 /// `finish_measuring` runs once, when the measurement of this lesson has ended.

@@ -47,9 +47,6 @@ struct SliderRange {
   double at(double share) const;
 };
 
-/// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
-bool is_right(const std::string& score, const course::Words& words = words::language("en"));
-
 /// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or, of the whole
 /// course, what it found and all predictions.
 enum class Aside : uint8_t { None, Challenge, Say, Why, Review };
@@ -136,15 +133,8 @@ class Player {
   course::FigureData figure_data() const;
   FlowContext flow_context(ui::Ui& ui) const;
   double knob_value(const course::Knob& knob) const;
-  // player_judge.cpp
   LessonProgress judged(LessonProgress p);
   bool as_predicted() const;
-  std::string ratio_words(double said, double measured, const std::string& more,
-                          const std::string& less) const;
-  void judge_value(const course::CurveSet& curves, LessonProgress& p);
-  void judge_drawing(const course::CurveSet& curves, LessonProgress& p);
-  void judge_order(const course::CurveSet& curves, LessonProgress& p);
-  const course::Spread* reference_of(const std::string& measure) const;
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict

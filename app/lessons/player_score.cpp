@@ -61,10 +61,10 @@ Player::Score Player::scored(const LessonProgress& progress) const {
   if (measured_ && !progress.skipped && !other)
     if (const std::string thought = course::thought_behind(*lesson(), faults_); !thought.empty())
       score.thought = word("course.score.thought", {{"thought", thought}});
-  if (!progress.first_said.empty())
-    score.first = word("course.score.first", {{"said", progress.first_said},
-                                              {"comma", progress.first_score.empty() ? "" : ", "},
-                                              {"score", progress.first_score}});
+  if (const Told& first = progress.first; !first.said.empty())
+    score.first =
+        word("course.score.first",
+             {{"said", first.said}, {"comma", first.score.empty() ? "" : ", "}, {"score", first.score}});
   return score;
 }
 

@@ -1,5 +1,6 @@
 #include "app/lessons/progress.h"
 
+#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -35,18 +36,24 @@ template <class Io>
 void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   constexpr codec::Text kText{kLongest};
   constexpr codec::AnyNumber kNumber{.null = 0};
+  const auto told = [&](auto& one, const std::array<const char*, 8>& keys) {
+    io.optional(keys[0], one.skipped);
+    io.optional(keys[1], one.order, codec::List{0, kMostCards, kText});
+    io.optional(keys[2], one.value, kNumber);
+    io.optional(keys[3], one.found, codec::List{0, kMostCards, codec::AnyNumber{}});
+    io.optional(keys[4], one.own_setting);
+    io.optional(keys[5], one.said, kText);
+    io.optional(keys[6], one.measured, kText);
+    io.optional(keys[7], one.score, kText);
+  };
   io.optional("step", p.step, codec::Whole{0, 3});
   io.optional("committed", p.committed);
-  io.optional("skipped", p.skipped);
   io.optional("done", p.done);
   io.optional("drawn", p.drawn, codec::List{0, kMostPoints, kNumber});
-  io.optional("order", p.order, codec::List{0, kMostCards, kText});
-  io.optional("value", p.value, kNumber);
-  io.optional("said", p.said, kText);
-  io.optional("measured", p.measured, kText);
-  io.optional("score", p.score, kText);
-  io.optional("first_said", p.first_said, kText);
-  io.optional("first_score", p.first_score, kText);
+  told(p, {"skipped", "order", "value", "found", "own_setting", "said", "measured", "score"});
+  told(p.first, {"first_skipped", "first_order", "first_value", "first_found", "first_own_setting",
+                 "first_said", "first_measured", "first_score"});
+  io.optional("language", p.language, kText);
   io.optional("words", p.words, codec::List{0, course::kSays, kText});
   io.optional("tries", p.tries, codec::List{0, kMostTries, codec::Object{}});
   io.optional("hints", p.hints, codec::Whole{0, kMostHints});

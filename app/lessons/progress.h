@@ -12,19 +12,29 @@
 
 namespace normscope::lessons {
 
-struct LessonProgress {
+/// `Told` is a prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h); a file
+/// of an earlier version has the words alone.
+struct Told {
+  bool skipped = false;               ///< the prediction was skipped
+  std::vector<std::string> order;     ///< Order: ids of the cards
+  double value = 0;                   ///< Value; Draw: y at the curve's end
+  std::vector<double> found;          ///< what was measured: one number, or one for each card; empty: not yet
+  bool own_setting = false;           ///< it was measured with a setting of the learner's
+  std::string said, measured, score;  ///< "100 steps", "50 steps", "2× too long"
+  bool operator==(const Told&) const = default;
+};
+
+struct LessonProgress : Told {
   int step = 0;            ///< the furthest step reached, 0 Predict .. 3 Explain
   bool committed = false;  ///< the prediction is locked
-  bool skipped = false;    ///< the prediction was skipped
   bool done = false;
-  std::vector<double> drawn;            ///< Draw: y at the curve's x
-  std::vector<std::string> order;       ///< Order: ids of the cards
-  double value = 0;                     ///< Value
-  std::string said, measured, score;    ///< in words: "You said 100 steps", "50 steps", "2× too long"
-  std::string first_said, first_score;  ///< of the first prediction, once there is a second
-  std::vector<std::string> words;       ///< by sentence to complete, the word said last; empty: not yet
-  std::vector<course::Try> tries;       ///< trainings of the challenge, each setting once
-  int hints = 0;                        ///< hints of the challenge that were taken
+  std::vector<double> drawn;  ///< Draw: y at the curve's x
+  Told first;                 ///< the first prediction, once there is a second
+  std::string language;       ///< of the words
+  std::vector<std::string>
+      words;  ///< by sentence to complete, the word said last (Say::kept); empty: not yet
+  std::vector<course::Try> tries;  ///< trainings of the challenge, each setting once
+  int hints = 0;                   ///< hints of the challenge that were taken
   bool operator==(const LessonProgress&) const = default;
 };
 

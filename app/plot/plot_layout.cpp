@@ -97,8 +97,9 @@ void add_axes(Builder& b) {
 }
 
 /// `add_ranges` draws a band as a bar at each of its x, `row` bars further towards the middle of the plot than the first.
+/// A bar has an edge, as a marker has, because the cells of a map below it may be of any colour.
 void add_ranges(Builder& b, const Band& band, size_t row) {
-  constexpr float kBar = 4, kPitch = 8, kBarAlpha = 0.5f;
+  constexpr float kBar = 3, kEdge = 1, kPitch = 8;
   const ui::Rect& a = b.out.map.area;
   const auto inside = [&](float py) { return std::clamp(py, a.y, a.bottom()); };
   for (size_t i = 0; i < std::min({band.x.size(), band.lo.size(), band.hi.size()}); ++i) {
@@ -107,9 +108,13 @@ void add_ranges(Builder& b, const Band& band, size_t row) {
     if (px < a.x - 1 || px > a.right() + 1) continue;
     const float left = px + way * static_cast<float>(row) - kBar / 2, top = inside(b.out.map.y(band.hi[i])),
                 bottom = std::max(inside(b.out.map.y(band.lo[i])), top + 1);
-    b.add(StripItem{{{left, top}, {left + kBar, top}},
-                    {{left, bottom}, {left + kBar, bottom}},
-                    line_colour(b.theme, band.ink).alpha(kBarAlpha)});
+    const auto bar = [&](float edge, ui::Colour colour) {
+      b.add(StripItem{{{left - edge, top - edge}, {left + kBar + edge, top - edge}},
+                      {{left - edge, bottom + edge}, {left + kBar + edge, bottom + edge}},
+                      colour});
+    };
+    bar(kEdge, b.theme.panel);
+    bar(0, line_colour(b.theme, band.ink));
   }
 }
 

@@ -188,6 +188,7 @@ class InGerman(unittest.TestCase):
                 text = (out / page).read_text()
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
+                self.assertIn("Handbuch (auf Englisch)", text)  # it is told before a click
             picture = (out / "lessons/figures/warm-up-losses.svg").read_text()
             self.assertIn("Verlust", picture)
             self.assertNotIn("loss", re.sub(r"<[^>]*>", " ", picture))

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/lessons/gathered.h"
+#include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
 
@@ -23,6 +25,7 @@ struct GatherOptions {
 
 Exit lesson_gather(const GatherOptions& options) {
   const course::Course course = course_of(options.folder, options.language, course::course_language());
+  words::use(course.words->name());  // numbers are written as the texts beside them
   std::vector<NamedFile> inputs;
   for (const std::string& file : options.files) inputs.push_back({"predictions", file});
   refuse_clashes({{"--csv", options.csv}}, inputs);

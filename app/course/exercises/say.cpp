@@ -28,9 +28,25 @@ std::string why_not(const Say& say, std::string_view word) {
   return "";
 }
 
+std::string kept_word(const Say& say, std::string_view word) {
+  for (const Say::Wrong& other : say.others)
+    if (other.word == word) return other.kept;
+  return say.kept;
+}
+
+std::string shown_word(const Say& say, std::string_view kept) {
+  if (kept.empty()) return "";
+  // An earlier version kept the word as it was shown.
+  if (kept == say.kept || kept == say.word) return say.word;
+  for (const Say::Wrong& other : say.others)
+    if (kept == other.kept || kept == other.word) return other.word;
+  return "";
+}
+
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers) {
   size_t right = 0;
-  for (size_t i = 0; i < std::min(says.size(), answers.size()); ++i) right += answers[i] == says[i].word;
+  for (size_t i = 0; i < std::min(says.size(), answers.size()); ++i)
+    right += shown_word(says[i], answers[i]) == says[i].word;
   return right;
 }
 

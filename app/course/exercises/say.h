@@ -11,10 +11,12 @@ namespace normscope::course {
 struct Say {
   struct Wrong {
     std::string word, why;  ///< one line
+    std::string kept{};     ///< the word in English, by which an answer is kept in every language
   };
   std::string text;  ///< holds kGap exactly once
   std::string word;  ///< the right one
   std::vector<Wrong> others;
+  std::string kept{};  ///< the right one in English
 };
 
 inline constexpr std::string_view kGap = "___";
@@ -28,7 +30,11 @@ std::vector<std::string> offered(const Say& say);
 std::string filled(const Say& say, std::string_view word);
 /// `why_not` says why a word is wrong; it is empty for the right word and for one that is not offered.
 std::string why_not(const Say& say, std::string_view word);
-/// `said_right` counts the right answers, given one per sentence.
+/// `kept_word` is the English word for one that is offered, and `shown_word` the one that is offered for what was kept; it
+/// is empty where that is of another version of the lesson.
+std::string kept_word(const Say& say, std::string_view word);
+std::string shown_word(const Say& say, std::string_view kept);
+/// `said_right` counts the right answers, as they are kept, given one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
 
 }  // namespace normscope::course

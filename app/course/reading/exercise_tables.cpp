@@ -39,10 +39,11 @@ Say read_say(Table& t) {
   Say say;
   say.text = few_words(t, "text", kSayWords);
   if (!has_one_gap(say)) t.refuse("text", fmt::format("expected one gap, written {}", kGap));
-  say.word = short_word(t, "word");
+  say.word = say.kept = short_word(t, "word");
   std::set<std::string> words{say.word};
   for (Table& other : t.tables("others")) {
-    say.others.push_back({short_word(other, "word"), few_words(other, "why", kWhyWords)});
+    const std::string word = short_word(other, "word");
+    say.others.push_back({word, few_words(other, "why", kWhyWords), word});
     other.done();
     if (!words.insert(say.others.back().word).second)
       other.refuse("word",

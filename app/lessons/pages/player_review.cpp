@@ -7,6 +7,7 @@
 
 #include "app/lessons/gathered.h"
 #include "app/lessons/player.h"
+#include "app/lessons/verdict.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -111,10 +112,9 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
     asked += " " + word("course.review.sentences",
                         {{"right", course::said_right(l.says, progress.words)}, {"all", l.says.size()}});
   std::string first;
-  if (!progress.first_said.empty())
-    first = word("course.review.first", {{"said", progress.first_said},
-                                         {"comma", progress.first_score.empty() ? "" : ", "},
-                                         {"score", progress.first_score}});
+  if (const Told& told = progress.first; !told.said.empty())
+    first = word("course.review.first",
+                 {{"said", told.said}, {"comma", told.score.empty() ? "" : ", "}, {"score", told.score}});
   const std::string words[] = {progress.skipped     ? word("course.score.skipped")
                                : progress.committed ? progress.said
                                                     : "–",

@@ -68,9 +68,7 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink, word("course.say.title"));
   for (size_t i = 0; i < lesson()->says.size(); ++i) {
     const Say& say = lesson()->says[i];
-    std::string& said = answers[i];
-    // What was kept may be of another version of the lesson.
-    if (said != say.word && why_not(say, said).empty()) said.clear();
+    const std::string said = shown_word(say, answers[i]);
     const std::string sentence = filled(say, said.empty() ? "_____" : said);
     rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, sentence, line), kWordGap);
     const Rect words{rest.x, rest.y, rest.w, kWordButton};
@@ -85,7 +83,7 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
                    verdict, 18);
     ui.mark(fmt::format("lesson/say/{}", i + 1), words, verdict, sentence);
     if (pressed.empty()) continue;
-    said = pressed;
+    answers[i] = kept_word(say, pressed);
     progress.words = answers;
     progress_.save();
   }

@@ -46,8 +46,8 @@ TEST_CASE("predictions: a line keeps what was said, without drawings and trainin
 TEST_CASE("predictions: the first of each student counts, in whatever language it was judged") {
   const course::Course& course = fixture::shipped_course();
   LessonProgress again = predicted("25 steps", "exactly right");
-  again.first_said = "100 steps";
-  again.first_score = "too high";
+  again.first.said = "100 steps";
+  again.first.score = "too high";
   LessonProgress skipped;
   skipped.skipped = true;
   skipped.words = {course.find("warm-up")->says[0].word, "", ""};

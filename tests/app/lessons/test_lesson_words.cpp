@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "app/course/figures.h"
@@ -409,6 +410,35 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
   p.player().open("first-steps", StepKind::Explain);
   p.driver.frames(3);
   CHECK(p.ui.registry().find("term/cosine"));
+}
+
+TEST_CASE("a lesson introduces at most three words, those of a network and of methods by name apart") {
+  // A word is emphasised where it is explained; so is the tab of a figure where the text calls it.
+  const std::map<std::string, size_t> more{
+      {"five-minutes", 4}, {"not-only-adam", 4}, {"after-the-papers", 5}};
+  for (const std::string language : {"", "de"}) {
+    std::set<const view::Term*> known;
+    for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons", language).lessons) {
+      std::set<std::string> tabs;
+      for (const Figure& figure : lesson.figures) tabs.insert(figure.tab);
+      std::string introduced;
+      size_t count = 0;
+      for (const StepKind kind : kSteps) {
+        const Prose text = lesson.step(kind).text.at_heading().first;
+        for (const Block& block : text.blocks)
+          for (const Inline& piece : block.inlines) {
+            if (piece.kind != Inline::Kind::Text || !piece.strong || tabs.contains(piece.text)) continue;
+            const view::Term* const term = term_of_text(piece.text, *lesson.words);
+            if (!term || !known.insert(term).second) continue;
+            introduced += fmt::format(" {}", term->id);
+            ++count;
+          }
+      }
+      INFO(language << " " << lesson.id << ":" << introduced);
+      CHECK(count <= (more.contains(lesson.id) ? more.at(lesson.id) : 3));
+    }
+    CHECK(known.size() > 15);
+  }
 }
 
 TEST_CASE("every term of the later lessons has its entry on the page that uses it first") {

@@ -8,6 +8,7 @@
 
 #include "app/headless/raster.h"
 #include "app/lessons/prediction_hand.h"
+#include "app/lessons/verdict.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
 
@@ -280,8 +281,7 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
     const LessonProgress now = p.player().progress(id);
     CHECK(now.committed);
     CHECK(is_right(now.score));
-    CHECK(now.first_said == first.said);
-    CHECK(now.first_score == first.score);
+    CHECK(now.first == static_cast<const Told&>(first));
     CHECK(p.says("Your first prediction:"));
   }
 }

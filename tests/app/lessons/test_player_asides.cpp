@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "app/lessons/verdict.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
@@ -174,7 +175,7 @@ TEST_CASE("the review has every prediction beside what was measured, and makes i
     p.driver.frames(2);
     const LessonProgress& now = p.player().progress("warm-up");
     CHECK(now.said != first.said);
-    CHECK(now.first_said == first.said);
+    CHECK(now.first.said == first.said);
     CHECK(p.driver.value("lesson/review/row/warm-up") ==
           fmt::format("{} | {} | {}", now.said, now.measured, now.score));
     CHECK(p.says("first: " + first.said));

@@ -36,6 +36,35 @@ std::string overlap(const Drawing& d) {
 
 }  // namespace
 
+TEST_CASE("a bar of a range is seen on every colour of a map below it, and on none") {
+  for (const bool dark : {false, true})
+    for (int run = 0; run < ui::max_runs; ++run) {
+      PlotSpec plot;
+      plot.x.hi = plot.y.hi = 2;
+      Band band;
+      band.x = Column::of({1});
+      band.lo = Column::of({0.5f});
+      band.hi = Column::of({1.5f});
+      band.ink = Ink::run(run);
+      band.apart = true;
+      plot.bands = {band};
+      const ui::Theme& theme = ui::theme(dark);
+      const Drawing drawing = layout_plot(plot, View{}, {0, 0, 300, 200}, theme, sloppy_width);
+      std::vector<const StripItem*> strips;
+      for (const Item& item : drawing.items)
+        if (const auto* strip = std::get_if<StripItem>(&item)) strips.push_back(strip);
+      // The line's own colour, which test_theme holds to a contrast with the panel, and an edge of the panel around it.
+      REQUIRE(strips.size() == 2);
+      const StripItem &edge = *strips[0], &bar = *strips[1];
+      CHECK(edge.colour.packed() == theme.panel.packed());
+      CHECK(bar.colour.packed() == line_colour(theme, band.ink).packed());
+      CHECK(edge.upper.front().x <= bar.upper.front().x - 1);
+      CHECK(edge.upper.back().x >= bar.upper.back().x + 1);
+      CHECK(edge.upper.front().y <= bar.upper.front().y - 1);
+      CHECK(edge.lower.front().y >= bar.lower.front().y + 1);
+    }
+}
+
 TEST_CASE("a file has its note whole: behind the title, or below it where there is no room") {
   PlotSpec plot = gallery::loss_plot();
   plot.sentence.clear();

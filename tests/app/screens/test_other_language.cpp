@@ -56,6 +56,18 @@ void check_numbers(const ui::Ui& ui, const std::string& where) {
     if (point_in(text.text) && !held_by_a_file(ui, text)) FAIL_CHECK(where << ": " << text.text);
 }
 
+/// `check_switches` wants room on either side of the word that a switch is set to, as it stands on a dark ground.
+void check_switches(const ui::Ui& ui, const std::string& where) {
+  constexpr float kRoom = 3;
+  for (const ui::Control& one : ui.registry().all()) {
+    if (one.value != "on" || !ui.registry().find(one.name.substr(0, one.name.rfind('/')))) continue;
+    for (const ui::TextRecord& text : ui.texts())
+      if (one.rect.contains(text.rect.centre()) &&
+          (text.rect.x < one.rect.x + kRoom || text.rect.right() > one.rect.right() - kRoom))
+        FAIL_CHECK(where << ": no room around " << text.text);
+  }
+}
+
 /// `look_at` calls `see` for each stage, window and pane.
 template <typename See>
 void look_at(const See& see) {
@@ -130,6 +142,7 @@ TEST_CASE("other language: every text of a German screen is whole and apart, wit
   look_at([](const fixture::LabDriver& lab, const std::string& where) {
     for (const std::string& fault : fixture::text_faults(lab.ui)) FAIL_CHECK(where << ": " << fault);
     check_numbers(lab.ui, where);
+    check_switches(lab.ui, where);
   });
 }
 

@@ -1,0 +1,181 @@
+#include "app/lessons/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/course/exercises/thought.h"
+#include "app/course/language/language.h"
+#include "app/course/measures.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+using namespace course;
+
+bool is_right(const std::string& score, const Words& words) {
+  for (const char* right :
+       {"course.score.exact", "course.score.close", "course.score.within", "course.score.right"})
+    if (score == words::language("en").say(right) || score == words.say(right)) return true;
+  return false;
+}
+
+std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
+  const Prediction& q = lesson.prediction;
+  const auto measured = [&](const std::string& id) { return evaluate(lesson, *lesson.measure(id), curves); };
+  if (q.kind == Prediction::Kind::Value) return {measured(q.measure)};
+  std::vector<double> found;
+  if (q.kind == Prediction::Kind::Order)
+    for (const Prediction::Card& card : q.cards) found.push_back(measured(card.measure));
+  else if (const auto it = curves.find(q.curve); it != curves.end() && !it->second.y.empty())
+    found.push_back(it->second.y.back());
+  return found;
+}
+
+namespace {
+
+/// `seeds_of` is the range of five seeds; nullptr where there is none, or where it has another setting than the
+/// measurement.
+const Measured* seeds_of(const Results* seeds, const Told& told, const std::string& measure) {
+  if (!seeds || told.own_setting) return nullptr;
+  const auto it = seeds->measures.find(measure);
+  return it == seeds->measures.end() ? nullptr : &it->second;
+}
+
+/// `ratio_words` says how far a number lies from the measured one.
+std::string ratio_words(const Lesson& lesson, double said, double measured) {
+  const std::string &more = lesson.words->say("course.score.too_high"),
+                    &less = lesson.words->say("course.score.too_low");
+  if (said == measured) return lesson.words->say("course.score.exact");
+  if (said * measured < 0) return lesson.words->say("course.score.other_sign");
+  if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
+  const bool larger = std::abs(said) > std::abs(measured);
+  const double ratio = larger ? said / measured : measured / said;
+  if (ratio < 1.25) return lesson.words->say("course.score.close");
+  // Below zero what is larger by its size is lower: "three times too low" would say nothing.
+  if (measured < 0)
+    return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
+}
+
+std::vector<std::string> number_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
+  const double measured = told.found.front();
+  const Measure* const m = lesson.measure(lesson.prediction.measure);  // none of a drawing
+  const auto words = [&](double value) { return m ? shown(value, *m, *lesson.words) : ui::number(value, 2); };
+  told.measured = words(measured);
+  if (told.skipped) return {};
+  told.said = words(told.value);
+  told.score = m && told.said == told.measured
+                   ? lesson.words->say("course.score.exact")  // to all digits that are shown
+                   : ratio_words(lesson, told.value, measured);
+  // A result that another random start gives is no mistake.
+  const Measured* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
+  if (range && told.said != told.measured && told.value >= range->spread.low &&
+      told.value <= range->spread.high)
+    told.score = lesson.words->say("course.score.within");
+  return {told.value < measured ? kTooLow : kTooHigh};
+}
+
+/// `undecided` says whether the five seeds put the two in both orders.
+bool undecided(const Measured& a, const Measured& b) {
+  bool below = false, above = false;
+  for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
+    below |= a.values[i] < b.values[i];
+    above |= a.values[i] > b.values[i];
+  }
+  return below && above;
+}
+
+/// `order_words` says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end
+/// means.
+std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
+  std::string words;
+  for (const Prediction::Card* card : cards) words += (words.empty() ? "" : " → ") + card->text;
+  return fmt::format("{} ({})", words, last);
+}
+
+/// `cards_of` are the cards of an order that was kept; it is empty where that was of another version of the lesson.
+std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::vector<std::string>& order) {
+  std::vector<const Prediction::Card*> cards;
+  for (const std::string& id : order)
+    for (const Prediction::Card& card : q.cards)
+      if (card.id == id) cards.push_back(&card);
+  if (cards.size() != q.cards.size() || order.size() != q.cards.size()) cards.clear();
+  return cards;
+}
+
+/// `order_in_words` counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
+/// that the lesson counts as alike, either order is right.
+std::vector<std::string> order_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
+  const Prediction& q = lesson.prediction;
+  std::vector<std::pair<double, const Prediction::Card*>> placed;
+  for (size_t i = 0; i < q.cards.size(); ++i) placed.emplace_back(told.found[i], &q.cards[i]);
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Prediction::Card*> right;
+  for (const auto& one : placed) right.push_back(one.second);
+  told.measured = order_words(right, q.last);
+  const auto said_place = [&](const Prediction::Card* card) {
+    return std::find(told.order.begin(), told.order.end(), card->id) - told.order.begin();
+  };
+  std::vector<std::string> faults;
+  std::vector<bool> alike(right.size());
+  for (size_t i = 0; i < right.size(); ++i)
+    for (size_t j = i + 1; j < right.size(); ++j) {
+      const Measured *a = seeds_of(seeds, told, right[i]->measure),
+                     *b = seeds_of(seeds, told, right[j]->measure);
+      const bool near = q.alike > 0 && a && b && std::abs(a->spread.mean - b->spread.mean) <= q.alike;
+      const bool either = near || (a && b && undecided(*a, *b));
+      if (!either && said_place(right[i]) > said_place(right[j]))
+        faults.push_back(fault_of_order(right[j]->id, right[i]->id));
+      if (near) alike[i] = alike[j] = true;
+      if (either && !near)
+        told.measured += lesson.words->say("course.score.change_places",
+                                           {{"first", right[i]->text}, {"second", right[j]->text}});
+    }
+  std::string names;
+  for (size_t i = 0; i < right.size(); ++i)
+    if (alike[i]) names += (names.empty() ? "" : ", ") + right[i]->text;
+  if (!names.empty()) told.measured += lesson.words->say("course.score.alike") + names;
+  const std::vector<const Prediction::Card*> said = cards_of(q, told.order);
+  if (told.skipped || said.empty()) return faults;
+  told.said = order_words(said, q.last);
+  told.score =
+      faults.empty()
+          ? lesson.words->say("course.score.right")
+          : lesson.words->say("course.score.pairs_wrong",
+                              {{"wrong", faults.size()}, {"pairs", right.size() * (right.size() - 1) / 2}});
+  return faults;
+}
+
+/// `seeds_if_read` leaves a fault of measured.json to the page of the lesson, which says it.
+std::optional<Results> seeds_if_read(const Lesson& lesson) {
+  try {
+    return load_results(lesson);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> put_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
+  if (told.skipped) told.said = lesson.words->say("course.said.skipped");
+  const bool order = lesson.prediction.kind == Prediction::Kind::Order;
+  if (told.found.size() != (order ? lesson.prediction.cards.size() : 1)) return {};
+  std::vector<std::string> faults =
+      order ? order_in_words(lesson, seeds, told) : number_in_words(lesson, seeds, told);
+  return is_right(told.score, *lesson.words) ? std::vector<std::string>{} : faults;
+}
+
+void say_anew(const Lesson& lesson, LessonProgress& progress) {
+  if (progress.language == lesson.words->name() || !(progress.committed || progress.skipped)) return;
+  const std::optional<Results> seeds = seeds_if_read(lesson);
+  put_in_words(lesson, seeds ? &*seeds : nullptr, progress);
+  put_in_words(lesson, seeds ? &*seeds : nullptr, progress.first);
+  progress.language = lesson.words->name();
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,188 @@
+// These tests change the language: what was predicted, and the words that were chosen, are said in the new one, on the
+// screen and on a class's sheet.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/lessons/gathered.h"
+#include "app/lessons/prediction_hand.h"
+#include "app/lessons/verdict.h"
+#include "app/support/english.h"
+#include "app/support/player_driver.h"
+#include "folder.h"
+
+namespace normscope::test_verdict {
+namespace {
+
+using namespace course;
+using namespace lessons;
+using fixture::PlayerDriver;
+using fixture::Spoken;
+
+const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
+
+const Course& course_in(const std::string& language) {
+  static const Course german = read_course(kFolder, "de");
+  return language == "de" ? german : fixture::shipped_course();
+}
+
+/// `Learner` is the course in a language, with the progress of a file.
+struct Learner {
+  Learner(const std::string& language, const std::string& path) : spoken(language.c_str()) {
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        course_in(language), std::make_unique<fixture::RecordedMeasurer>(&p.started), path);
+    p.driver.frames(3);
+  }
+  /// `predict` predicts in a lesson, and again where it was predicted before.
+  void predict(const std::string& id, bool right) {
+    p.player().open(id, StepKind::Predict);
+    p.driver.frames(2);
+    if (p.player().step() != StepKind::Predict) {
+      p.driver.click("lesson/step/predict");
+      p.driver.frames(2);
+      p.driver.click("lesson/redo");
+      p.driver.frames(2);
+    }
+    fixture::predict(p, right, false);
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+  }
+  void predict_all() {
+    for (const Lesson& lesson : fixture::shipped_course().lessons)
+      for (const bool right : {false, true}) predict(lesson.id, right);
+    p.player().open("warm-up", StepKind::Predict);
+  }
+  const LessonProgress& of(const std::string& id) { return p.player().progress(id); }
+
+  Spoken spoken;
+  PlayerDriver p;
+};
+
+}  // namespace
+
+TEST_CASE("a prediction of one language is said in another as if it had been made there", "[player]") {
+  const test::Folder folder;
+  CourseProgress english, german;
+  const std::vector<Lesson>& all = fixture::shipped_course().lessons;
+  {
+    Learner learner("en", folder.file("lessons.json"));
+    learner.predict_all();
+    for (const Lesson& lesson : all) english[lesson.id] = learner.of(lesson.id);
+  }
+  {
+    Learner learner("de", folder.file("german.json"));
+    learner.predict_all();
+    for (const Lesson& lesson : all) german[lesson.id] = learner.of(lesson.id);
+  }
+  Learner learner("de", folder.file("lessons.json"));
+  learner.p.driver.click("lesson/review");
+  learner.p.driver.frames(2);
+  size_t other = 0;
+  for (const Lesson& lesson : all) {
+    INFO(lesson.id);
+    const LessonProgress &now = learner.of(lesson.id), &fresh = german.at(lesson.id);
+    REQUIRE_FALSE(fresh.score.empty());
+    REQUIRE_FALSE(fresh.first.score.empty());
+    CHECK(now.said == fresh.said);
+    CHECK(now.measured == fresh.measured);
+    CHECK(now.score == fresh.score);
+    CHECK(now.first.said == fresh.first.said);
+    CHECK(now.first.score == fresh.first.score);
+    CHECK(now.score != english.at(lesson.id).score);
+    other += now.said != english.at(lesson.id).said;
+    CHECK(learner.p.driver.value("lesson/review/row/" + lesson.id) ==
+          fmt::format("{} | {} | {}", fresh.said, fresh.measured, fresh.score));
+  }
+  CHECK(other > all.size() / 2);
+}
+
+TEST_CASE("what was skipped is called so in another language", "[player]") {
+  const test::Folder folder;
+  {
+    Learner learner("en", folder.file("lessons.json"));
+    learner.p.player().open("warm-up", StepKind::Predict);
+    learner.p.driver.frames(2);
+    learner.p.driver.click("lesson/skip");
+    learner.p.driver.frames(2);
+    CHECK(learner.of("warm-up").said == words::language("en").say("course.said.skipped"));
+  }
+  Learner learner("de", folder.file("lessons.json"));
+  CHECK(learner.of("warm-up").said == words::language("de").say("course.said.skipped"));
+}
+
+TEST_CASE("what an earlier version kept in words alone stays as it is", "[player]") {
+  LessonProgress before;
+  before.committed = true;
+  before.value = 200;
+  before.said = "200 steps";
+  before.measured = "25 steps";
+  before.score = "8× too high";
+  LessonProgress now = before;
+  say_anew(*course_in("de").find("warm-up"), now);
+  CHECK(now.said == before.said);
+  CHECK(now.measured == before.measured);
+  CHECK(now.score == before.score);
+  // And so does an order of cards that the lesson no longer has.
+  before.order = {"a", "b", "c"};
+  before.found = {1, 2, 3, 4, 5, 6, 7, 8};
+  now = before;
+  say_anew(*course_in("de").find("admin"), now);
+  CHECK(now.said == before.said);
+}
+
+TEST_CASE("a word that completes a sentence is kept in English, and is the same choice in every language",
+          "[player]") {
+  for (const Lesson& german : course_in("de").lessons) {
+    INFO(german.id);
+    const Lesson& english = *course_in("en").find(german.id);
+    REQUIRE(german.says.size() == english.says.size());
+    for (size_t i = 0; i < german.says.size(); ++i) {
+      CHECK(kept_word(german.says[i], german.says[i].word) == english.says[i].word);
+      const std::vector<std::string> offered_in_english = offered(english.says[i]);
+      for (const std::string& word : offered(german.says[i])) {
+        const std::string kept = kept_word(german.says[i], word);
+        CHECK(std::count(offered_in_english.begin(), offered_in_english.end(), kept) == 1);
+        CHECK(shown_word(german.says[i], kept) == word);
+        CHECK(shown_word(german.says[i], word) == word);  // as an earlier version kept it
+      }
+      CHECK(shown_word(german.says[i], "a word that was offered once").empty());
+    }
+  }
+  Learner learner("de", "");
+  learner.p.player().open("warm-up", StepKind::Explain);
+  learner.p.driver.frames(2);
+  learner.p.driver.click("lesson/next");
+  learner.p.say_all(false);
+  const std::vector<std::string> kept = learner.of("warm-up").words;
+  const Lesson& english = *course_in("en").find("warm-up");
+  REQUIRE(kept.size() == english.says.size());
+  for (size_t i = 0; i < kept.size(); ++i) CHECK(shown_word(english.says[i], kept[i]) == kept[i]);
+}
+
+TEST_CASE("a class's sheet is in one language, whatever languages the class worked in", "[player]") {
+  const auto student = [](const char* language, const char* said, const char* score) {
+    LessonProgress p;
+    p.committed = true;
+    p.value = 100;
+    p.found = {25};
+    p.language = language;
+    p.said = said;
+    p.score = score;
+    p.words = {course_in("en").find("warm-up")->says[0].word, "", ""};
+    return CourseProgress{{"warm-up", p}};
+  };
+  const std::vector<CourseProgress> students{student("en", "100 steps", "4× too high"),
+                                             student("de", "100 Schritte", "4× zu hoch")};
+  for (const char* language : {"en", "de"}) {
+    const auto sheets = gather(course_in(language), students);
+    REQUIRE(sheets.size() == 1);
+    CHECK(sheets[0].said ==
+          std::vector<std::pair<std::string, int>>{{*language == 'e' ? "100 steps" : "100 Schritte", 2}});
+    CHECK(sheets[0].sentences_right == 2);
+  }
+}
+
+}  // namespace normscope::test_verdict
