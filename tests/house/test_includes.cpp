@@ -102,7 +102,7 @@ constexpr Room kRooms[] = {
     {"app/web", "engine/core training/io app/words app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
-    {"app/windows", "engine/core app/bench app/window app/cli"},
+    {"app/windows", "engine/core engine/windows training/files app/bench app/window app/cli"},
     {"app/commands",
      "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},
