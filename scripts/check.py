@@ -14,6 +14,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "lessons/": {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"},
     "python/": {"python.program"},
     "scripts/check.py": {"house.check"},
+    "scripts/walk_lines.py": {"house.walks"},
     "scripts/release/": {"release.parts"},
     "studies/": {"app.test_study_file"},
     "tests/house/test_check.py": {"house.check"},
@@ -118,7 +119,7 @@ def main():
         print("check: nothing has changed; `make check SINCE=COMMIT` checks what has since then")
         return 0
     readers = tests_that_read()
-    tests = {"app." + name for name in HOUSE}
+    tests = {"house.walks", *("app." + name for name in HOUSE)}
     for file in files:
         tests |= tests_of(file, readers)
     lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})
