@@ -77,7 +77,7 @@ constexpr Room kRooms[] = {
     {"app/compare",
      "engine/core engine/model training/io training/data training/spec training/measure training/session training/records app/words app/ui app/plot app/view app/panels"},
     {"app/lab",
-     "training/spec training/session app/words app/ui app/plot app/view app/settings app/panels app/diagram"},
+     "training/io training/spec training/session app/words app/ui app/plot app/view app/settings app/panels app/diagram"},
     {"app/compare_screen",
      "engine/core training/io training/files training/records app/words app/ui app/plot app/view app/panels app/compare app/lab"},
     {"app/zoo", "engine/core training/io training/data training/spec training/experiments app/words app/ui"},
