@@ -30,6 +30,10 @@ class Check(unittest.TestCase):
                      "tests/refusals/link.txt", "scripts/release/terms.py", "tests/reference/model.h"):
             self.assertTrue(self.found(path), path)
 
+    def test_a_command_is_run(self):
+        self.assertIn("app.test_zoo_command", self.found("app/commands/zoo.cpp"))
+        self.assertIn("app.test_cli_architectures", self.found("app/commands/text/bleu.cpp"))
+
     def test_a_screen_is_drawn_in_every_size(self):
         for path in ("app/inside/grid.cpp", "app/sweep/screen/edit.cpp", "app/tape_screen/tape_screen.cpp"):
             self.assertIn("app.test_every_size", self.found(path))

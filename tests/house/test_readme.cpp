@@ -2,8 +2,6 @@
 // app/README.md, the frame of app/README.md, and the files and tests that CONTRIBUTING.md names.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "folder.h"
 #include "test_paths.h"
 
 namespace {
@@ -19,9 +18,8 @@ namespace fs = std::filesystem;
 const fs::path kRoot = NORMSCOPE_SOURCE_DIR;
 
 std::string read_page(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(fs::is_regular_file(path));
+  return normscope::test::read_all(path);
 }
 
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
@@ -100,7 +98,8 @@ TEST_CASE("readme: the files, tests and test cases that CONTRIBUTING.md names ar
   const std::string page = read_page(kRoot / "CONTRIBUTING.md");
   std::map<std::string, std::string> tests;  // by the name of the file
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests"))
-    if (entry.path().extension() == ".cpp") tests[entry.path().stem().string()] = read_page(entry.path());
+    if (entry.path().extension() == ".cpp")
+      tests[entry.path().stem().string()] = normscope::test::read_all(entry.path());
   const std::regex file(
       R"(`((?:engine|training|app|tests|assets|claims|lessons|docs|scripts)/[\w./-]+\.\w+)`)"),
       test(R"re(`(test_[a-z0-9_]+)`((?:(?:, | and )?\s?"[^"]+")*))re"), quoted(R"re("([^"]+?)(?:, …)?")re");
