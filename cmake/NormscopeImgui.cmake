@@ -49,12 +49,8 @@ add_library(normscope_imgui STATIC
 target_include_directories(normscope_imgui SYSTEM PUBLIC
   "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
 target_link_libraries(normscope_imgui PUBLIC glfw normscope_gl ${CMAKE_DL_LIBS})
-# Dear ImGui's warnings are not ours to fix.
+# Dear ImGui's warnings are not ours to fix, and the sanitizers watch our code, not this library's.
 target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all -O1)
-endif()
-# The sanitizers watch our code, and not this library's.
-if(NORMSCOPE_SANITIZE)
-  target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all)
 endif()

@@ -21,29 +21,12 @@ set(web_options -msimd128 -pthread -fwasm-exceptions)
 add_compile_options(${web_options} -fexperimental-library)  # std::jthread, which is in the headers alone
 add_link_options(${web_options})
 
-function(normscope_web_headers target)
-  add_library(${target} INTERFACE IMPORTED GLOBAL)
-  target_include_directories(${target} SYSTEM INTERFACE "${NORMSCOPE_WEB_DEPS}/include")
-endfunction()
-
-normscope_web_headers(fmt::fmt)
-target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
-normscope_web_headers(nlohmann_json::nlohmann_json)
-normscope_web_headers(CLI11::CLI11)
-normscope_web_headers(tomlplusplus::tomlplusplus)
-
-add_library(normscope_stb INTERFACE)
-target_include_directories(normscope_stb SYSTEM INTERFACE "${NORMSCOPE_WEB_DEPS}/include/stb")
-
-file(GLOB highway_sources "${NORMSCOPE_WEB_DEPS}/src/hwy/*.cc")
-add_library(normscope_highway STATIC ${highway_sources})
-target_include_directories(normscope_highway SYSTEM PUBLIC "${NORMSCOPE_WEB_DEPS}/include")
-target_compile_options(normscope_highway PRIVATE -w)
+include(NormscopeBroughtAlong)
+normscope_header_libraries("${NORMSCOPE_WEB_DEPS}/include")
+file(GLOB highway "${NORMSCOPE_WEB_DEPS}/src/hwy/*.cc")
+normscope_source_library(normscope_highway "${NORMSCOPE_WEB_DEPS}/include" ${highway})
 add_library(hwy::hwy ALIAS normscope_highway)
-
-add_library(normscope_md4c STATIC "${NORMSCOPE_WEB_DEPS}/src/md4c.c")
-target_include_directories(normscope_md4c SYSTEM PUBLIC "${NORMSCOPE_WEB_DEPS}/src")
-target_compile_options(normscope_md4c PRIVATE -w)
+normscope_source_library(normscope_md4c "${NORMSCOPE_WEB_DEPS}/src" "${NORMSCOPE_WEB_DEPS}/src/md4c.c")
 
 # GLFW and WebGL are libraries of Emscripten.
 add_library(glfw INTERFACE)
@@ -52,10 +35,7 @@ add_library(normscope_gl INTERFACE)
 target_link_options(normscope_gl INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
 add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
 
-include(NormscopeImgui)
-if(NOT TARGET normscope_imgui)
-  message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
-endif()
+normscope_fetched_imgui()
 target_compile_options(normscope_imgui PRIVATE $<$<CONFIG:Release>:-Os>)  # as all but the engine's kernels
 
 # normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser.

@@ -23,45 +23,26 @@ include_directories($<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/engine/windows
 add_link_options(-static -Wl,--stack,8388608 -Wl,--no-insert-timestamp)
 link_libraries(synchronization)  # WaitOnAddress
 
-function(normscope_windows_headers target)
-  add_library(${target} INTERFACE IMPORTED GLOBAL)
-  target_include_directories(${target} SYSTEM INTERFACE "${NORMSCOPE_WINDOWS_DEPS}/include")
-endfunction()
-
-normscope_windows_headers(fmt::fmt)
-target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
-normscope_windows_headers(nlohmann_json::nlohmann_json)
-normscope_windows_headers(CLI11::CLI11)
-normscope_windows_headers(tomlplusplus::tomlplusplus)
-normscope_windows_headers(Catch2::Catch2)
+include(NormscopeBroughtAlong)
+normscope_header_libraries("${NORMSCOPE_WINDOWS_DEPS}/include")
+add_library(Catch2::Catch2 INTERFACE IMPORTED GLOBAL)
+target_include_directories(Catch2::Catch2 SYSTEM INTERFACE "${NORMSCOPE_WINDOWS_DEPS}/include")
 set(Catch2_VERSION 2.13)
 
-add_library(normscope_stb INTERFACE)
-target_include_directories(normscope_stb SYSTEM INTERFACE "${NORMSCOPE_WINDOWS_DEPS}/include/stb")
-
 set(sources "${NORMSCOPE_WINDOWS_DEPS}/src")
-add_library(normscope_highway STATIC "${sources}/highway/hwy/targets.cc" "${sources}/highway/hwy/aligned_allocator.cc")
-target_include_directories(normscope_highway SYSTEM PUBLIC "${sources}/highway")
-target_compile_options(normscope_highway PRIVATE -w)
+normscope_source_library(normscope_highway "${sources}/highway"
+  "${sources}/highway/hwy/targets.cc" "${sources}/highway/hwy/aligned_allocator.cc")
 add_library(hwy::hwy ALIAS normscope_highway)
-
-add_library(normscope_md4c STATIC "${sources}/md4c/src/md4c.c")
-target_include_directories(normscope_md4c SYSTEM PUBLIC "${sources}/md4c/src")
-target_compile_options(normscope_md4c PRIVATE -w)
-
-add_library(normscope_utf8proc STATIC "${sources}/utf8proc/utf8proc.c")
-target_include_directories(normscope_utf8proc SYSTEM PUBLIC "${sources}/utf8proc")
+normscope_source_library(normscope_md4c "${sources}/md4c/src" "${sources}/md4c/src/md4c.c")
+normscope_source_library(normscope_utf8proc "${sources}/utf8proc" "${sources}/utf8proc/utf8proc.c")
 target_compile_definitions(normscope_utf8proc PUBLIC UTF8PROC_STATIC)
-target_compile_options(normscope_utf8proc PRIVATE -w)
 
 file(GLOB glfw "${sources}/glfw/src/win32_*.c")
 foreach(file context init input monitor vulkan window wgl_context egl_context osmesa_context)
   list(APPEND glfw "${sources}/glfw/src/${file}.c")
 endforeach()
-add_library(glfw STATIC ${glfw})
-target_include_directories(glfw SYSTEM PUBLIC "${sources}/glfw/include")
+normscope_source_library(glfw "${sources}/glfw/include" ${glfw})
 target_compile_definitions(glfw PRIVATE _GLFW_WIN32)
-target_compile_options(glfw PRIVATE -w)
 target_link_libraries(glfw PUBLIC gdi32)
 add_library(normscope_gl INTERFACE)  # functions are asked for by name; the header is mingw-w64's
 
@@ -90,14 +71,12 @@ endfunction()
 # normscope_windows_program(): makes of the program what a folder for Windows has: see app/windows/launcher.cpp.
 function(normscope_windows_program)
   normscope_windows_resources(normscope)
-  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp")
+  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/engine/windows/wide.cpp")
+  target_include_directories(normscope_launcher PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(normscope_launcher PRIVATE normscope_options)
   target_link_options(normscope_launcher PRIVATE -municode)
   normscope_windows_resources(normscope_launcher)
   set_target_properties(normscope_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
-include(NormscopeImgui)
-if(NOT TARGET normscope_imgui)
-  message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
-endif()
+normscope_fetched_imgui()

@@ -8,7 +8,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 FLOORS = ("engine", "training", "app")
 HOUSE = ("test_includes", "test_file_sizes", "test_statements", "test_type_names")  # cheap rules of the whole source
-SCREENS = {"compare_screen", "diagram", "lab", "lessons", "panels", "plot", "settings", "shell", "sweep", "tape_screen", "ui"}
+ELSEWHERE = {  # what no source includes, and the tests that read it
+    "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
+    "claims/": {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check"},
+    "lessons/": {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"},
+    "python/": {"python.program"},
+    "scripts/check.py": {"house.check"},
+    "scripts/walk_lines.py": {"house.walks"},
+    "scripts/release/": {"release.parts"},
+    "studies/": {"app.test_study_file"},
+    "tests/house/test_check.py": {"house.check"},
+    "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
+    "tests/release/": {"release.parts"},
+}
 MANY = 60  # the most objects that read a header; more take longer than a minute
 
 
@@ -43,38 +55,50 @@ def entry_of(test):
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
+def draws(folder):
+    """Tells whether a room of the app, whose parts may lie in folders of it, has anything to do with the screen."""
+    room = ROOT.joinpath(*folder.parts[:2])
+    return any('#include "app/ui/' in path.read_text() for path in room.rglob("*") if path.suffix in (".h", ".cpp"))
+
+
+def tests_of_command(path):
+    """Returns the tests that run a command, which name it and include nothing of it."""
+    commands = re.findall(r"\[`([a-z-]+)`\]\(#", (ROOT / "docs/command-line.md").read_text())
+    names = {part.replace("_", "-") for part in pathlib.Path(path).with_suffix("").parts[2:]}.intersection(commands)
+    runs = re.compile(rf'"({"|".join(names)})[ "]')
+    tests = [test for test in ROOT.glob("tests/app/**/test_*.cpp") if names and runs.search(test.read_text())]
+    return {"app.test_every_command", *map(entry_of, tests)}
+
+
 def tests_of_source(path, readers):
-    """Returns the tests that include the file's own header, else those of its room, and for an op those of all ops."""
+    """Returns the tests that include the file's own header, else those of its folder or room, and for an op those of all
+    ops."""
     folder = pathlib.Path(path).parent
     if folder.parts[:2] == ("engine", "ops"):
         return {"engine." + name for name in ("test_op_cases", "test_reference", "test_update_ops", "test_model_reference")}
+    if folder.parts[:2] == ("app", "commands"):
+        return tests_of_command(path)
     header = str(pathlib.Path(path).with_suffix(".h"))
     near = {test for test, read in readers.items() if header in read}
-    if not near:
-        near = {test for test, read in readers.items() if any(name.startswith(f"{folder}/") for name in read)}
+    for room in [folder, *folder.parents][:-2]:
+        near = near or {test for test, read in readers.items() if any(name.startswith(f"{room}/") for name in read)}
     names = {entry_of(test) for test in near}
-    if folder.parts[0] == "app" and folder.parts[1:] and folder.parts[1] in SCREENS:
+    if folder.parts[0] == "app" and draws(folder):
         names |= {"app.test_every_size", "app.test_text_matrix"}
     return names
 
 
 def tests_of(path, readers):
     parts = pathlib.Path(path).parts
+    named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
+    if named:
+        return named
     if parts[0] in FLOORS and len(parts) > 2:
         return tests_of_source(path, readers)
-    if parts[0] == "tests" and len(parts) > 2 and parts[1] in (*FLOORS, "house"):
-        if parts[-1].startswith("test_"):
-            return {entry_of(ROOT / path)}
-        header = str(pathlib.Path(*parts[1:]).with_suffix(".h"))
-        return {entry_of(test) for test, read in readers.items() if header in read}
-    if parts[0] == "lessons":
-        return {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"}
-    if parts[:2] == ("assets", "words"):
-        return {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"}
-    if parts[0] == "claims":
-        return {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check"}
-    if parts[0] == "python" and path.endswith(".py"):
-        return {"python.program"}
+    if parts[0] == "tests" and parts[1] in (*FLOORS, "house") and parts[-1].startswith("test_"):
+        return {entry_of(ROOT / path)}
+    if parts[0] == "tests":
+        return {entry_of(test) for test, read in readers.items() if str(pathlib.Path(*parts[1:])) in read}
     return {"app.test_readme"} if path.endswith(".md") else set()
 
 
@@ -95,7 +119,7 @@ def main():
         print("check: nothing has changed; `make check SINCE=COMMIT` checks what has since then")
         return 0
     readers = tests_that_read()
-    tests = {"app." + name for name in HOUSE}
+    tests = {"house.walks", *("app." + name for name in HOUSE)}
     for file in files:
         tests |= tests_of(file, readers)
     lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})

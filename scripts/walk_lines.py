@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Counts the lines of the two walks, in engine/README.md and app/README.md: of every function that a walk names, with
 the comment above it and with every overload of that name in its file, and of every file that it names whole. Prints
-the sums; with --write puts the numbers into the pages. tests/house/test_readme.cpp holds each walk to its limits."""
+the sums; with --write puts the numbers into the pages, with --check it fails where a page has others (CTest runs it as
+house.walks). tests/house/test_readme.cpp holds each walk to its limits."""
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -73,6 +74,8 @@ def main():
         page = (ROOT / name).read_text()
         begin, end = page.index(BEGIN), page.index(END)
         walk, total, files = counted(page[begin:end])
+        if "--check" in sys.argv[1:] and walk != page[begin:end]:
+            sys.exit(f"{name} has other numbers than the sources: scripts/walk_lines.py --write")
         if "--write" in sys.argv[1:]:
             (ROOT / name).write_text(page[:begin] + walk + page[end:])
         print(f"{name}: {total:,} lines in {files} files")

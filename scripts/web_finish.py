@@ -17,23 +17,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts/release"))
+import terms
+
 COPIED = {  # from the source to the name in the folder
     "assets/screenshots/lab-light.png": "lab-light.png",
     "assets/screenshots/lab-dark.png": "lab-dark.png",
     "assets/icon/normscope.svg": "icon.svg",
 }
-COMPILED_IN = [  # Debian's packages, the faces among them; emscripten's file covers the C and C++ libraries
-    "emscripten",
-    "libhwy-dev",
-    "libfmt-dev",
-    "nlohmann-json3-dev",
-    "libcli11-dev",
-    "libtomlplusplus-dev",
-    "libstb-dev",
-    "fonts-inter",
-    "fonts-jetbrains-mono",
-    "fonts-dejavu-core",
-]
+PACKAGES = ["emscripten", "libhwy-dev"]  # the former's terms cover the C and C++ libraries
 PACKED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".wasm", ".data"}  # the others are compressed already
 FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before the first frame
 
@@ -54,13 +46,11 @@ def pack(path):
 
 def licences(system, deps):
     """Joins the terms of everything that comes from others, and reports what it does not find."""
-    files = {"normscope": ROOT / "LICENSE", "Dear ImGui": ROOT / "build/deps/imgui/LICENSE.txt"}
-    files |= {name: system / "usr/share/doc" / name / "copyright" for name in COMPILED_IN}
-    texts = {name: file.read_text(errors="replace") for name, file in files.items() if file.is_file()}
-    for name in files.keys() - texts.keys():
-        print(f"web_finish.py: no {files[name]}, so licenses.txt says nothing of {name}", file=sys.stderr)
-    texts["md4c"] = (deps / "src/md4c.c").read_text().partition("*/")[0] + "*/\n"  # the source begins with its terms
-    return "".join(f"{'=' * 20} {name}\n\n{text.rstrip()}\n\n" for name, text in texts.items())
+    texts, lost = terms.found(system, PACKAGES, {})
+    for file in lost:
+        print(f"web_finish.py: no {file}, so licenses.txt does not have its terms", file=sys.stderr)
+    texts["md4c"] = (deps / "src/md4c.c").read_text().partition("*/")[0] + "*/"  # the source begins with its terms
+    return terms.joined(texts)
 
 
 def main():

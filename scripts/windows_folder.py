@@ -18,24 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts/release"))
 import archives
 import release
+import terms
 
 FACES = {  # of Debian's fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core
     "opentype/inter": ["Inter-Regular.otf", "Inter-SemiBold.otf"],
     "truetype/jetbrains-mono": ["JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf"],
     "truetype/dejavu": ["DejaVuSans.ttf", "DejaVuSansMono.ttf"],
 }
-PACKAGES = [  # whose terms are in /usr/share/doc
-    "libfmt-dev",
-    "nlohmann-json3-dev",
-    "libcli11-dev",
-    "libtomlplusplus-dev",
-    "libstb-dev",
-    "fonts-inter",
-    "fonts-jetbrains-mono",
-    "fonts-dejavu-core",
-    "gcc-mingw-w64-base",
-    "mingw-w64-common",
-]
+PACKAGES = ["gcc-mingw-w64-base", "mingw-w64-common"]  # of the compiler, whose libraries the program has inside
 SOURCES = {"highway": "LICENSE", "md4c": "LICENSE.md", "utf8proc": "LICENSE.md", "glfw": "LICENSE.md"}
 READ_ME = """normscope {version} for Windows 10 and newer, 64 bits
 
@@ -50,13 +40,10 @@ Nothing is installed. Settings are in %APPDATA%\\normscope, sessions, results an
 
 def licences(deps):
     """Joins the terms of everything that comes from others, and ends where one is missing."""
-    files = {"normscope": ROOT / "LICENSE", "Dear ImGui": ROOT / "build/deps/imgui/LICENSE.txt"}
-    files |= {name: deps / "src" / name / file for name, file in SOURCES.items()}
-    files |= {name: Path("/usr/share/doc") / name / "copyright" for name in PACKAGES}
-    lost = [str(file) for file in files.values() if not file.is_file()]
+    texts, lost = terms.found(Path("/"), PACKAGES, {name: deps / "src" / name / file for name, file in SOURCES.items()})
     if lost:
-        sys.exit(f"make windows: the terms of what is inside are missing: {', '.join(lost)}")
-    return "".join(f"{'=' * 20} {name}\n\n{file.read_text(errors='replace').rstrip()}\n\n" for name, file in files.items())
+        sys.exit(f"make windows: the terms of what is inside are missing: {', '.join(map(str, lost))}")
+    return terms.joined(texts)
 
 
 def fill(folder, objects, deps, version):

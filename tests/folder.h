@@ -1,4 +1,4 @@
-// `Folder` is a folder that is removed with the test.
+// `Folder` is a folder that is removed with the test, and `read_all` what a file holds.
 #pragma once
 
 #include <unistd.h>
@@ -11,6 +11,11 @@
 #include <system_error>
 
 namespace normscope::test {
+
+inline std::string read_all(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 struct Folder {
   Folder()

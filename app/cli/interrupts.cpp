@@ -7,19 +7,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-
-#include "app/cli/terminal.h"
 
 namespace normscope::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupt_flag = 0, in_force = kDefault;
-const char* volatile line_of_end = nullptr;  // printed when the program ends at once
-
-void write_error(const char* text) {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to read it
-}
 
 // Signal handlers begin here: none of them may take a lock or allocate.
 void on_interrupt(int) {
@@ -29,8 +21,7 @@ void on_interrupt(int) {
 
 void on_unanswered(int) {
   const int before = errno;  // of the code that was interrupted
-  write_error(
-      "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
+  say_unanswered();
   errno = before;
 }
 
@@ -73,15 +64,6 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag != 0; }
-
-const char* end_line() noexcept { return line_of_end; }
-void set_end_line(const char* line) noexcept { line_of_end = line; }
-void end_now() {
-  write_error("normscope: ");
-  write_error(line_of_end);
-  write_error("\n");
-  _exit(static_cast<int>(Exit::Interrupted));
-}
 
 void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

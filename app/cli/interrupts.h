@@ -1,5 +1,5 @@
 // What the guards of terminal.h need of a system that is told to end a program: interrupts.cpp has it by signals of POSIX,
-// app/windows/interrupts.cpp by events of the console.
+// app/windows/interrupts.cpp by events of the console. What both print is in terminal.cpp.
 #pragma once
 
 namespace normscope::cli {
@@ -13,9 +13,10 @@ void answer_with(int how);
 void interrupt(bool came = true) noexcept;
 bool was_interrupted() noexcept;
 
-const char* end_line() noexcept;
-void set_end_line(const char* line) noexcept;
-/// `end_now` prints that line and ends the program as interrupted.
-[[noreturn]] void end_now();
+/// `end_now` prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
+/// and allocates nothing, as handlers of signals may not.
+[[noreturn]] void end_now() noexcept;
+/// `say_unanswered` tells that Ctrl+C came, where it waits for what is under way.
+void say_unanswered() noexcept;
 
 }  // namespace normscope::cli

@@ -16,6 +16,13 @@ namespace normscope::cli {
 namespace {
 
 std::atomic<int> print_errno{0};
+std::atomic<const char*> line_of_end{nullptr};  // printed when the program ends at once
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+void write_error(const char* text) noexcept {
+  if (write(STDERR_FILENO, text, static_cast<unsigned>(std::strlen(text))) < 0)
+    return;  // nobody is left to read it
+}
 
 void note_print_error(int reason) {
   int none = 0;
@@ -27,6 +34,18 @@ constexpr int kBarWidth = 24;
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 
 }  // namespace
+
+void end_now() noexcept {
+  write_error("normscope: ");
+  write_error(line_of_end);
+  write_error("\n");
+  _exit(static_cast<int>(Exit::Interrupted));
+}
+
+void say_unanswered() noexcept {
+  write_error(
+      "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
+}
 
 InterruptGuard::InterruptGuard() : before_(answer()) {
   if (before_ == kDefault) interrupt(print_errno == EPIPE);
@@ -40,18 +59,18 @@ InterruptGuard::~InterruptGuard() {
 }
 bool InterruptGuard::interrupted() { return was_interrupted(); }
 
-EndsAtOnce::EndsAtOnce(const char* line) : before_(answer()), line_before_(end_line()) {
+EndsAtOnce::EndsAtOnce(const char* line) : before_(answer()), line_before_(line_of_end) {
   flush();
-  set_end_line(line);
+  line_of_end = line;
   answer_with(kEnd);
   if (before_ == kDefault || !InterruptGuard::interrupted()) return;
   answer_with(before_);
-  set_end_line(line_before_);
+  line_of_end = line_before_;
   throw CommandError(Exit::Interrupted, line);
 }
 EndsAtOnce::~EndsAtOnce() {
   answer_with(before_);
-  set_end_line(line_before_);
+  line_of_end = line_before_;
 }
 
 namespace {

@@ -12,8 +12,8 @@
 #include "app/compare/words.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/io/in_words.h"
 #include "training/io/nearest.h"
+#include "training/io/text.h"
 #include "training/io/text_table.h"
 
 namespace normscope::compare {

@@ -10,7 +10,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 #include "training/io/text_table.h"
 #include "training/records/log_reader.h"
 #include "training/spec/loss_window.h"

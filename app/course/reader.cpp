@@ -37,12 +37,6 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostKnobChoices = 8;
 constexpr double kLargest = 1e6;  // the largest number of steps of a knob or slider
 
-std::string read_file(const std::string& path, const InputKind& kind) {
-  auto text = read_input_file_if_there(path, kind);
-  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
-  return *std::move(text);
-}
-
 /// `is_letter` accepts "A" to "D", the runs that a learner sees.
 bool is_letter(const std::string& id) { return id.size() == 1 && id[0] >= 'A' && id[0] <= 'D'; }
 
@@ -248,10 +242,16 @@ std::optional<int32_t> number_of(const std::string& folder) {
 
 }  // namespace
 
+std::string read_needed(const std::string& path, const InputKind& kind) {
+  auto text = read_input_file_if_there(path, kind);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  return *std::move(text);
+}
+
 Lesson read_lesson(const std::string& folder) {
   const std::string file = (fs::path(folder) / "lesson.toml").string();
-  return parse_lesson(read_file(file, input::kLesson), folder,
-                      [](const std::string& path) { return read_file(path, input::kProse); });
+  return parse_lesson(read_needed(file, input::kLesson), folder,
+                      [](const std::string& path) { return read_needed(path, input::kProse); });
 }
 
 Lesson parse_lesson(std::string_view source, const std::string& folder, const ReadProse& read_prose) {

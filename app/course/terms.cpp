@@ -1,12 +1,12 @@
 #include "app/course/terms.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <sstream>
 #include <vector>
 
 #include "app/view/glossary.h"
+#include "training/io/text.h"
 
 namespace normscope::course {
 namespace {
@@ -82,9 +82,7 @@ std::string plain_word(std::string_view word) {
   while (!word.empty() && kEnds.find(word.front()) != kEnds.npos) word.remove_prefix(1);
   while (!word.empty() && kEnds.find(word.back()) != kEnds.npos) word.remove_suffix(1);
   if (word.ends_with("'s")) word.remove_suffix(2);
-  std::string out(word);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+  return small_letters(word);
 }
 
 TermMatch term_at_start(std::span<const std::string> words, const words::Language& language) {

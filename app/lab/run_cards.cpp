@@ -9,6 +9,7 @@
 #include "app/view/chain.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
+#include "training/io/text_table.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lab {
@@ -64,11 +65,6 @@ std::string written(const std::string& text) {
   std::string line;
   for (char c : text) line += c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
   return line;
-}
-
-size_t characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string first_characters(std::string_view text, size_t count) {
@@ -272,9 +268,9 @@ struct Card {
 
 std::string line_that_fits(std::string_view text, size_t room) {
   const size_t arrow = text.rfind(" \u2190 ");
-  if (arrow == std::string_view::npos || characters(text) <= room) return first_characters(text, room);
+  if (arrow == std::string_view::npos || terminal_columns(text) <= room) return first_characters(text, room);
   const std::string_view source = text.substr(arrow);
-  const size_t right = std::min(characters(source), room * 3 / 5);
+  const size_t right = std::min(terminal_columns(source), room * 3 / 5);
   return first_characters(text.substr(0, arrow), room - right) + first_characters(source, right);
 }
 

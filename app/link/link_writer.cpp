@@ -13,7 +13,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 
 namespace normscope::link {
 

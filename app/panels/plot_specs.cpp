@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::panels {

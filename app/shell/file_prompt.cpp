@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/files/places.h"
+#include "training/io/text.h"
 
 namespace normscope::shell {
 namespace {
@@ -41,11 +41,6 @@ struct Row {
 std::string folder_part(const std::string& path) { return path.substr(0, last_separator(path) + 1); }
 std::string name_part(const std::string& path) { return path.substr(last_separator(path) + 1); }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string above(const std::string& folder) {
   const fs::path here(with_home(folder));
   std::string up = here.is_absolute()
@@ -65,7 +60,7 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   if (prompt.path.empty() && !saves(prompt.purpose))
     for (const std::string& path : around.recent)
       rows.push_back({name_part(path), folder_part(path), path, false});
-  const std::string folder = folder_part(prompt.path), name = lower(name_part(prompt.path));
+  const std::string folder = folder_part(prompt.path), name = small_letters(name_part(prompt.path));
   const std::string place = folder.empty() ? "." : with_home(folder);
   prompt.folder.ask(
       place, [place] { return read_folder(place); }, around.wake);
@@ -73,11 +68,12 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   if (!content) return rows;
   // A complete name leaves nothing to choose, so the whole folder is shown around it.
   const bool complete = std::any_of(content->entries.begin(), content->entries.end(),
-                                    [&](const auto& entry) { return lower(entry.name) == name; });
+                                    [&](const auto& entry) { return small_letters(entry.name) == name; });
   const bool saving = saves(prompt.purpose);
   if (name.empty() || complete || saving) rows.push_back({"..", "", above(folder), true});
   for (const FolderContent::Entry& entry : content->entries)
-    if (offered(prompt, entry) && (complete || saving || lower(entry.name).find(name) != std::string::npos))
+    if (offered(prompt, entry) &&
+        (complete || saving || small_letters(entry.name).find(name) != std::string::npos))
       rows.push_back({entry.name + (entry.folder ? "/" : ""), "",
                       folder + entry.name + (entry.folder ? "/" : ""), entry.folder});
   return rows;

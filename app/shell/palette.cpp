@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include "app/settings/backend_switch.h"
@@ -13,6 +12,7 @@
 #include "app/view/chain.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
+#include "training/io/text.h"
 #include "training/spec/spec.h"
 
 namespace normscope::shell {
@@ -21,12 +21,6 @@ namespace {
 constexpr const char* kPalettePopup = "app/palette";
 constexpr const char* kQueryField = "app/palette/query";
 constexpr int kShown = 10;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 bool in_order(std::string_view word, std::string_view text) {
   size_t at = 0;
@@ -71,10 +65,10 @@ struct Match {
 };
 
 Match match_of(std::string_view query, const PaletteItem& item) {
-  const std::string title = lower(item.title), help = lower(item.help + " " + item.control);
-  const std::string others = lower(item.words);
-  std::istringstream words{lower(query)};
-  Match found{lower(query) == title ? 100 : 1};
+  const std::string title = small_letters(item.title), help = small_letters(item.help + " " + item.control);
+  const std::string others = small_letters(item.words);
+  std::istringstream words{small_letters(query)};
+  Match found{small_letters(query) == title ? 100 : 1};
   for (std::string word; words >> word;) {
     const int score = word_score(word, title, others, help);
     if (score == 0) return {};

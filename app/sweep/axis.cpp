@@ -13,22 +13,13 @@
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/input_value.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 namespace {
 
 constexpr const char* kWhere = "--axis";
 constexpr const char* kAxisForms = "KEY=1,2,3, KEY=1:3:lin3 or KEY=1e-4:1e-2:log7";
-
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(at, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 /// `canonical` writes a value as the field does, so that two ways to write one value are one value. Throws Error for
 /// what is no value of the field.
@@ -80,7 +71,7 @@ std::string between(const Axis& axis, double from, double to, int32_t i, bool wh
   return whole ? fmt::format("{:.0f}", std::round(value)) : fmt::format("{:.6g}", value);
 }
 
-void fill_range(Axis& axis, const std::vector<std::string>& parts, const RunSpec& base) {
+void fill_range(Axis& axis, const std::vector<std::string_view>& parts, const RunSpec& base) {
   const auto spacing = spacing_from(parts[2]);
   if (!spacing)
     fail(kWhere, "{} is no spacing of {}: expected linN or logN, as {}=1e-4:1e-2:log7", shown_text(parts[2]),
@@ -104,9 +95,9 @@ void fill_range(Axis& axis, const std::vector<std::string>& parts, const RunSpec
 
 void fill_list(Axis& axis, std::string_view text, const RunSpec& base) {
   const bool semicolons = text.find(';') != text.npos;
-  std::vector<std::string> parts = split(text, semicolons ? ';' : ',');
+  std::vector<std::string_view> parts = split(text, semicolons ? ';' : ',');
   if (semicolons && parts.back().empty()) parts.pop_back();  // "100,200;" is one value
-  for (const std::string& part : parts) {
+  for (const std::string_view part : parts) {
     if (part.empty())
       fail(kWhere, "{}={} has an empty value: expected {}", axis.key, shown_text(text), kAxisForms);
     add(axis, canonical(axis.key, part, base));
@@ -144,7 +135,7 @@ Axis axis_from(std::string_view text, const RunSpec& base) {
   const std::string_view values = text.substr(equals + 1);
   const Field* field = find_field(axis.key);
   if (!field && !axis.key.starts_with("wiring.")) is_live(axis.key);  // its Error names the nearest key
-  const std::vector<std::string> parts = split(values, ':');
+  const std::vector<std::string_view> parts = split(values, ':');
   if (field && !field->choices.empty() && values == "all")
     for (const std::string_view choice : choices_of(*field)) {
       if (choice != "custom") add(axis, std::string(choice));  // "custom" stands for whatever is set already

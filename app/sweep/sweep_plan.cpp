@@ -24,13 +24,6 @@ void assign(RunSpec& spec, std::string_view assignment) {
   set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-/// `order_of` is the position of a key in the order in which settings must be set; wiring.* comes after all that makes
-/// the layers.
-size_t order_of(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
-}
-
 /// `check` leaves out the values, because those may be refused cell by cell.
 void check(const Plan& plan) {
   if (plan.axes.empty() || plan.axes.size() > 2)
@@ -107,6 +100,11 @@ Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
 }
 
 }  // namespace
+
+size_t order_of(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
 
 int32_t Plan::seeds_of(size_t column, size_t row) const {
   int32_t count = seeds;

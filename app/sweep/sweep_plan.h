@@ -45,6 +45,10 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+/// `order_of` is the place of a key in the order in which settings must be set; wiring.* comes after all that makes the
+/// layers.
+size_t order_of(std::string_view key);
+
 /// `base_of` returns the run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);
 

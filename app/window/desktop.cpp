@@ -14,12 +14,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/files/places.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::window {
 namespace {
@@ -83,8 +84,6 @@ std::string output_of(std::vector<std::string> words, std::chrono::milliseconds 
   }
   return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
 }
-
-bool is_off(const std::string& value) { return value == "0" || value == "false" || value == "no"; }
 
 std::optional<std::string> gtk_setting(const std::string& home, const std::string& key) {
   for (const char* file : {"/gtk-4.0/settings.ini", "/gtk-3.0/settings.ini"})

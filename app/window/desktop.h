@@ -5,7 +5,7 @@
 #include <chrono>
 #include <future>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace normscope::window {
 
@@ -14,6 +14,9 @@ namespace normscope::window {
 // AnimationDurationFactor in kdeglobals (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them says
 // anything.
 std::optional<bool> system_reduced_motion();
+
+// `is_off` is how a file or a variable says no.
+inline bool is_off(std::string_view value) { return value == "0" || value == "false" || value == "no"; }
 
 // `system_dark` is true where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two GTK
 // files; in a browser prefers-color-scheme. Empty: nothing is said.

@@ -4,15 +4,11 @@
 #include <windows.h>
 
 #include <cstdlib>
-#include <string_view>
 
 namespace normscope::window {
 
 std::optional<bool> system_reduced_motion() {
-  if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) {
-    const std::string_view value(asked);
-    return value != "0" && value != "false" && value != "no";
-  }
+  if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) return !is_off(asked);
   BOOL animates = TRUE;
   if (!SystemParametersInfoW(SPI_GETCLIENTAREAANIMATION, 0, &animates, 0)) return false;
   return !animates;

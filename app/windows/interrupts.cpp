@@ -10,9 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-
-#include "app/cli/terminal.h"
 
 namespace normscope::cli {
 namespace {
@@ -22,18 +19,11 @@ constexpr UINT kUtf8 = 65001;
 
 std::atomic<int> in_force{kDefault};
 std::atomic<bool> interrupt_flag{false}, came_before{false};
-std::atomic<const char*> line_of_end{nullptr};
 std::atomic<HANDLE> timer{nullptr};
 UINT shown_before = 0;  // the console's code page, which is the shell's too
 
-void write_error(const char* text) {
-  if (write(STDERR_FILENO, text, static_cast<unsigned>(std::strlen(text))) < 0) return;
-}
-
 void CALLBACK on_unanswered(void*, BOOLEAN) {
-  if (in_force != kFlag || !interrupt_flag) return;
-  write_error(
-      "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
+  if (in_force == kFlag && interrupt_flag) say_unanswered();
 }
 
 void stop_timer() {
@@ -84,15 +74,6 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag; }
-
-const char* end_line() noexcept { return line_of_end; }
-void set_end_line(const char* line) noexcept { line_of_end = line; }
-void end_now() {
-  write_error("normscope: ");
-  write_error(line_of_end);
-  write_error("\n");
-  _exit(static_cast<int>(Exit::Interrupted));
-}
 
 void prepare_streams() {
   // A program without a console may have no streams: what it prints then goes nowhere.

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/windows/wide.h"
+#include "training/files/windows_quoted.h"
+
 namespace {
 
 constexpr DWORD kInterrupted = 130;  // app/cli/exit_code.h
@@ -19,19 +22,6 @@ std::wstring own_path() {
   std::wstring path(32768, L'\0');
   path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
   return path;
-}
-
-/// `quoted` writes an argument so that the C library reads it back.
-std::wstring quoted(const std::wstring& word) {
-  if (!word.empty() && word.find_first_of(L" \t\"") == word.npos) return word;
-  std::wstring text = L"\"";
-  size_t slashes = 0;
-  for (const wchar_t letter : word) {
-    if (letter == L'"') text.append(slashes + 1, L'\\');
-    slashes = letter == L'\\' ? slashes + 1 : 0;
-    text += letter;
-  }
-  return text.append(slashes, L'\\') + L'"';
 }
 
 std::vector<std::wstring> arguments() {
@@ -57,9 +47,7 @@ std::string said(HANDLE pipe) {
 }
 
 void show(const std::string& text) {
-  std::wstring words(text.size(), L'\0');
-  words.resize(static_cast<size_t>(MultiByteToWideChar(CP_UTF8, 0, text.data(), static_cast<int>(text.size()),
-                                                       words.data(), static_cast<int>(words.size()))));
+  const std::wstring words = normscope::windows::wide(text);
   MessageBoxW(nullptr, words.empty() ? L"normscope ended without a word." : words.c_str(), L"normscope",
               MB_OK | MB_ICONERROR);
 }
@@ -74,8 +62,8 @@ int WINAPI wWinMain(HINSTANCE, HINSTANCE, PWSTR, int) {
   if (words.empty() && !terminal) words = {L"--window"};  // nobody would see it train without one
   if (!words.empty() && std::all_of(words.begin(), words.end(), is_there))
     words.insert(words.begin(), L"open");
-  std::wstring line = quoted(program);
-  for (const std::wstring& word : words) line += L" " + quoted(word);
+  std::wstring line = normscope::windows_quoted(program);
+  for (const std::wstring& word : words) line += L" " + normscope::windows_quoted(word);
 
   SECURITY_ATTRIBUTES handed_on{sizeof handed_on, nullptr, TRUE};
   HANDLE read = nullptr, write = nullptr;

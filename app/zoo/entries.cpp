@@ -6,27 +6,18 @@
 #include "app/words/words.h"
 #include "app/zoo/table.h"
 #include "engine/core/error.h"
+#include "training/io/text.h"
 
 namespace normscope::zoo {
 namespace {
-
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(at, begin), text.size());
-    if (end > begin) parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 /// `mix_layers` takes each layer from a preset of its own: layer l of `count` takes pick(l, count).
 template <typename Pick>
 void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
   std::vector<StackWiring> presets;
   const StackContext context = context_of(spec.model, spec.model.architecture != Architecture::Encoder);
-  for (const std::string& name : split(names, ','))
-    presets.push_back(preset_stack(placement_from(name), spec.model.norm, context));
+  for (const std::string_view name : split(names, ','))
+    if (!name.empty()) presets.push_back(preset_stack(placement_from(name), spec.model.norm, context));
   if (presets.empty()) fail("layers", "'{}' names no placement: expected such as post,pre", names);
   StackWiring& stack = spec.model.stack();
   const size_t count = stack.layers.size();
@@ -150,8 +141,9 @@ const std::vector<Entry>& entries() {
 std::vector<Entry> entries_named(std::string_view names, const std::vector<Entry>& own) {
   std::vector<Entry> all = entries();
   all.insert(all.end(), own.begin(), own.end());
-  const std::vector<std::string> wanted = split(names, ',');
-  std::set<std::string> missing(wanted.begin(), wanted.end());
+  std::vector<std::string_view> wanted = split(names, ',');
+  std::erase(wanted, std::string_view());
+  std::set<std::string_view> missing(wanted.begin(), wanted.end());
   std::vector<Entry> chosen;
   for (const Entry& entry : all) {
     const bool by_name = std::find(wanted.begin(), wanted.end(), entry.name) != wanted.end();

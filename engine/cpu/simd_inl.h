@@ -29,9 +29,9 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return div_up(a, b) * b; }
 constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Masked memory access reads and writes exactly n floats on AVX; elsewhere it is emulated through a whole
-// vector, so the other targets go element by element. On NEON the compiler would make a call of memcpy of that, before
-// which all vectors of a loop go to the stack.
+// Masked memory access reads and writes exactly n floats on AVX. Elsewhere it is emulated through a whole vector, so the
+// vectors there, of four floats, go lane by lane; of a loop the compiler would make a call of memcpy, before which all
+// vectors of the loop around it go to the stack.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// `load_n` reads the first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
@@ -40,31 +40,21 @@ HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
 HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
   hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(n)), d, p);
 }
-#elif HWY_ARCH_ARM
+#else
+static_assert(kLanes == 4);
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
   VF v = hn::Zero(d);
-  if (n > 0) v.raw = vld1q_lane_f32(p, v.raw, 0);
-  if (n > 1) v.raw = vld1q_lane_f32(p + 1, v.raw, 1);
-  if (n > 2) v.raw = vld1q_lane_f32(p + 2, v.raw, 2);
-  if (n > 3) v.raw = vld1q_lane_f32(p + 3, v.raw, 3);
+  if (n > 0) v = hn::InsertLane(v, 0, p[0]);
+  if (n > 1) v = hn::InsertLane(v, 1, p[1]);
+  if (n > 2) v = hn::InsertLane(v, 2, p[2]);
+  if (n > 3) v = hn::InsertLane(v, 3, p[3]);
   return v;
 }
 HWY_INLINE void store_n(VF v, DF, float* p, int64_t n) {
-  if (n > 0) vst1q_lane_f32(p, v.raw, 0);
-  if (n > 1) vst1q_lane_f32(p + 1, v.raw, 1);
-  if (n > 2) vst1q_lane_f32(p + 2, v.raw, 2);
-  if (n > 3) vst1q_lane_f32(p + 3, v.raw, 3);
-}
-#else
-HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
-  HWY_ALIGN float lanes[kLanes] = {};
-  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
-  return hn::Load(d, lanes);
-}
-HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(v, d, lanes);
-  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+  if (n > 0) p[0] = hn::ExtractLane(v, 0);
+  if (n > 1) p[1] = hn::ExtractLane(v, 1);
+  if (n > 2) p[2] = hn::ExtractLane(v, 2);
+  if (n > 3) p[3] = hn::ExtractLane(v, 3);
 }
 #endif
 

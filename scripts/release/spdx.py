@@ -14,9 +14,10 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
+import terms
+
 NAMESPACE = "https://normscope.example.org/spdx"
 LICENSES = re.compile(r"(?:^|/)licen[sc]es/([^/]+?)(?:\.txt)?$")  # of a package or folder: a file for each component
-HEADING = re.compile(r"^={20} (\S.*)$", re.MULTILINE)  # of the licenses.txt of the web program and that for Windows
 
 
 class Unknown(Exception):
@@ -45,8 +46,7 @@ def components(path):
     web = [name for name in names if PurePosixPath(name).name == "licenses.txt" and name.count("/") == 1]
     if path.suffix == ".zip" and web:
         with zipfile.ZipFile(path) as archive:
-            text = archive.read(web[0]).decode("utf-8", "replace").replace("\r\n", "\n")  # Windows' has both
-            inside |= set(HEADING.findall(text))
+            inside |= set(terms.names(archive.read(web[0]).decode("utf-8", "replace")))
     return sorted(inside - {"normscope", "LICENSE"})  # our own terms
 
 
@@ -56,11 +56,11 @@ def debian(name, systems):
         command = ["dpkg-query", f"--admindir={system}/var/lib/dpkg", "-W", "-f", "${Version}", name]
         asked = subprocess.run(command, capture_output=True, text=True)
         if asked.returncode == 0 and asked.stdout:
-            return asked.stdout, terms(system / "usr/share/doc" / name / "copyright")
+            return asked.stdout, short_name(system / "usr/share/doc" / name / "copyright")
     return None, "NOASSERTION"
 
 
-def terms(copyright_file):
+def short_name(copyright_file):
     """The short name of the terms of `Files: *` in a machine-readable copyright file of Debian's."""
     if not copyright_file.is_file():
         return "NOASSERTION"

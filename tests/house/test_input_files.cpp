@@ -7,7 +7,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/course/check/check.h"
@@ -36,11 +35,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string repeated(std::string_view part, size_t count) {
   std::string text;
   for (size_t i = 0; i < count; ++i) text += part;
@@ -60,7 +54,7 @@ const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
 
 TEST_CASE("files: every field of measured.json", "[gate]") {
   const course::Lesson lesson = course::read_lesson(kLessons + "/06-dependency");
-  const Json good = Json::parse(read_text(kLessons + "/06-dependency/measured.json"));
+  const Json good = Json::parse(test::read_all(kLessons + "/06-dependency/measured.json"));
   REQUIRE(course::parse_results(good.dump(), "m", lesson));
   struct {
     const char *pointer, *value, *says;
@@ -352,7 +346,7 @@ TEST_CASE("files: a configuration of 256 layers comes back equal, and soon", "[g
 }
 
 TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
-  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/docs/files.md");
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/files.md");
   const auto limit = [](uint64_t bytes) {
     return bytes % 1'000'000'000 == 0 ? fmt::format("{} GB", bytes / 1'000'000'000)
                                       : fmt::format("{} MB", bytes / 1'000'000);
@@ -409,7 +403,7 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
       if (!name.ends_with(".cpp") && !name.ends_with(".h")) continue;
       ++files;
       if (std::find(own.begin(), own.end(), name) != own.end()) continue;
-      std::istringstream lines(read_text(entry.path()));
+      std::istringstream lines(test::read_all(entry.path()));
       int number = 0;
       for (std::string line; std::getline(lines, line);) {
         ++number;

@@ -1,15 +1,15 @@
 // What the pages quote of the code is in the code: README.md's example, the walks of engine/README.md and
-// app/README.md, and the frame of app/README.md.
+// app/README.md, the frame of app/README.md, and the files and tests that CONTRIBUTING.md names.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "catch.hpp"
+#include "folder.h"
 #include "test_paths.h"
 
 namespace {
@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 const fs::path kRoot = NORMSCOPE_SOURCE_DIR;
 
 std::string read_page(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(fs::is_regular_file(path));
+  return normscope::test::read_all(path);
 }
 
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
@@ -93,4 +92,33 @@ TEST_CASE("readme: one frame of app/README.md names files and functions that are
     CHECK(read_page(kRoot / "app" / (*it)[1].str()).find((*it)[2].str()) != std::string::npos);
   }
   CHECK(entries > 10);
+}
+
+TEST_CASE("readme: the files, tests and test cases that CONTRIBUTING.md names are there") {
+  const std::string page = read_page(kRoot / "CONTRIBUTING.md");
+  std::map<std::string, std::string> tests;  // by the name of the file
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests"))
+    if (entry.path().extension() == ".cpp")
+      tests[entry.path().stem().string()] = normscope::test::read_all(entry.path());
+  const std::regex file(
+      R"(`((?:engine|training|app|tests|assets|claims|lessons|docs|scripts)/[\w./-]+\.\w+)`)"),
+      test(R"re(`(test_[a-z0-9_]+)`((?:(?:, | and )?\s?"[^"]+")*))re"), quoted(R"re("([^"]+?)(?:, …)?")re");
+  int files = 0, cases = 0;
+  const std::sregex_iterator end;
+  for (std::sregex_iterator it(page.begin(), page.end(), file); it != end; ++it, ++files) {
+    INFO((*it)[1].str());
+    CHECK((std::regex_search((*it)[1].str(), std::regex("NAME|ROOM|PAPER")) ||
+           fs::is_regular_file(kRoot / (*it)[1].str())));
+  }
+  for (std::sregex_iterator it(page.begin(), page.end(), test); it != end; ++it) {
+    const std::string name = (*it)[1], names = (*it)[2];
+    INFO(name);
+    CHECK(tests.contains(name));
+    for (std::sregex_iterator one(names.begin(), names.end(), quoted); one != end; ++one, ++cases) {
+      INFO((*one)[1].str());
+      CHECK(tests[name].find((*one)[1].str()) != std::string::npos);
+    }
+  }
+  CHECK(files > 30);
+  CHECK(cases > 30);
 }

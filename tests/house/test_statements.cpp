@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catch.hpp"
+#include "folder.h"
 #include "test_paths.h"
 
 namespace {
@@ -170,9 +169,7 @@ TEST_CASE("statements: no two are joined by a comma") {
     for (auto at = begin(entries); at != end(entries); ++at) {
       if (at->path().filename() == "corpus") at.disable_recursion_pending();
       if (!at->is_regular_file() || !kinds.contains(at->path().extension().string())) continue;
-      std::ifstream in(at->path());
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      for (size_t line : joined(text))
+      for (size_t line : joined(normscope::test::read_all(at->path())))
         FAIL_CHECK(fs::relative(at->path(), NORMSCOPE_SOURCE_DIR).generic_string()
                    << ":" << line << ": two statements");
       ++files;

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catch.hpp"
+#include "folder.h"
 #include "test_paths.h"
 
 namespace {
@@ -197,9 +196,8 @@ TEST_CASE("one name, one type: no two files define a type of one qualified name 
       for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / top)) {
         const std::string kind = entry.path().extension().string();
         if (kind != ".h" && kind != ".cpp" && kind != ".cu" && kind != ".cuh") continue;
-        std::ifstream in(entry.path());
-        const std::string text{std::istreambuf_iterator<char>(in), {}};
-        add_types(text, fs::relative(entry.path(), NORMSCOPE_SOURCE_DIR).generic_string(), all);
+        add_types(normscope::test::read_all(entry.path()),
+                  fs::relative(entry.path(), NORMSCOPE_SOURCE_DIR).generic_string(), all);
       }
     CHECK(all.size() > 800);
     CHECK(all.contains("normscope::session::ForkRequest"));

@@ -6,19 +6,17 @@
 // \\, \0 and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt).
 #pragma once
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "folder.h"
 #include "test_paths.h"
 
 namespace normscope::test {
 
 inline std::string refusal_file(const std::string& name) {
-  std::ifstream file(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name);
 }
 
 /// `refusal_base` is the text that the rows of NAME.txt change.

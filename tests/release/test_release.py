@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts/release"))
 import archives
 import release
 import spdx
+import terms
 
 MAINTAINER = "Ada Example <ada@example.org>"
 
@@ -96,6 +97,31 @@ class Archives(Folder):
         self.assertEqual(ran.call_args.args[0], ["make", "package", "ARGS=", f"MAINTAINER={MAINTAINER}"])
 
 
+class Terms(Folder):
+    """What licenses.txt says of the page and of the folder for Windows."""
+
+    def test_what_is_written_is_read_and_what_is_missing_is_named(self):
+        for name in terms.PACKAGES:
+            self.file(f"usr/share/doc/{name}/copyright", f"of {name}\n\n")
+        here, gone = self.file("md4c", "of md4c"), self.folder / "glfw"
+        texts, lost = terms.found(self.folder, ["libhwy-dev"], {"md4c": here, "glfw": gone})
+        texts.setdefault("Dear ImGui", "its sources are fetched")  # by a build alone
+        missing = [file for file in lost if self.folder in file.parents]
+        self.assertEqual(missing, [gone, self.folder / "usr/share/doc/libhwy-dev/copyright"])
+        names = {"normscope", "Dear ImGui", "md4c", *terms.PACKAGES}
+        written = terms.joined(texts)
+        self.assertEqual(set(terms.names(written)), names)
+        self.assertEqual(set(terms.names(written.replace("\n", "\r\n"))), names)
+
+    def test_every_library_that_comes_along_as_headers_has_its_terms(self):
+        lists = (ROOT / "cmake/NormscopeBroughtAlong.cmake").read_text()
+        libraries = re.search(r"foreach\(library (.+)\)", lists)[1].split()
+        self.assertGreater(len(libraries), 3)
+        for library in [*libraries, "stb"]:
+            name = library.split(":")[0].lower().replace("_", "-")
+            self.assertTrue([package for package in terms.PACKAGES if name in package], f"no terms of {library}")
+
+
 class Inside(Folder):
     """The list of what is inside, of three files as a release has them."""
 
@@ -152,8 +178,8 @@ class Inside(Folder):
 
     def test_terms_of_a_copyright_file(self):
         both = "Format: x\n\nFiles: debian/*\nLicense: GPL-2\n\nFiles: *\nCopyright: A\nLicense: Expat\n text\n"
-        self.assertEqual(spdx.terms(self.file("copyright", both)), "MIT")
-        self.assertEqual(spdx.terms(self.file("prose", "This package is free.")), "NOASSERTION")
+        self.assertEqual(spdx.short_name(self.file("copyright", both)), "MIT")
+        self.assertEqual(spdx.short_name(self.file("prose", "This package is free.")), "NOASSERTION")
 
     def test_a_file_that_cannot_be_listed(self):
         self.file("out/notes.pdf")

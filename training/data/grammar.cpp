@@ -10,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "training/data/text_source.h"
 
 namespace normscope {
 namespace {
@@ -186,13 +187,7 @@ void Grammar::solve() {
   for (size_t c = 0; c < 128; ++c) frequencies_[c] = a[0][letters + c] / length_;
 }
 
-double Grammar::unigram_entropy() const {
-  double entropy = 0;
-  for (double p : frequencies_) {
-    if (p > 0) entropy -= p * std::log(p);
-  }
-  return entropy;
-}
+double Grammar::unigram_entropy() const { return entropy_of(frequencies_); }
 
 void Grammar::append_sentence(uint64_t seed, uint64_t index, std::string& out) const {
   Draws draws(seed, index);

@@ -1,6 +1,7 @@
 // See masked_task.h.
 #include "training/data/masked_task.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -62,26 +63,12 @@ class MaskedTask final : public Task {
                 std::span<int32_t> targets) const {
     const size_t symbols = tokens.size() - 1;
     const size_t from = draws.below(text.size() - symbols + 1);
+    const auto symbol = [&](size_t at) { return static_cast<int32_t>(static_cast<unsigned char>(text[at])); };
     tokens[0] = kByteFirst;
-    targets[0] = -1;
-    bool any = false;
-    for (size_t i = 0; i < symbols; ++i) {
-      const int32_t symbol = static_cast<unsigned char>(text[from + i]);
-      const bool asked = draws.below(100) < 15;
-      targets[i + 1] = asked ? symbol : -1;
-      tokens[i + 1] = asked ? hidden(draws, text, symbol) : symbol;
-      any |= asked;
-    }
-    if (any) return;
-    const size_t at = 1 + draws.below(symbols);
-    targets[at] = tokens[at];
-    tokens[at] = hidden(draws, text, tokens[at]);
-  }
-
-  int32_t hidden(BatchDraws& draws, std::string_view text, int32_t symbol) const {
-    const uint64_t tenth = draws.below(10);
-    if (tenth < 8) return kByteMask;
-    return tenth == 8 ? static_cast<unsigned char>(text[draws.below(text.size())]) : symbol;
+    for (size_t i = 0; i < symbols; ++i) tokens[i + 1] = symbol(from + i);
+    hide_words(
+        draws, tokens, targets, kByteMask, [](int32_t token) { return token != kByteFirst; },
+        [&] { return symbol(draws.below(text.size())); });
   }
 
   std::string text_, name_;
@@ -89,6 +76,29 @@ class MaskedTask final : public Task {
 };
 
 }  // namespace
+
+void hide_words(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets, int32_t mark,
+                const std::function<bool(int32_t)>& may_ask, const std::function<int32_t()>& another) {
+  const auto ask = [&](size_t at) {
+    targets[at] = tokens[at];
+    const uint64_t tenth = draws.below(10);
+    if (tenth < 8 && mark >= 0) tokens[at] = mark;
+    if (tenth == 8) tokens[at] = another();
+  };
+  std::ranges::fill(targets, -1);
+  const auto words = static_cast<uint64_t>(std::ranges::count_if(tokens, may_ask));
+  if (words == 0) return;
+  bool any = false;
+  for (size_t at = 0; at < tokens.size(); ++at)
+    if (may_ask(tokens[at]) && draws.below(100) < 15) {
+      ask(at);
+      any = true;
+    }
+  if (any) return;
+  uint64_t left = draws.below(words);
+  for (size_t at = 0; at < tokens.size(); ++at)
+    if (may_ask(tokens[at]) && left-- == 0) return ask(at);
+}
 
 std::string decode_bytes(std::span<const int32_t> tokens) {
   std::string bytes, text;

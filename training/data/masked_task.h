@@ -6,13 +6,21 @@
 // learned on one can be used on another. The masks of a validation batch depend on (seed, step) alone.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "training/data/task.h"
 
 namespace normscope {
 
+class BatchDraws;
+
 inline constexpr int32_t kByteMask = 256, kByteFirst = 257, kBytePad = 258, kByteSymbols = 259;
+
+// `hide_words` hides some of a row's tokens so and fills in its targets. A token may be predicted where `may_ask` says so; `another`
+// draws a token of the text. A negative mark replaces nothing.
+void hide_words(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets, int32_t mark,
+                const std::function<bool(int32_t)>& may_ask, const std::function<int32_t()>& another);
 
 // `make_masked_task` uses the built-in corpus (spec.name "corpus") or spec.text_path. Throws Error as TextSource does.
 std::shared_ptr<const Task> make_masked_task(const DataSpec& spec);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/masked_task.h"
 #include "training/data/sequence_task.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
@@ -111,31 +112,11 @@ class TokenTask final : public Task {
       tokens[t] = text[at];
       targets[t] = at + 1 < text.size() ? text[at + 1] : -1;  // nothing follows the last token
     }
-    if (form_ == TaskForm::Masked) hide(draws, text, tokens, targets);
-  }
-
-  void hide(BatchDraws& draws, std::span<const int32_t> text, std::span<int32_t> tokens,
-            std::span<int32_t> targets) const {
-    std::fill(targets.begin(), targets.end(), -1);
-    const auto ask = [&](size_t t) {
-      targets[t] = tokens[t];
-      const uint64_t tenth = draws.below(10);
-      if (tenth < 8 && symbols_.mask() >= 0) tokens[t] = symbols_.mask();
-      if (tenth == 8) tokens[t] = text[draws.below(text.size())];
-    };
-    const auto is_word = [&](int32_t token) { return !std::ranges::binary_search(special_, token); };
-    const auto words = static_cast<uint64_t>(std::ranges::count_if(tokens, is_word));
-    if (words == 0) return;
-    bool any = false;
-    for (size_t t = 0; t < tokens.size(); ++t)
-      if (is_word(tokens[t]) && draws.below(100) < 15) {
-        ask(t);
-        any = true;
-      }
-    if (any) return;
-    uint64_t left = draws.below(words);  // each row asks for one at least
-    for (size_t t = 0; t < tokens.size(); ++t)
-      if (is_word(tokens[t]) && left-- == 0) return ask(t);
+    if (form_ != TaskForm::Masked) return;
+    hide_words(
+        draws, tokens, targets, symbols_.mask(),
+        [&](int32_t token) { return !std::ranges::binary_search(special_, token); },
+        [&] { return text[draws.below(text.size())]; });
   }
 
   TextTokens symbols_;

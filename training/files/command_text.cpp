@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/program_path.h"
+#include "training/files/windows_quoted.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope {
@@ -104,22 +105,6 @@ std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
-}
-
-std::string windows_quoted(const std::string& text) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) ||
-           std::string_view("_-+=:./\\,@*").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-  std::string out = "\"";
-  size_t slashes = 0;  // they count only before a quote
-  for (const char c : text) {
-    if (c == '"') out.append(slashes + 1, '\\');
-    slashes = c == '\\' ? slashes + 1 : 0;
-    out += c;
-  }
-  return out.append(slashes, '\\') + '"';
 }
 
 namespace {

@@ -42,10 +42,8 @@ std::string program_word();
 std::string with_program(const std::string& line, const std::string& program);
 
 // `shell_quoted` writes a word for a POSIX shell: as it is where nothing in it is special, else in single quotes. On
-// Windows it is windows_quoted().
+// Windows it is windows_quoted() (training/files/windows_quoted.h).
 std::string shell_quoted(const std::string& text);
-// `windows_quoted` writes a word for the command line of Windows: in double quotes, with backslashes before those in it.
-std::string windows_quoted(const std::string& text);
 
 // These apply the three options as given. They throw Error with the argument that cannot be used.
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);

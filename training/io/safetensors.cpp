@@ -13,9 +13,9 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/io/in_words.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 
 #include "engine/core/error.h"
+#include "training/io/text.h"
 #include "training/io/toml.h"
-#include "training/io/in_words.h"
 
 namespace normscope::published {
 namespace {
@@ -61,11 +60,8 @@ std::vector<std::string> expanded(const std::string& name) {
   const size_t open = name.find('{'), close = name.find('}');
   if (open == name.npos || close == name.npos) return {name};
   std::vector<std::string> names;
-  for (size_t from = open + 1; from <= close;) {
-    const size_t to = std::min(name.find(',', from), close);
-    names.push_back(name.substr(0, open) + name.substr(from, to - from) + name.substr(close + 1));
-    from = to + 1;
-  }
+  for (const std::string_view letters : split(std::string_view(name).substr(open + 1, close - open - 1), ','))
+    names.push_back(name.substr(0, open) + std::string(letters) + name.substr(close + 1));
   return names;
 }
 

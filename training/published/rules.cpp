@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 #include "training/published/family.h"
 #include "training/spec/spec_text.h"
 

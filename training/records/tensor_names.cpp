@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <span>
+
+#include "training/io/text.h"
 
 namespace normscope::records {
 namespace {
@@ -116,16 +117,6 @@ constexpr Rule kOutside[] = {
     {"norm|ln_f|final_layer_norm|final_layernorm|encoder_norm|encoderdecoder_norm", "final.gain"},
 };
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 bool is_number(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -158,12 +149,6 @@ bool holds_layers(std::string_view word) {
          word.ends_with("blocks");
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 /// `is_wrapper` holds for what wrappers put before and between names.
 bool is_wrapper(std::string_view word) {
   return is_one_of(word, "module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module|params");
@@ -171,7 +156,7 @@ bool is_wrapper(std::string_view word) {
 
 /// `add_word` cuts "layers_3" and "SelfAttention_0", as Flax counts its modules, into two words.
 void add_word(std::string_view word, Words& words) {
-  const std::string small = lower(word);
+  const std::string small = small_letters(word);
   if (is_wrapper(small)) return;
   const size_t line = word.rfind('_');
   const bool counted = line != word.npos && line > 0 && is_number(word.substr(line + 1));

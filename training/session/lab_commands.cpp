@@ -71,11 +71,6 @@ std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
   return nullptr;
 }
 
-void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
-  parked_.push_back(std::move(entry));
-  if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
-}
-
 // `make_entries` makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;
 // if one cannot be made, these stay stashed.
 std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
@@ -130,8 +125,8 @@ void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters,
     redo_.clear();
     parked_.clear();
   } else {
-    for (auto& entry : runs_) park(std::move(entry));
-    if (fork_) park(std::move(fork_));
+    for (auto& entry : runs_) park(std::move(entry), parked_);
+    if (fork_) park(std::move(fork_), parked_);
   }
   show(std::move(all));
   rest_at_end();
@@ -244,8 +239,8 @@ void LabTrainer::exchange_reset(bool back) {
   std::vector<std::unique_ptr<LabEntry>> all;
   for (size_t place : places) all.push_back(std::move(parked_[place]));
   std::erase(parked_, nullptr);
-  for (auto& entry : runs_) park(std::move(entry));
-  if (fork_) park(std::move(fork_));
+  for (auto& entry : runs_) park(std::move(entry), parked_);
+  if (fork_) park(std::move(fork_), parked_);
   step_ = 0;
   for (const auto& entry : all) step_ = std::max(step_, entry->run->steps_done());
   show(std::move(all));
@@ -310,7 +305,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec) {
     made = make_entry(std::move(spec), old.letter);
   }
   std::swap(old, *made);
-  park(std::move(made));
+  park(std::move(made), parked_);
   // A run that is ahead waits for the others; the others may also return before it takes its next step.
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const LabEntry* one : entries())

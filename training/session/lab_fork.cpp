@@ -4,8 +4,8 @@
 
 namespace normscope {
 
-void LabTrainer::park_fork(std::vector<std::unique_ptr<LabEntry>>& where) {
-  where.push_back(std::move(fork_));
+void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
+  where.push_back(std::move(entry));
   if (where.size() > kMostParked) where.erase(where.begin());
 }
 
@@ -36,7 +36,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   const LabEntry& from = entry(source);
   made->letter = 'D';
   made->forked_from = &from == fork_.get() ? from.forked_from : source;
-  park_fork(undo_);
+  park(std::move(fork_), undo_);
   redo_.clear();
   fork_ = std::move(made);
   share_bytes();
@@ -94,7 +94,7 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
 void LabTrainer::remove_fork() {
   if (!fork_ && undo_.empty()) return;
   const int32_t before = fork_ ? fork_->budget_before : 0;
-  park_fork(redo_);
+  park(std::move(fork_), redo_);
   if (!undo_.empty()) {
     fork_ = std::move(undo_.back());
     undo_.pop_back();
@@ -106,7 +106,7 @@ void LabTrainer::remove_fork() {
 
 void LabTrainer::restore_fork() {
   if (redo_.empty()) return;
-  park_fork(undo_);
+  park(std::move(fork_), undo_);
   fork_ = std::move(redo_.back());
   redo_.pop_back();
   if (fork_ && fork_->budget_before > 0) bring_budget();

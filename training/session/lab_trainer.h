@@ -152,7 +152,7 @@ class LabTrainer {
   void restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
                std::vector<std::vector<Edit>> edits = {});
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
-  void park(std::unique_ptr<LabEntry> entry);
+  void park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where);
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
@@ -171,7 +171,6 @@ class LabTrainer {
   std::unique_ptr<Run> run_at(int32_t run, int32_t step);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
-  void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
   bool release_holds();
   void share_bytes();
 

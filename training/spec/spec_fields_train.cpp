@@ -99,21 +99,12 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-// `path_field` is a file, or a text that stands for one.
-template <auto At>
-Field path_field(const FieldWords& words) {
-  Field field = field_of(FieldType::Text, words);
-  field.get = [](const RunSpec& spec) { return peek<At>(spec); };
-  field.set = [](RunSpec& spec, std::string_view path) { At(spec) = trimmed(path); };
-  return field;
-}
-
 // `source_field` is what the task `kName` learns from: naming it selects that task; data.name follows this field and has
 // the last word. Without it a text or a passage gives way to the built-in sentences; the others stay, and say what they
 // lack.
 template <auto At, const char* kName, bool kGivesWay = false>
 Field source_field(const FieldWords& words) {
-  Field field = path_field<At>(words);
+  Field field = text<At>(words);
   field.set = [](RunSpec& spec, std::string_view path) {
     At(spec) = trimmed(path);
     if (!At(spec).empty()) spec.data.name = kName;
@@ -143,7 +134,7 @@ void add_sources(std::vector<Field>& fields) {
   fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.images_path; }, kIdx>(
       {"data.images", "images", "",
        "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."}));
-  fields.push_back(path_field<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
       {"data.image_labels", "image labels", "",
        "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
   fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.treebank_path; }, kTreebank>(
@@ -198,10 +189,10 @@ void add_train_fields(std::vector<Field>& fields) {
 
 void add_data_fields(std::vector<Field>& fields) {
   add_sources(fields);
-  fields.push_back(path_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(path_field<[](RunSpec& s) -> std::string& {
+  fields.push_back(text<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
       "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "

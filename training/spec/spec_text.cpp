@@ -39,13 +39,6 @@ void check_range(const Field& field, std::string_view text, Real value) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t from = text.find_first_not_of(kSpace);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
-}
-
 bool parse_integer(std::string_view text, int64_t& value) { return parse_whole(text, value); }
 
 bool parse_real(std::string_view text, float& value) {

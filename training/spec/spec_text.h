@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 
 namespace normscope {
 
 struct Field;
 
-std::string_view trimmed(std::string_view text);
 /// These parse the whole text or nothing: false for trailing letters, an empty text, NaN and overflow.
 bool parse_integer(std::string_view text, int64_t& value);
 bool parse_real(std::string_view text, float& value);

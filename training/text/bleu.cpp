@@ -10,16 +10,12 @@
 
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {
 
 constexpr size_t kOrders = 4;
-
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
-    text.replace(at, what.size(), by);
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_mark(char c) { return c == '.' || c == ','; }
@@ -120,9 +116,9 @@ Bleu score_of(const Matches& m) {
 
 std::vector<std::string> tokenize_13a(std::string_view line) {
   std::string text(line);
-  replace_all(text, "<skipped>", "");
+  replace_each(text, "<skipped>", "");
   for (const auto& [what, by] : {std::pair{"&quot;", "\""}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}})
-    replace_all(text, what, by);
+    replace_each(text, what, by);
   std::string apart = " ";
   for (char c : text + " ") {
     if (stands_apart(c)) {

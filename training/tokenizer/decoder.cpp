@@ -1,12 +1,12 @@
 // See decoder.h.
 #include "training/tokenizer/decoder.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "training/io/text.h"
 #include "training/tokenizer/byte_alphabet.h"
 #include "training/tokenizer/component.h"
 #include "training/tokenizer/normalizer.h"
@@ -94,11 +94,6 @@ Decoder read_byte_texts(const InputValue&) {
     join(tokens);
     tokens[0] = well_formed(tokens[0]);
   };
-}
-
-void replace_each(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
 }
 
 // These are what BERT's own decoder takes back of its blanks, in this order.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "app/cli/terminal.h"
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -112,9 +112,7 @@ class Numbered : public FilmWriter {
 }  // namespace
 
 FilmKind film_kind(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = small_letters(std::filesystem::path(path).extension().string());
   if (ending == ".png") return FilmKind::Frames;
   if (ending != ".mp4" && ending != ".gif")
     throw CommandError(Exit::Usage,

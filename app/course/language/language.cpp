@@ -38,12 +38,6 @@ std::string path_in(const std::string& folder, const std::string& language, cons
 
 std::string prose_file(StepKind kind) { return std::string(to_string(kind)) + ".md"; }
 
-std::string read_needed(const std::string& path, const InputKind& kind) {
-  auto text = read_input_file_if_there(path, kind);
-  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
-  return *std::move(text);
-}
-
 /// `flatten` turns [figure.losses] title into "figure.losses.title". What is no text is at fault.
 void flatten(const toml::table& table, const std::string& file, const std::string& before, Texts& out) {
   for (const auto& [key, node] : table) {

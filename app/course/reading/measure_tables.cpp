@@ -6,6 +6,7 @@
 #include "app/course/curves.h"
 #include "app/course/measures.h"
 #include "app/course/tapes/tape_tables.h"
+#include "app/sweep/sweep_plan.h"
 #include "engine/core/error.h"
 #include "training/experiments/probes.h"
 
@@ -16,12 +17,6 @@ constexpr size_t kMostPoints = 100, kMostCells = 100;
 constexpr int32_t kLastStep = 100'000, kMostWalked = 100;  // of a curve; of a profile
 constexpr double kDeepest = 256;                           // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
-
-/// `order_of_field` is the place of a key in the order of setting; wiring.* comes after all that makes the layers.
-size_t order_of_field(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
-}
 
 Neighbour read_neighbour(Table t) {
   Neighbour n;
@@ -196,7 +191,7 @@ LessonRun read_run(const std::string& id, Table t) {
   // The order is that of the table: a placement of all stacks must not undo that of one.
   auto fields = t.rest();
   std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-    return order_of_field(a.first) < order_of_field(b.first);
+    return sweep::order_of(a.first) < sweep::order_of(b.first);
   });
   for (const auto& [key, value] : fields) {
     try {

@@ -13,23 +13,19 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
+#include "training/io/text.h"
 
 namespace normscope::course {
 namespace {
 
 constexpr std::string_view kOwn = "as in the lesson", kBold = "**";
 
-std::string trimmed(std::string_view text) {
-  const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
-  return from == text.npos ? "" : std::string(text.substr(from, to - from + 1));
-}
-
 /// `cells_of` takes "| a | b |" apart into a and b.
 std::vector<std::string> cells_of(std::string_view row) {
   std::vector<std::string> cells;
   for (size_t from = 1; from < row.size();) {
     const size_t to = std::min(row.find('|', from), row.size());
-    if (to < row.size()) cells.push_back(trimmed(row.substr(from, to - from)));
+    if (to < row.size()) cells.emplace_back(trimmed(row.substr(from, to - from)));
     from = to + 1;
   }
   return cells;

@@ -22,14 +22,13 @@ namespace {
 // `show_lesson` opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
 // that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
 std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
-  open_lesson(screens, lab, link.lesson.substr(0, link.lesson.find(':')), link.answer);
+  const LessonPlace place = lesson_place(link.lesson);
+  open_lesson(screens, lab, place.lesson, link.answer);
   lessons::Player& player = *screens.lessons.player;
   const lessons::LessonProgress& learned = player.progress(player.lesson()->id);
   const bool predicted = learned.committed || learned.skipped;
   if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
-  const std::string_view step = std::string_view(link.lesson).substr(link.lesson.find(':') + 1);
-  for (const course::StepKind kind : course::kSteps)
-    if (step == course::to_string(kind)) player.lead_to(kind, link.figure);
+  player.lead_to(place.step, link.figure);
   return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
 }
 

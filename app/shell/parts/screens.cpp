@@ -80,16 +80,18 @@ inside::InsideScreen& inside_of(Screens& screens) {
   return *screens.inside;
 }
 
-void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {
+LessonPlace lesson_place(const std::string& name) {
   const size_t colon = name.find(':');
-  const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
-  for (const course::StepKind kind : course::kSteps) {
-    if (step != course::to_string(kind)) continue;
-    player_of(screens.lessons, lab).open(name.substr(0, colon), kind, answer);
-    screens.shown = Screen::Lessons;
-    return;
-  }
+  const std::string step = colon == name.npos ? "predict" : name.substr(colon + 1);
+  for (const course::StepKind kind : course::kSteps)
+    if (step == course::to_string(kind)) return {name.substr(0, colon), kind};
   throw Error("lesson:" + name + ": expected a step: predict, run, compare or explain");
+}
+
+void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {
+  const LessonPlace place = lesson_place(name);
+  player_of(screens.lessons, lab).open(place.lesson, place.step, answer);
+  screens.shown = Screen::Lessons;
 }
 
 }  // namespace normscope::shell

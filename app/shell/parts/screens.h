@@ -13,6 +13,9 @@
 #include "app/view/screen.h"
 
 namespace normscope {
+namespace course {
+enum class StepKind : uint8_t;
+}
 namespace lessons {
 class Player;
 }
@@ -93,8 +96,14 @@ void speak(const LessonsScreen&);
 // `player_of` is the player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
 lessons::Player& player_of(LessonsScreen&, Lab* lab);
-// `open_lesson` shows a lesson at a step, "warm-up:compare"; the first step where none is named. An answer is filled in
-// where the learner has made no prediction yet. Throws Error for an unknown lesson.
+// `lesson_place` reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
+struct LessonPlace {
+  std::string lesson;
+  course::StepKind step;
+};
+LessonPlace lesson_place(const std::string& name);
+// `open_lesson` shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
+// made no prediction yet. Throws Error for an unknown lesson.
 void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});
 
 }  // namespace normscope::shell

@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 
@@ -29,12 +29,6 @@ std::string control_name(size_t which, std::string_view part) {
 std::string setting_words(std::string_view key) {
   const Field* field = find_field(key);
   return field ? words::spoken(field->label) : std::string(key);
-}
-
-std::string small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 /// `matching_keys` returns settings whose label or key contains the typed letters, whatever their case.

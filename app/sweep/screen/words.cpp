@@ -10,7 +10,7 @@
 #include "app/sweep/border.h"
 #include "app/words/words.h"
 #include "training/experiments/study.h"
-#include "training/io/in_words.h"
+#include "training/io/text.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {

@@ -16,10 +16,20 @@ using namespace normscope::test;
 
 namespace {
 
-const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
-                                 "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
-                                 "man",     "tape",    "merge",      "completion", "sweep",     "record",
-                                 "open",    "film",    "evaluate",   "parse",      "reproduce", "inspect"};
+/// `commands` are those that --help lists.
+const std::vector<std::string>& commands() {
+  static const std::vector<std::string> all = [] {
+    const std::string help = run_program("--help").out, head = "\nSubcommands:\n";
+    const size_t begin = help.find(head);
+    REQUIRE(begin != help.npos);
+    std::istringstream lines(help.substr(begin + head.size()));
+    std::vector<std::string> names;
+    for (std::string line; std::getline(lines, line) && line.starts_with("  ");)
+      if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    return names;
+  }();
+  return all;
+}
 
 /// `completed` is what bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
@@ -38,6 +48,22 @@ bool installed(const std::string& program) {
 
 }  // namespace
 
+TEST_CASE("every command that is declared is on the command line, in the manual and in every-command.txt") {
+  const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/command-line.md"),
+                    rows = read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/every-command.txt");
+  std::istringstream header(read_all(NORMSCOPE_SOURCE_DIR "/app/commands/commands.h"));
+  // The window is the program without a command; completion and man have one function.
+  size_t declared = 0;
+  for (std::string line; std::getline(header, line);)
+    declared += line.starts_with("void add_") && holds(line, "CLI::App& app");
+  CHECK(declared == commands().size());
+  for (const std::string& command : commands()) {
+    INFO(command);
+    CHECK(holds(manual, "[`" + command + "`](#"));
+    CHECK((holds(rows, " | " + command + " ") || holds(rows, " | " + command + "\n")));
+  }
+}
+
 TEST_CASE("help tells defaults, and marks that stand for none in words") {
   const std::string train = run_program("train --help").out, compare = run_program("compare --help").out;
   CHECK(holds(train, "--validate-every N:INT in [1 - 10000000]=50"));
@@ -54,8 +80,8 @@ TEST_CASE("help tells defaults, and marks that stand for none in words") {
 // Newer versions of CLI11 refuse that when the program starts.
 TEST_CASE("what stands without a dash is not called as an option of its command") {
   size_t without_dash = 0;
-  for (const char* command : kCommands) {
-    const std::string help = run_program(std::string(command) + " --help").out;
+  for (const std::string& command : commands()) {
+    const std::string help = run_program(command + " --help").out;
     const size_t begin = help.find("Positionals:\n");
     if (begin == help.npos) continue;
     std::istringstream lines(help.substr(begin + 13));
@@ -72,8 +98,8 @@ TEST_CASE("what stands without a dash is not called as an option of its command"
 TEST_CASE("completion for bash offers commands, options, values, keys and files") {
   const Folder folder;
   folder.write("bash", run_program("completion bash").out);
-  for (const char* command : kCommands)
-    CHECK(holds(completed(folder, R"("")"), std::string(" ") + command + " "));
+  const std::string offered = completed(folder, R"("")");
+  for (const std::string& command : commands()) CHECK(holds(offered, " " + command + " "));
   CHECK(completed(folder, "tr") == " train translate \n");
   CHECK(completed(folder, "train --pre") == " --preset \n");
   CHECK(holds(completed(folder, "train --preset post-w"), " post-warmup "));
@@ -97,7 +123,7 @@ TEST_CASE("every shell's script names every command and every option once for ea
     INFO(shell);
     const Outcome outcome = run_program(std::string("completion ") + shell);
     CHECK(outcome.code == 0);
-    for (const char* command : kCommands) CHECK(holds(outcome.out, command));
+    for (const std::string& command : commands()) CHECK(holds(outcome.out, command));
     for (const char* option : {"backend", "validate-every", "markdown", "penalty", "safe-mode", "epsilon"})
       CHECK(holds(outcome.out, option));
     const Folder folder;

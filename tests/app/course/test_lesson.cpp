@@ -18,6 +18,7 @@
 #include "app/course/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "folder.h"
 #include "test_paths.h"
 
 using namespace normscope;
@@ -28,11 +29,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -48,7 +44,7 @@ struct Copy {
   ~Copy() { fs::remove_all(folder); }
   void replace(const std::string& file, const std::string& from, const std::string& to) const {
     const fs::path path = fs::path(folder) / "05-growing-stream" / file;
-    std::string text = read_text(path);
+    std::string text = test::read_all(path);
     const size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
     write_text(path, text.replace(at, from.size(), to));
@@ -86,7 +82,7 @@ void shorten(Lesson& lesson, int32_t steps) {
 
 /// `sentences_of_reach` counts those of the paragraph that is always seen of how far a claim reaches.
 int sentences_of_reach(const Lesson& lesson) {
-  const std::string text = read_text(fs::path(lesson.folder) / "explain.md");
+  const std::string text = test::read_all(fs::path(lesson.folder) / "explain.md");
   const std::string heading = "## How far does this reach?\n\n";
   const size_t at = text.find(heading);
   if (at == text.npos) return 0;
@@ -510,7 +506,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
 }
 
 TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds", "[lesson]") {
-  const std::string page = read_text(fs::path(kLessons) / "README.md");
+  const std::string page = test::read_all(fs::path(kLessons) / "README.md");
   const auto block = [&](const std::string& kind) {
     const size_t from = page.find("```" + kind + "\n") + kind.size() + 4;
     return page.substr(from, page.find("```", from) - from);
@@ -589,16 +585,17 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   const Course course = read_course(kLessons);
   const std::string folder = "lesson_report_test";
   const std::vector<std::string> paths = write_report(course, folder);
-  const std::string html = read_text(folder + "/index.html"), markdown = read_text(folder + "/report.md");
+  const std::string html = test::read_all(folder + "/index.html"),
+                    markdown = test::read_all(folder + "/report.md");
   for (const Lesson& lesson : course.lessons) {
     CHECK(has(markdown, lesson.claim));
     CHECK(has(html, lesson.title.substr(0, 9)));
-    CHECK(has(read_text(folder + "/claims.md"), lesson.claim));
+    CHECK(has(test::read_all(folder + "/claims.md"), lesson.claim));
     for (const Figure& figure : lesson.figures)
       if (!figure.tape.empty() && figure.follow == 0)
         CHECK((has(markdown, figure.title + ":\n\n| name |") && has(html, "<h3>" + figure.title)));
       else
-        CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
+        CHECK(has(test::read_all(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
   }
   CHECK(paths.size() > 20);
   // Where a curve has few points its ranges are bars, and the note says so.
@@ -609,7 +606,7 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
 
 TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") {
   const Course course = read_course(kLessons);
-  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/docs/claims.md");
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/claims.md");
   INFO("write it again with normscope lesson report --page docs/claims.md");
   CHECK(has(page, claim_table(course)));
   CHECK(with_claims(page, course, "claims.md") == page);
@@ -684,11 +681,11 @@ TEST_CASE(
       {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}}};
   size_t failing = 0, slow = 0;
   for (const Lesson& lesson : read_course(kLessons).lessons) {
-    const std::string explain = read_text(fs::path(lesson.folder) / "explain.md");
+    const std::string explain = test::read_all(fs::path(lesson.folder) / "explain.md");
     const std::string limits = explain.substr(explain.find("## How far does this reach?"));
     const std::vector<std::vector<std::string>> rows = [&] {
       std::vector<std::vector<std::string>> table;
-      std::istringstream in(read_text(fs::path(lesson.folder) / "limits.md"));
+      std::istringstream in(test::read_all(fs::path(lesson.folder) / "limits.md"));
       for (std::string line; std::getline(in, line);) {
         if (!line.starts_with("| ")) continue;
         table.emplace_back();

@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/files/session_file.h"
+#include "training/files/windows_quoted.h"
 
 using namespace normscope;
 using fixture::LiveDriver;
@@ -164,11 +165,15 @@ TEST_CASE("arguments that cannot be used are refused by name") {
 }
 
 TEST_CASE("A word for the command line of Windows comes back as it was") {
-  CHECK(windows_quoted("C:\\texts\\a.txt") == "C:\\texts\\a.txt");
-  CHECK(windows_quoted("") == "\"\"");
-  CHECK(windows_quoted("C:\\my texts\\") == "\"C:\\my texts\\\\\"");
-  CHECK(windows_quoted("say \"so\"") == "\"say \\\"so\\\"\"");
-  CHECK(windows_quoted("a\\\"b") == "\"a\\\\\\\"b\"");
+  const auto quoted = [](const std::string& word) { return windows_quoted(word); };
+  CHECK(quoted("C:\\texts\\a.txt") == "C:\\texts\\a.txt");
+  CHECK(quoted("") == "\"\"");
+  CHECK(quoted("C:\\my texts\\") == "\"C:\\my texts\\\\\"");
+  CHECK(quoted("C:\\Übung") == "\"C:\\Übung\"");
+  CHECK(quoted("say \"so\"") == "\"say \\\"so\\\"\"");
+  CHECK(quoted("a\\\"b") == "\"a\\\\\\\"b\"");
+  CHECK(windows_quoted(std::wstring(L"C:\\\u0141\\\"so\"\\")) == L"\"C:\\\u0141\\\\\\\"so\\\"\\\\\"");
+  CHECK(windows_quoted(std::wstring(L"--window")) == L"--window");
 }
 
 TEST_CASE("the copied line trains the same runs to the bit") {

@@ -95,8 +95,7 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   lab.wait_idle();
   lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
-  std::ifstream file(folder.file("session.json"));
-  const std::string session{std::istreambuf_iterator<char>(file), {}};
+  const std::string session = test::read_all(folder.file("session.json"));
   int runs = 0;
   for (const auto& entry : fs::directory_iterator(folder.path)) {
     const std::string name = entry.path().filename().string();

@@ -176,14 +176,16 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   const LinkedView back =
       linked_view(picture_of_it.state.session, picture_of_it.state.screens, picture_of_it.state.look);
   CHECK(back.lesson == "warm-up:explain");
-  // One that is not in the course changes nothing.
+  // A lesson that is not in the course and a step that none has change nothing.
   learner.state.screens.shown = Screen::Tape;
   REQUIRE_FALSE(learner.state.look.dark);
-  CHECK_FALSE(open_link(learner.state, "1&theme=dark&screen=lessons:kitchen:explain&end"));
-  CHECK(test::holds(learner.state.notice, "kitchen"));
-  CHECK(learner.state.session.asked.empty());
-  CHECK(learner.state.screens.shown == Screen::Tape);
-  CHECK_FALSE(learner.state.look.dark);
+  for (const char* place : {"kitchen:explain", "warm-up:kitchen"}) {
+    CHECK_FALSE(open_link(learner.state, fmt::format("1&theme=dark&screen=lessons:{}&end", place)));
+    CHECK(test::holds(learner.state.notice, "kitchen"));
+    CHECK(learner.state.session.asked.empty());
+    CHECK(learner.state.screens.shown == Screen::Tape);
+    CHECK_FALSE(learner.state.look.dark);
+  }
 }
 
 TEST_CASE(

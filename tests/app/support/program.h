@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -17,11 +15,6 @@
 #include "training/support/tiny.h"
 
 namespace normscope::test {
-
-inline std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// `read_log` reads a training log: one value per line, without its header.
 inline std::vector<nlohmann::json> read_log(const std::string& path) {

@@ -31,15 +31,12 @@ const Lesson& papers() {
 /// `refusal` replaces one thing of the lesson's text and returns what the text is refused with.
 std::string refusal(const std::string& from, const std::string& to) {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/14-after-the-papers";
-  const auto read = [](const std::string& path) {
-    std::ifstream in(path);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  std::string toml = read(folder + "/lesson.toml");
+  std::string toml = test::read_all(folder + "/lesson.toml");
   const size_t at = toml.find(from);
   REQUIRE(at != toml.npos);
   try {
-    parse_lesson(toml.replace(at, from.size(), to), folder, read);
+    parse_lesson(toml.replace(at, from.size(), to), folder,
+                 [](const std::string& path) { return test::read_all(path); });
   } catch (const Error& error) {
     return error.what();
   }

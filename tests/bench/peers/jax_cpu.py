@@ -22,6 +22,7 @@ if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that t
 import jax  # noqa: E402  (after the threads are set)
 import jax.numpy as jnp  # noqa: E402
 import jax_encdec  # noqa: E402
+from jax_encdec import apply_linear, apply_norm  # noqa: E402
 
 
 def linear(key, fan_in, fan_out):
@@ -43,15 +44,6 @@ def parameters(key, layers, d, f, t, v):
     return {"tokens": jax.random.normal(keys[0], (v, d)) / math.sqrt(d), "positions": jax.random.normal(keys[1], (t, d)),
             "out": jax.random.normal(keys[2], (d, v)) * math.sqrt(2 / (d + v)), "final": norm(d),
             "layers": [layer(k, d, f) for k in keys[3:]]}
-
-
-def apply_linear(p, x):
-    return x @ p["w"] + p["b"]
-
-
-def apply_norm(p, x):
-    centred = x - x.mean(-1, keepdims=True)
-    return p["g"] * centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5) + p["b"]
 
 
 def decoder_loss(p, x, y, heads):

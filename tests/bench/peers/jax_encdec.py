@@ -7,8 +7,9 @@ import math
 
 import jax
 import jax.numpy as jnp
+from twin import ENCDEC, encdec_flop as flop
 
-L, D, H, FF, T, B, V = 6, 512, 4, 1024, 64, 64, 10000
+L, D, H, FF, T, B, V = ENCDEC
 
 
 def linear(key, fan_in, fan_out):
@@ -87,9 +88,3 @@ def loss_of(p, source, tokens, targets):
 
 def batch(key):
     return [jax.random.randint(k, (B, T), 0, V) for k in jax.random.split(key, 3)]
-
-
-def flop():
-    encoder = L * (6 * (4 * D * D + 2 * D * FF) * B * T + 12 * B * T * T * D)
-    decoder = L * (6 * (8 * D * D + 2 * D * FF) * B * T + 24 * B * T * T * D)
-    return encoder + decoder + 6 * D * V * B * T

@@ -8,8 +8,9 @@ import math
 import torch
 from torch import nn
 from torch.nn import functional as F
+from twin import ENCDEC, encdec_flop as flop
 
-L, D, H, FF, T, B, V = 6, 512, 4, 1024, 64, 64, 10000
+L, D, H, FF, T, B, V = ENCDEC
 
 
 def heads(y, parts):
@@ -74,9 +75,3 @@ class EncoderDecoder(nn.Module):
 
 def batch():
     return [torch.randint(V, (B, T)) for _ in range(3)]
-
-
-def flop():
-    encoder = L * (6 * (4 * D * D + 2 * D * FF) * B * T + 12 * B * T * T * D)
-    decoder = L * (6 * (8 * D * D + 2 * D * FF) * B * T + 24 * B * T * T * D)
-    return encoder + decoder + 6 * D * V * B * T

@@ -16,6 +16,15 @@ SIZES = {  # layers, width, heads, feed-forward, T, B, V
     "base": (6, 512, 8, 2048, 128, 32, 10000),
 }
 
+ENCDEC = (6, 512, 4, 1024, 64, 64, 10000)  # the same, of an encoder and a decoder with as many layers each
+
+
+def encdec_flop():
+    layers, d, _, f, t, b, v = ENCDEC
+    encoder = layers * (6 * (4 * d * d + 2 * d * f) * b * t + 12 * b * t * t * d)
+    decoder = layers * (6 * (8 * d * d + 2 * d * f) * b * t + 24 * b * t * t * d)
+    return encoder + decoder + 6 * d * v * b * t
+
 
 def flop(layers, d, heads, f, t, b, v):
     return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d

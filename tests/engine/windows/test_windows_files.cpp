@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "catch.hpp"
@@ -21,15 +19,6 @@
 #include "skip.h"
 
 using namespace normscope;
-
-namespace {
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 TEST_CASE("A file is written byte by byte, renamed while it is open, and replaces one that is open",
           "[windows]") {
@@ -43,7 +32,7 @@ TEST_CASE("A file is written byte by byte, renamed while it is open, and replace
   CHECK(fsync(writer) == 0);
   CHECK(rename(new_name.c_str(), old_name.c_str()) == 0);
   close(writer);
-  CHECK(content_of(old_name) == "a\r\nb\n");
+  CHECK(test::read_all(old_name) == "a\r\nb\n");
   CHECK_FALSE(std::filesystem::exists(new_name));
 }
 
@@ -55,7 +44,7 @@ TEST_CASE("A file that another has open is replaced as well", "[windows]") {
   const int reader = open(old_name.c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(reader >= 0);
   CHECK(rename(new_name.c_str(), old_name.c_str()) == 0);
-  CHECK(content_of(old_name) == "new");
+  CHECK(test::read_all(old_name) == "new");
   close(reader);
 }
 

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 
@@ -25,10 +24,6 @@ using test::Folder;
 
 namespace {
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 mode_t mode_of(const std::string& path) {
@@ -86,7 +81,7 @@ TEST_CASE("links: one to a file stays, one to nothing and one to itself are refu
   fs::create_symlink("loop", folder.file("loop"));
   CHECK(refusal_of(folder.file("link")).empty());
   CHECK(fs::is_symlink(folder.file("link")));
-  CHECK(content(folder.file("target")) == "new");
+  CHECK(test::read_all(folder.file("target")) == "new");
   CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") !=
         std::string::npos);
   CHECK_FALSE(fs::exists(folder.file("nowhere")));
@@ -109,7 +104,7 @@ TEST_CASE("devices, pipes and open streams are written as they are") {
   const std::string pipe = folder.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::string got;
-  std::thread reader([&] { got = content(pipe); });
+  std::thread reader([&] { got = test::read_all(pipe); });
   CHECK(refusal_of(pipe).empty());
   reader.join();
   CHECK(got == "new");
@@ -121,7 +116,7 @@ TEST_CASE("devices, pipes and open streams are written as they are") {
   CHECK(refusal_of("/dev/fd/" + std::to_string(file)).empty());
   CHECK(refusal_of("/proc/self/fd/" + std::to_string(file)).empty());
   close(file);
-  CHECK(content(folder.file("stream")) == "before newnew");
+  CHECK(test::read_all(folder.file("stream")) == "before newnew");
   CHECK(refusal_of("/dev/fd/987").find("cannot be written") != std::string::npos);
 }
 
@@ -152,12 +147,12 @@ TEST_CASE("names: no two temporaries alike, and the longest name there can be") 
   CHECK(folder.files() == 2);
   const std::string longest(255, 'n');
   CHECK(refusal_of(folder.file(longest)).empty());
-  CHECK(content(folder.file(longest)) == "new");
+  CHECK(test::read_all(folder.file(longest)) == "new");
   two.write("two", 3);
   two.commit();
   one.write("one", 3);
   one.commit();
-  CHECK(content(folder.file("a")) == "one");
+  CHECK(test::read_all(folder.file("a")) == "one");
   CHECK(folder.files() == 2);
 }
 
@@ -182,9 +177,9 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
   {
     LineFile log(path, "log");
     log.line("one");
-    CHECK(content(path) == "one\n");
+    CHECK(test::read_all(path) == "one\n");
     log.line("two");
-    CHECK(content(path) == "one\ntwo\n");
+    CHECK(test::read_all(path) == "one\ntwo\n");
     CHECK(log.error().empty());
   }
   put(path, "one\ntw");  // killed in the middle of a line by something else
@@ -192,9 +187,9 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
     LineFile log(path, "log", true);
     log.line("three");
   }
-  CHECK(content(path) == "one\ntw\nthree\n");
+  CHECK(test::read_all(path) == "one\ntw\nthree\n");
   { LineFile log(path, "log"); }
-  CHECK(content(path).empty());
+  CHECK(test::read_all(path).empty());
   LineFile nothing;
   nothing.line("x");
   CHECK_FALSE(nothing);
@@ -222,5 +217,5 @@ TEST_CASE("a growing file on a full disk says so, keeps whole lines and does not
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, ignored);
   CHECK_FALSE(log.error().empty());
-  CHECK(content(path) == "whole\n");
+  CHECK(test::read_all(path) == "whole\n");
 }

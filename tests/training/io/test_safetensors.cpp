@@ -3,7 +3,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -22,11 +21,6 @@ using namespace normscope::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -161,7 +155,7 @@ TEST_CASE("safetensors: the data begins aligned, a file written elsewhere need n
   const std::string path = folder.file("a.safetensors");
   Tensors().write(path);
   uint64_t length = 0;
-  std::memcpy(&length, read(path).data(), 8);
+  std::memcpy(&length, test::read_all(path).data(), 8);
   CHECK(length % 8 == 0);
   // Float data at an odd offset, no metadata, spaces in the header.
   std::string data = "\7" + std::string("\0\0\x80\x3f", 4);
@@ -253,7 +247,7 @@ TEST_CASE("safetensors: cut at every byte, a file is refused", "[io]") {
   const Folder folder;
   const std::string whole = folder.file("whole.safetensors"), cut = folder.file("cut.safetensors");
   Tensors().write(whole);
-  const std::string bytes = read(whole);
+  const std::string bytes = test::read_all(whole);
   for (size_t size = 0; size < bytes.size(); ++size) {
     write(cut, bytes.substr(0, size));
     CAPTURE(size);
@@ -267,7 +261,7 @@ TEST_CASE("safetensors: with damaged bytes a file loads or is refused, nothing e
   const Folder folder;
   const std::string path = folder.file("damaged.safetensors");
   Tensors().write(path);
-  const std::string bytes = read(path);
+  const std::string bytes = test::read_all(path);
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   size_t refused = 0, tried = 0;
@@ -325,10 +319,10 @@ TEST_CASE("safetensors: a save replaces the old file whole or leaves it", "[io]"
     AtomicFile file(path, "test");
     file.write("half", 4);
     CHECK(folder.files() == 2);
-    CHECK(read(path) == "old");
+    CHECK(test::read_all(path) == "old");
   }  // without commit()
   CHECK(folder.files() == 1);
-  CHECK(read(path) == "old");
+  CHECK(test::read_all(path) == "old");
   Tensors().write(path);
   CHECK(loads(path));
   CHECK(folder.files() == 1);

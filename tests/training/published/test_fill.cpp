@@ -1,8 +1,6 @@
 // fill() puts what fits of a published folder into the Store of a model that may be wired otherwise.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "catch.hpp"
@@ -104,8 +102,7 @@ TEST_CASE("fill: a tensor without floats is refused before anything changes", "[
   const Folder folder;
   for (const char* name : {"config.json", "model.safetensors"})
     fs::copy_file(kFolders / "gpt2" / name, folder.path / name);
-  std::ifstream in(folder.path / "model.safetensors", std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
+  std::string text = read_all(folder.path / "model.safetensors");
   const size_t last = text.find("\"F32\"", text.find("wte.weight"));
   REQUIRE(last != text.npos);
   folder.write("model.safetensors", text.replace(last, 5, "\"I32\""));

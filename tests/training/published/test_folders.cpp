@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "catch.hpp"
@@ -21,11 +19,6 @@ namespace normscope::test {
 namespace {
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// `Copied` is a folder of the references, to be changed.
 struct Copied {
   explicit Copied(const char* name) {
@@ -34,7 +27,7 @@ struct Copied {
   }
   /// `change` replaces a part of a file, which must be there.
   void change(const char* file, const std::string& from, const std::string& to) const {
-    std::string text = text_of(folder.path / file);
+    std::string text = test::read_all(folder.path / file);
     const size_t at = text.find(from);
     REQUIRE(at != text.npos);
     folder.write(file, text.replace(at, from.size(), to));
@@ -112,7 +105,7 @@ TEST_CASE("published: a damaged config.json", "[published]") {
 
 TEST_CASE("published: weights that are not there, of another shape, too many or pickled", "[published]") {
   const Copied copied("gpt2");
-  const std::string whole = text_of(copied.folder.path / "model.safetensors");
+  const std::string whole = test::read_all(copied.folder.path / "model.safetensors");
   copied.change("model.safetensors", "\"h.0.ln_1.bias\"", "\"h.0.ln_1.bios\"");
   CHECK(contains(copied.refused(),
                  "tensor \"h.0.ln_1.bias\" is missing: expected it for L01.attn.before.bias"));
@@ -136,7 +129,7 @@ TEST_CASE("published: weights that are not there, of another shape, too many or 
 TEST_CASE("published: an index and its shards agree", "[published]") {
   const char* const kIndex = "model.safetensors.index.json";
   const Copied copied("llama");
-  const std::string whole = text_of(copied.folder.path / kIndex);
+  const std::string whole = test::read_all(copied.folder.path / kIndex);
   const auto with = [&](const std::string& from, const std::string& to) {
     copied.folder.write(kIndex, whole);
     copied.change(kIndex, from, to);

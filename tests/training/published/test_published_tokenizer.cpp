@@ -3,8 +3,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
@@ -23,12 +21,7 @@ namespace fs = std::filesystem;
 
 const std::string kFixtures = NORMSCOPE_FIXTURES "/tokenizers";
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Json read_json(const fs::path& path) { return Json::parse(read_text(path)); }
+Json read_json(const fs::path& path) { return Json::parse(test::read_all(path)); }
 
 std::vector<std::string> kinds_in(const std::string& folder) {
   std::vector<std::string> names;

@@ -4,12 +4,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/placement_start.h"
+#include "folder.h"
 #include "test_paths.h"
 #include "training/measure/step_metrics.h"
 #include "training/support/small_runs.h"
@@ -94,8 +93,7 @@ TEST_CASE("placement: the components of the state add up to it in every architec
 }
 
 TEST_CASE("placement: the manual names every placement, initialisation and preset", "[placements]") {
-  std::ifstream file(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
-  const std::string manual{std::istreambuf_iterator<char>(file), {}};
+  const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
   const auto has_row = [&](std::string_view name) {
     return manual.find(fmt::format("| `{}` |", name)) != std::string::npos;
   };

@@ -12,6 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/layer_norm/layer_norm.h"
+#include "training/io/text.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/cost.h"
 #include "training/measure/step/lone_instruction.h"
@@ -166,14 +167,12 @@ const Difference* best(const std::vector<Difference>& all) {
 /// `element_of` reads "17" or "3,0,17": the element of a tensor of that shape.
 int64_t element_of(std::string_view text, const Shape& shape, std::string_view name) {
   std::vector<int64_t> numbers;
-  for (size_t from = 0; from <= text.size();) {
-    const size_t comma = std::min(text.find(',', from), text.size());
+  for (const std::string_view part : split(text, ',')) {
     int64_t number = 0;
-    const auto [end, fault] = std::from_chars(text.data() + from, text.data() + comma, number);
-    if (fault != std::errc{} || end != text.data() + comma || number < 0)
+    const auto [end, fault] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (fault != std::errc{} || end != part.data() + part.size() || number < 0)
       fail("check", "'{}' is no element: expected a number, as [17], or one a dimension, as [3,0,17]", text);
     numbers.push_back(number);
-    from = comma + 1;
   }
   const auto refuse = [&] {
     fail("check", "[{}] lies outside {} {}: expected an element of it", text, name, to_string(shape));

@@ -1,0 +1,44 @@
+"""Checks that `make check` finds tests for whatever this system compiles, and for what no source includes."""
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import check
+
+ELSEWHERE = ("app/web/", "app/windows/", "engine/windows/posix/")  # compiled for other systems
+ALONE = ["app/main.cpp", "engine/example.cpp"]
+
+
+class Check(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.readers = check.tests_that_read()
+
+    def found(self, path):
+        return check.tests_of(path, self.readers)
+
+    def test_every_source_has_tests(self):
+        files = sorted(path.relative_to(ROOT).as_posix() for floor in check.FLOORS for path in (ROOT / floor).rglob("*")
+                       if path.suffix in (".h", ".cpp", ".def", ".cu", ".cuh"))
+        self.assertGreater(len(files), 1000)
+        self.assertEqual([path for path in files if not path.startswith(ELSEWHERE) and not self.found(path)], ALONE)
+
+    def test_what_no_source_includes_has_tests(self):
+        for path in ("studies/streams.toml", "claims/x/y.toml", "assets/words/lab.toml", "lessons/01-warm-up/lesson.toml",
+                     "tests/refusals/link.txt", "scripts/release/terms.py", "tests/reference/model.h"):
+            self.assertTrue(self.found(path), path)
+
+    def test_a_command_is_run(self):
+        self.assertIn("app.test_zoo_command", self.found("app/commands/zoo.cpp"))
+        self.assertIn("app.test_cli_architectures", self.found("app/commands/text/bleu.cpp"))
+
+    def test_a_screen_is_drawn_in_every_size(self):
+        for path in ("app/inside/grid.cpp", "app/sweep/screen/edit.cpp", "app/tape_screen/tape_screen.cpp"):
+            self.assertIn("app.test_every_size", self.found(path))
+        self.assertNotIn("app.test_every_size", self.found("app/cli/terminal.cpp"))
+
+
+if __name__ == "__main__":
+    unittest.main()
