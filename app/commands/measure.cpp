@@ -14,6 +14,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/run/edge/next_curvature.h"
 #include "training/session/ablation.h"
 #include "training/session/analysis.h"
 #include "training/text/translator.h"
@@ -124,6 +125,13 @@ Table update(Run& run, const MeasureOptions&) {
   return table;
 }
 
+Table curvature(Run& run, const MeasureOptions&) {
+  const NextCurvature next = next_curvature(run);
+  return {{"along", "critical_rate", "curvature"},
+          {{"update", {next.update.critical_rate, next.update.curvature}},
+           {"gradient", {next.gradient.critical_rate, next.gradient.curvature}}}};
+}
+
 /// `spectrum` has two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
 Table spectrum(Run& run, const MeasureOptions&) {
   Table table{
@@ -157,10 +165,16 @@ Table loss(Run& run, const MeasureOptions& options) {
 
 using Measurement = Table (*)(Run&, const MeasureOptions&);
 const std::vector<std::pair<std::string, Measurement>>& measurements() {
-  static const std::vector<std::pair<std::string, Measurement>> all = {
-      {"ablation", ablation},   {"jacobian", jacobian}, {"concentration", concentration},
-      {"gradients", gradients}, {"logits", logits},     {"felt-rate", update_ratio},
-      {"update", update},       {"spectrum", spectrum}, {"loss", loss}};
+  static const std::vector<std::pair<std::string, Measurement>> all = {{"ablation", ablation},
+                                                                       {"jacobian", jacobian},
+                                                                       {"concentration", concentration},
+                                                                       {"gradients", gradients},
+                                                                       {"logits", logits},
+                                                                       {"felt-rate", update_ratio},
+                                                                       {"update", update},
+                                                                       {"spectrum", spectrum},
+                                                                       {"curvature", curvature},
+                                                                       {"loss", loss}};
   return all;
 }
 

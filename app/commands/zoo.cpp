@@ -33,8 +33,9 @@ struct ZooOptions {
 
 zoo::Plan plan_of(const ZooOptions& options) {
   zoo::Plan plan;
-  const std::vector<zoo::Entry> own =
+  std::vector<zoo::Entry> own =
       with_exit(Exit::Input, [] { return zoo::read_own(zoo::own_path(lessons::Progress::default_path())); });
+  for (zoo::Entry& placement : zoo::own_placements()) own.push_back(std::move(placement));
   plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only, own); });
   if (!options.depths.empty()) plan.depths = options.depths;
   if (options.only.empty()) plan.deep = zoo::depth_question();

@@ -20,12 +20,21 @@ using namespace panels;
 
 constexpr float kBatchWidth = 82;
 
+int most_streams(const LabView& view) {
+  int most = 0;
+  for (const RunView& run : view.runs)
+    for (const view::Side side : view::sides_of(run)) most = std::max(most, view::streams_of(run, side));
+  return most;
+}
+
 std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step", grouped(step)}}); }
 
 }  // namespace
 
-void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string& name) {
-  std::vector<std::string> labels;
+void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rect, const std::string& name) {
+  std::vector<words::Label> labels;
+  const int most = most_streams(f.view);
+  plot_.stream = std::min(plot_.stream, most);
   if (!view::any_stream(f.view)) {
     int only = 0;
     choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
@@ -34,9 +43,19 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string
   }
   for (const view::Matrix& matrix : view::kMatrices)
     if (view::any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
-      labels.push_back(matrix.label);
-  plot_.matrix = std::min(plot_.matrix, static_cast<int>(labels.size()) - 1);
-  choice(f.ui, name, rect, labels, plot_.matrix, words::say("lab.depth.help_matrix"));
+      labels.push_back({matrix.label, matrix.label});
+  const int matrices = static_cast<int>(labels.size());
+  plot_.matrix = std::min(plot_.matrix, matrices - 1);
+  // Gradients are also measured of each stream, where a run has several.
+  const int streams = metric_of(panel) == Metric::Gradient ? most : 0;
+  for (int stream = 1; stream <= streams; ++stream)
+    labels.push_back({fmt::format("stream {}", stream), words::say("plots.stream", {{"stream", stream}})});
+  const bool of_stream = streams > 0 && plot_.stream > 0;
+  int chosen = of_stream ? matrices + plot_.stream - 1 : plot_.matrix;
+  choice(f.ui, name, rect, labels, chosen,
+         words::say(streams > 0 ? "lab.depth.help_matrix_or_stream" : "lab.depth.help_matrix"));
+  if (chosen < matrices) plot_.matrix = chosen;
+  if (streams > 0) plot_.stream = std::max(chosen - matrices + 1, 0);
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
@@ -109,7 +128,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::Right);
   if (of_matrix)
-    draw_matrix_choice(f, {rect.right() - space::pad - at_w - matrix_w - 10, rect.y + 6, matrix_w, 24},
+    draw_matrix_choice(f, panel, {rect.right() - space::pad - at_w - matrix_w - 10, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
 }
 
@@ -252,7 +271,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (tab.metric)
     metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), view::any_stream(f.view));
   if (tab.metric && info(metric_of(tab)).of_matrix)
-    draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
+    draw_matrix_choice(f, tab, controls.take_left(matrix_width(), 8), "plot/matrix");
   if (chooses_lines(f, tab)) draw_lines_choice(f, tab, controls.take_left(kLinesWidth, 8));
   if (view::any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");

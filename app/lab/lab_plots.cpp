@@ -209,7 +209,7 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
   if (!map) head.sentence.clear();  // it stands on the lines
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (of_matrix)
-    draw_matrix_choice(f, {x - named - matrix_w, rect.y + 6, matrix_w, 24},
+    draw_matrix_choice(f, panel, {x - named - matrix_w, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
   if (chooses) draw_lines_choice(f, panel, {x - named - kLinesWidth, rect.y + 6, kLinesWidth, 24});
   if (both) {

@@ -82,7 +82,7 @@ class LabScreen {
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
-  void draw_matrix_choice(Frame&, const ui::Rect&, const std::string& name);
+  void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
   // `draw_lines_choice` draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
@@ -90,7 +90,7 @@ class LabScreen {
   void map_scale(Frame&, const ui::Rect&);
   void draw_map_key(Frame&, const panels::Panel&, const ui::Rect& row, float from);
   void map_hit(Frame&, const plot::PlotSpec&, const plot::PlotHit&);
-  float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
+  float matrix_width() const { return plot_.matrix > 5 || plot_.stream > 0 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotSpec&);
   void time_hit(Frame&, const std::string& name, const plot::View&, const plot::PlotHit&);

@@ -128,6 +128,8 @@ const char* matrix_label(const LabView& view, int matrix) {
   return any_stream(view) ? kMatrices[matrix].label : "W";
 }
 
+std::string stream_path(int stream) { return fmt::format("ffn.stream.{}.gradient_square", stream); }
+
 namespace {
 
 // `stat_paths` names what stands behind the layer: "ffn.w2.grad_norm".

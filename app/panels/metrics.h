@@ -57,6 +57,9 @@ bool of_heads(Metric metric);
 // stream.
 const char* matrix_label(const LabView& view, int matrix);
 
+// `stream_path` names the mean square of a stream's gradient behind a layer, from 1: "ffn.stream.2.gradient_square".
+std::string stream_path(int stream);
+
 // `StatNames` are the stats that make up a metric of one layer (1-based; of its last sub-layer that has it): the
 // value, over another one where it is a ratio. `stack` is what stands before "L01.": "", "dec." or "enc.".
 struct StatNames {

@@ -167,9 +167,12 @@ double loss_top(const LabView& view, view::LabData& data) {
 
 }  // namespace
 
-std::string axis_of(const LabView& view, const MetricInfo& about, int matrix) {
+std::string axis_of(const LabView& view, const MetricInfo& about, const PlotOptions& options) {
   if (!about.of_matrix) return about.axis;
-  return words::say("plots.axis.of_matrix", {{"what", about.axis}, {"matrix", matrix_label(view, matrix)}});
+  if (about.metric == Metric::Gradient && options.stream > 0)
+    return words::say("plots.axis.of_stream", {{"stream", options.stream}});
+  return words::say("plots.axis.of_matrix",
+                    {{"what", about.axis}, {"matrix", matrix_label(view, options.matrix)}});
 }
 
 std::string at_step(std::string_view what, int step) {

@@ -17,8 +17,9 @@
 namespace normscope::panels {
 
 struct PlotOptions {
-  int step = 0;                        // of the cursor
-  int matrix = 0;                      // index in kMatrices
+  int step = 0;    // of the cursor
+  int matrix = 0;  // index in kMatrices
+  int stream = 0;  // from 1: gradients are those of one of several residual streams; 0: those of the matrix
   view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
   std::optional<double> drag_rate,
@@ -94,13 +95,16 @@ struct Faded {
 };
 // `faded` is empty when they differ by less than ten times.
 std::optional<Faded> faded(const std::vector<float>& gradients);
+// `gradients_at` are those that the options ask for, of every layer; of a stream, behind the layer.
+std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOptions&, int step,
+                                view::Side side = view::Side::Main);
 // `gets_less` says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
 std::string gets_less(const std::vector<float>& gradients);
 // `put_title` sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
-// `axis_of`, `at_step` and `of_run` say what an axis shows: of which matrix where the metric needs one, at which step,
-// of which run.
-std::string axis_of(const LabView&, const MetricInfo&, int matrix);
+// `axis_of`, `at_step` and `of_run` say what an axis shows: of which matrix or stream where the metric needs one, at
+// which step, of which run.
+std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);
 // `whose` returns "A", or "A's decoder" of an encoder-decoder.

@@ -18,13 +18,13 @@ using namespace plot;
 using Series = plot::Series;  // not the history's
 
 // `add_start_line` shows where runs stood after their first step: one dotted line for those that began alike.
-void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
+void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const PlotOptions& options,
                     size_t worst) {
-  const std::vector<float> start = data.by_layer(view.runs[worst], path, 1);
+  const std::vector<float> start = gradients_at(data, view.runs[worst], options, 1);
   if (start.empty() || !std::all_of(start.begin(), start.end(), usable)) return;
   std::string letters;
   for (const RunView& run : view.runs) {
-    const std::vector<float> other = data.by_layer(run, path, 1);
+    const std::vector<float> other = gradients_at(data, run, options, 1);
     bool same = other.size() == start.size() && run.forked_from < 0;
     for (size_t i = 0; same && i < start.size(); ++i)
       same = std::abs(other[i] - start[i]) <= 0.02f * start[i];
@@ -43,6 +43,10 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const st
   const size_t middle = start.size() / 2;
   plot.notes.push_back({double(middle + 1), start[middle], "", s.id, {Ink::Role::Ink3, 0, 1}, -36, -9});
   plot.series.insert(plot.series.begin(), std::move(s));
+}
+
+std::string matrix_gradient(const PlotOptions& options) {
+  return std::string(kMatrices[options.matrix].path) + ".grad_norm";
 }
 
 void put_hover(PlotSpec& plot, const PlotOptions& options) {
@@ -115,6 +119,14 @@ std::string gets_less(const std::vector<float>& gradients) {
       {{"layer", less->first ? 1 : layers}, {"times", less->times}, {"other", less->first ? layers : 1}});
 }
 
+std::vector<float> gradients_at(LabData& data, const RunView& run, const PlotOptions& options, int step,
+                                Side side) {
+  if (options.stream == 0) return data.by_layer(run, matrix_gradient(options), step, side);
+  std::vector<float> values = data.by_layer(run, stream_path(options.stream), step, side);
+  for (float& v : values) v = std::sqrt(v);
+  return values;
+}
+
 void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
   plot.title = title;
   plot.question = about.question;
@@ -123,38 +135,35 @@ void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
 
 PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  const std::string path = std::string(kMatrices[options.matrix].path) + ".grad_norm";
   plot.id = "gradient-by-layer";
-  plot.note = words::say("plots.gradient.note");
+  plot.note = words::say(options.stream > 0 ? "plots.gradient.note_stream" : "plots.gradient.note");
   put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
-  plot.y.label = at_step(axis_of(view, info(Metric::Gradient), options.matrix), options.step);
+  plot.y.label = at_step(axis_of(view, info(Metric::Gradient), options), options.step);
   Range range;
   size_t worst = 0;
   double worst_spread = 0;
-  for (size_t i = 0; i < view.runs.size(); ++i) {
-    std::vector<float> values = data.by_layer(view.runs[i], path, options.step);
-    for (float v : values) range.add(v);
-    const double spread = spread_of(values);
-    if (spread > worst_spread) {
-      worst_spread = spread;
-      worst = i;
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    for (const Side side : sides_of(view.runs[i])) {
+      std::vector<float> values = gradients_at(data, view.runs[i], options, options.step, side);
+      if (options.stream > streams_of(view.runs[i], side)) continue;
+      for (float v : values) range.add(v);
+      const double spread = side == Side::Main ? spread_of(values) : 0;
+      if (spread > worst_spread) {
+        worst_spread = spread;
+        worst = i;
+      }
+      plot.series.push_back(layer_line(view, i, options.compact, side));
+      plot.series.back().y = Column::of(std::move(values));
     }
-    plot.series.push_back(layer_line(view, i, options.compact, Side::Main));
-    plot.series.back().y = Column::of(std::move(values));
-    if (!has_both(view.runs[i])) continue;
-    values = data.by_layer(view.runs[i], path, options.step, Side::Encoder);
-    for (float v : values) range.add(v);
-    plot.series.push_back(layer_line(view, i, options.compact, Side::Encoder));
-    plot.series.back().y = Column::of(std::move(values));
-  }
   if (!view.runs.empty()) {
-    const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
+    const std::vector<float> values = gradients_at(data, view.runs[worst], options, options.step);
     const std::string less = gets_less(values);
     const size_t at = values.size() > 2 ? 1 : 0;
     if (has_both(view.runs[worst])) {
-      plot.sentence = stacks_sentence(view.runs[worst].letter, values,
-                                      data.by_layer(view.runs[worst], path, options.step, Side::Encoder));
+      plot.sentence =
+          stacks_sentence(view.runs[worst].letter, values,
+                          gradients_at(data, view.runs[worst], options, options.step, Side::Encoder));
     } else if (!less.empty()) {
       plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), less,
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
@@ -163,8 +172,9 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
       plot.sentence = words::say("plots.gradient.alike", {{"times", ui::decimals(worst_spread, 1)}});
     }
     if (!options.compact) {
-      const bool theory = add_gradient_theory(plot, view, data, path, options.step);
-      if (options.step > 1 && !theory) add_start_line(plot, view, data, path, worst);
+      const bool theory = options.stream == 0 &&
+                          add_gradient_theory(plot, view, data, matrix_gradient(options), options.step);
+      if (options.step > 1 && !theory) add_start_line(plot, view, data, options, worst);
       for (const Series& s : plot.series)
         for (float v : s.y.values) range.add(v);
     }

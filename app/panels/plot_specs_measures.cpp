@@ -103,7 +103,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
   const int layers = view::most_layers(view);
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
-  plot.y.label = at_step(axis_of(view, about, options.matrix), options.step);
+  plot.y.label = at_step(axis_of(view, about, options), options.step);
   double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {

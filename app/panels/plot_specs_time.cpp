@@ -74,7 +74,10 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
                      const PlotOptions& options, Range& range, double& lowest) {
   const int layers = layers_of(run, options.side);
   for (int layer = 0; layer < layers; ++layer) {
-    const auto line = over_time(data, run, metric, options.matrix, layer, options.side);
+    const auto line =
+        metric == Metric::Gradient && options.stream > 0
+            ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
+            : over_time(data, run, metric, options.matrix, layer, options.side);
     if (line->empty()) continue;
     lowest = std::min(lowest, double(line->span().lowest));
     add_line(plot, line, range);
@@ -171,7 +174,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.tile = colour_of(run);
     plot.pad_top = 4;
     plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
-    plot.y.label = of_run(axis_of(view, about, options.matrix), run);
+    plot.y.label = of_run(axis_of(view, about, options), run);
     if (map) {
       plot.id = fmt::format("{}-map-{}", about.id, run.letter);
       plot.note = words::say("plots.map.note");

@@ -57,6 +57,7 @@ LabData::Cached& LabData::cached(const RunView& run) {
     c.frames.clear();
     c.found.clear();
     c.quotients.clear();
+    c.roots.clear();
     c.loss.reset();
     c.rate.reset();
     c.version = version;
@@ -138,6 +139,16 @@ std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::str
     result->x.push_back(up->x[i]);
     result->y.push_back(down->y[k] > 0 ? up->y[i] / down->y[k] : kNaN);
   }
+  return line = std::move(result);
+}
+
+std::shared_ptr<const Line> LabData::root(const RunView& run, const std::string& name) {
+  const auto of = stat(run, name);
+  auto& line = cached(run).roots[name];
+  if (line) return line;
+  auto result = std::make_shared<Line>();
+  result->x = of->x;
+  for (const float y : of->y) result->y.push_back(std::sqrt(y));
   return line = std::move(result);
 }
 
@@ -300,6 +311,14 @@ int steps_shown(const LabView& view) {
 }
 
 int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
+
+int streams_of(const RunView& run, Side side) {
+  if (!run.spec || !has_stream(run)) return 0;
+  const ModelConfig& model = run.spec->model;
+  const StackWiring& stack = side == Side::Encoder && has_both(run) ? model.encoder : model.stack();
+  if (stack.second != NormKind::None) return 2;
+  return stack.streams.one() ? 0 : stack.streams.count;
+}
 
 bool has_stream(const RunView& run) { return !run.spec || is_transformer(run.spec->model.architecture); }
 

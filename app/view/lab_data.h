@@ -57,6 +57,8 @@ class LabData {
   // `quotient` returns one stat over another, step by step.
   std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above,
                                        const std::string& below);
+  // `root` returns the square root of one stat, step by step.
+  std::shared_ptr<const Line> root(const RunView& run, const std::string& name);
   // `value` returns one stat at a step (of the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
   // `by_layer` returns layer_stat() of every layer at a step (of the last frame at or before it); NaN where it is not
@@ -84,7 +86,7 @@ class LabData {
     std::shared_ptr<const History> history;
     std::shared_ptr<const Line> loss, rate;
     std::map<std::string, Growing, std::less<>> stats;
-    std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients;
+    std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients, roots;
     std::map<int, std::vector<float>> frames;
     std::map<int, int32_t> found;  // the step of each frame
     std::map<std::string_view, int32_t>
@@ -115,6 +117,9 @@ LabView view_at(LabData& data, const LabView& view, int step);
 int steps_shown(const LabView& view);
 
 int layers_of(const RunView& run, Side side = Side::Main);
+// `streams_of` returns how many residual streams a run has whose gradients are measured one by one: 0 where it has a
+// single one, or one for each branch.
+int streams_of(const RunView& run, Side side = Side::Main);
 bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual stream
 bool any_stream(const LabView& view);
 // `no_stream` says why a figure that needs a residual stream is empty when no run has one.

@@ -8,8 +8,8 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
@@ -100,6 +100,19 @@ std::vector<Entry> read_own(const std::string& path) {
   if (path.empty()) return {};
   const auto text = read_input_file_if_there(path, input::kOwnZoo);
   return text ? parse_own(*text, path) : std::vector<Entry>{};
+}
+
+std::vector<Entry> own_placements() {
+  std::vector<Entry> all;
+  for (const Placement placement : added_placements()) {
+    const PlacementRow& row = row_of(placement);
+    all.push_back({row.name,
+                   row.label,
+                   *row.source ? row.source : row.formula,
+                   {std::string("model.placement=") + row.name},
+                   Group::Own});
+  }
+  return all;
 }
 
 std::string enter(const std::string& path, const std::vector<std::string>& set) {

@@ -23,6 +23,9 @@ std::vector<Entry> parse_own(std::string_view text, const std::string& name);
 /// `read_own` parses the file; it returns no entries where there is no file.
 std::vector<Entry> read_own(const std::string& path);
 
+/// `own_placements` are the placements that the user added as files (training/files/placement_file.h), an entry each.
+std::vector<Entry> own_placements();
+
 /// `enter` adds an entry and returns its name, "own-3", with the lowest free number. An entry with exactly the same
 /// settings is not added again. Throws Error where the file cannot be written.
 std::string enter(const std::string& path, const std::vector<std::string>& set);

@@ -1,6 +1,7 @@
 // The page of the zoo is Markdown; every number and verdict comes from the summary (summary.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -158,13 +159,26 @@ std::string undefined_shares(const Summary& summary) {
   return out.empty() ? out : "\nWhere Σβ² has no number:\n\n" + out;
 }
 
+/// `what_is_here` says what the page shows: the whole zoo, or what was chosen of it.
+std::string what_is_here(const std::vector<Entry>& shown) {
+  const bool other = std::ranges::any_of(shown, [](const Entry& e) { return system_of(e.group) != nullptr; });
+  const auto is_shown = [&](const Entry& e) {
+    return std::ranges::any_of(shown, [&](const Entry& s) { return s.name == e.name; });
+  };
+  if (std::ranges::all_of(entries(), is_shown))
+    return "Every placement, norm kind, initialisation and optimizer of the engine on one model, and the norm kinds on "
+           "three other systems of Xu et al. (2019)";
+  const std::string_view systems =
+      other ? ", those of other systems of Xu et al. (2019) on a model of their own" : "";
+  return fmt::format("{} of the zoo's entries on one model{}", shown.size(), systems);
+}
+
 }  // namespace
 
 std::string to_markdown(const Summary& summary, const std::string& picture, const std::string& command) {
   std::string out = fmt::format(
       "# The zoo\n\n"
-      "Every placement, norm kind, initialisation and optimizer of the engine on one model, and the norm kinds on "
-      "three other systems of Xu et al. (2019), with and without warm-up, over the same seeds, batches and initial weights. Written by the program, not by hand:\n\n"
+      "{}, with and without warm-up, over the same seeds, batches and initial weights. Written by the program, not by hand:\n\n"
       "```\n{}\n```\n\n"
       "**learns**: the mean loss of 20 steps fell 0.1 nats below the line of {}, the loss of a model "
       "that knows these only, {} {} here, and stayed there, **from** that step on (median of the "
@@ -175,8 +189,8 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
       "output). ‖∂W₂‖ layer 1: norm of the gradient that reaches the first layer's W₂ at step {}. In the "
       "other systems the line is that of the frequencies of what they choose from; accuracy, UAS (unlabelled attachment) and "
       "bits are those of the validation at the end.\n",
-      command, frequencies_of(summary.unit), fixed(summary.level), nats_per(summary.unit), Record::kWindow,
-      Record::kGradientStep);
+      what_is_here(summary.plan.entries), command, frequencies_of(summary.unit), fixed(summary.level),
+      nats_per(summary.unit), Record::kWindow, Record::kGradientStep);
   if (!picture.empty())
     out += fmt::format("\n![Final loss of every entry, without and with warm-up]({})\n", picture);
   if (!summary.complete)

@@ -45,6 +45,8 @@ const EntryRow kRows[] = {
     {"post-completep", {"model.transfer=completep"}, Group::Remedies},
     {"pre-completep", {"model.placement=pre", "model.transfer=completep"}, Group::Remedies},
     {"post-depth-mup", {"model.transfer=depth-mup"}, Group::Remedies},
+    {"post-qk-clip", {"train.qk_clip=5"}, Group::Remedies},
+    {"pre-qk-clip", {"model.placement=pre", "train.qk_clip=5"}, Group::Remedies},
     {"mix-alternate", {"layers.cycle=post,pre"}, Group::Remedies},
     {"mix-pre-post", {"layers.halves=pre,post"}, Group::Remedies},
     {"mix-post-pre", {"layers.halves=post,pre"}, Group::Remedies},

@@ -222,9 +222,18 @@ TEST_CASE("gpu models: TF32 rounds and is off unless asked for", "[gpu]") {
 
 TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") {
   NEEDS_DEVICE();
+  std::vector<TinyOptions> all;
   for (const Optimizer rule : kOptimizers)
+    all.push_back({.placement = Placement::Pre, .clip = true, .optimizer = rule});
+  for (const Optimizer rule :
+       {Optimizer::Adam, Optimizer::AdamW})  // with rates, decay and epsilon by parameter
+    all.push_back({.placement = Placement::Pre, .optimizer = rule, .change = [](ModelConfig& c) {
+                     c.transfer = Transfer::CompleteP;
+                     c.base_width = 8;
+                     c.base_layers = 1;
+                   }});
+  for (const TinyOptions& o : all)
     for (const bool adapted : {true, false}) {
-      TinyOptions o{.placement = Placement::Pre, .clip = true, .optimizer = rule};
       Tiny cpu(o), device(o, device_backend());
       for (uint32_t step = 1; step <= 3; ++step)
         for (Tiny* t : {&cpu, &device}) {
@@ -243,7 +252,7 @@ TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") 
         difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
         size += std::pow(static_cast<double>(a[i]), 2);
       }
-      INFO(to_string(rule) << (adapted ? "" : ", not adapted"));
+      INFO(to_string(o.optimizer) << (o.change ? ", CompleteP" : "") << (adapted ? "" : ", not adapted"));
       CHECK(difference <= 1e-9 * size);
     }
 }

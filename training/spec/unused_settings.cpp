@@ -26,18 +26,28 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
   return in(model.stack()) || (both && in(model.encoder));
 }
 
+bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
+
+/// `any_layer` says whether `wanted` accepts a layer of the model.
+template <typename Wanted>
+bool any_layer(const RunSpec& s, Wanted wanted) {
+  return std::ranges::any_of(s.model.stack().layers, wanted) ||
+         (has_both(s) && std::ranges::any_of(s.model.encoder.layers, wanted));
+}
+
 /// `any_clipped` says whether QK-clip means anything for an attention of the model.
 bool any_clipped(const RunSpec& s) {
-  const auto in = [&](const StackWiring& stack) {
-    return std::ranges::any_of(
-        stack.layers, [&](const LayerWiring& layer) { return clips(s.model, layer.attention.inner); });
-  };
-  const bool both = s.model.architecture == Architecture::EncoderDecoder;
-  return in(s.model.stack()) || (both && in(s.model.encoder));
+  return any_layer(s, [&](const LayerWiring& layer) { return clips(s.model, layer.attention.inner); });
+}
+
+/// `any_keeps_size` says whether a matrix keeps the size that it starts with, which unit vectors do not.
+bool any_keeps_size(const RunSpec& s) {
+  return any_layer(s, [](const LayerWiring& layer) {
+    return !layer.attention.inner.sphere || !layer.feed_forward.inner.sphere;
+  });
 }
 bool has_plain_scores(const RunSpec& s) { return s.model.positions != Positions::Relative; }
 
-bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
 bool has_norm(const RunSpec& s) {
   return any_norm(s.model, [](NormKind) { return true; });
 }
@@ -148,6 +158,7 @@ constexpr Condition kConditions[] = {
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
     {"model.init", starts_by_rule, "model.architecture", "another than parser"},
     {"model.init_scale", transforms, "model.architecture", kTransformer},
+    {"model.init_scale", any_keeps_size, "model.placement", "one without unit vectors"},
     {"model.transfer", transforms, "model.architecture", kTransformer},
     {"model.base_width", minds_width, "model.transfer"},
     {"model.base_layers", minds_depth, "model.transfer"},

@@ -66,6 +66,10 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
     CHECK(row["update"]["singular_values"].size() == row["weights"]["singular_values"].size());
     CHECK(double(row["update"]["stable_rank"]) <= double(row["update"]["effective_rank"]));
   }
+  const json curvature = measured(run + " --what curvature");
+  for (const char* along : {"update", "gradient"})
+    CHECK(value_of(curvature, "along", along, "curvature") ==
+          Approx(2 / value_of(curvature, "along", along, "critical_rate")));
   const json gradients = measured(run + " --what gradients --batches 3");
   CHECK(gradients["batches"] == 3);
   CHECK(value_of(gradients, "parameter", "L01.ffn.w2", "norm_of_mean") <
@@ -75,11 +79,11 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   CHECK(concentration["rows"].size() == 4);
 
   for (const char* what : {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate",
-                           "update", "spectrum", "loss"}) {
+                           "update", "spectrum", "curvature", "loss"}) {
     const Outcome table = run_program("measure " + run + " --what " + what);
     INFO(what);
     CHECK(table.code == 0);
-    CHECK(holds(table.out, "\nL0") + holds(table.out, "\nnothing") > 0);
+    CHECK(holds(table.out, "\nL0") + holds(table.out, "\nnothing") + holds(table.out, "\ngradient ") > 0);
   }
   CHECK(read_all(run) == before);  // nothing was written
 }

@@ -337,6 +337,24 @@ TEST_CASE("table and page call the line of letter frequencies by its one name, t
               "per letter here,") != one.npos);
 }
 
+TEST_CASE("a page of some entries does not say that it has all") {
+  const auto first_line = [](const std::vector<Entry>& shown) {
+    Summary summary;
+    summary.plan.entries = shown;
+    const std::string page = to_markdown(summary, "", "normscope zoo"), title = "# The zoo\n\n";
+    REQUIRE(page.starts_with(title));
+    return page.substr(title.size(), page.find('\n', title.size()) - title.size());
+  };
+  CHECK(first_line(entries_named(""))
+            .starts_with("Every placement, norm kind, initialisation and optimizer of"));
+  CHECK(first_line(entries_named("post,ngpt")).starts_with("2 of the zoo's entries on one model, with and "));
+  CHECK(first_line(entries_named("post,image-ln"))
+            .starts_with(
+                "2 of the zoo's entries on one model, those of other systems of Xu et al. (2019) on "));
+  const std::string newer = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/zoo-newer.md");
+  CHECK(newer.find("\n19 of the zoo's entries on one model, those of other systems") != newer.npos);
+}
+
 TEST_CASE("shares that the wiring does not define have a reason instead of a number") {
   Summary summary;
   summary.plan = tiny_plan("post");

@@ -12,6 +12,7 @@
 #include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "training/support/tiny.h"
 
 namespace normscope::test_zoo_own {
 namespace {
@@ -147,6 +148,26 @@ TEST_CASE("the command knows own entries, and says in one line what is wrong wit
   const test::Outcome damaged = test::run_program("zoo --list", data);
   CHECK(damaged.code == 3);
   CHECK(test::is_one_error_line(damaged));
+}
+
+TEST_CASE("a placement of one's own is an entry of the zoo, which trains it", "[zoo]") {
+  const test::Folder folder;
+  std::filesystem::create_directories(folder.path / "placements");
+  folder.write("placements/mine.toml",
+               "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n");
+  const std::string own =
+      "env XDG_DATA_HOME=" + folder.file("data") + " NORMSCOPE_PLACEMENTS=" + folder.file("placements");
+  const test::Outcome list = test::run_program("zoo --list --only own", own);
+  CHECK(list.code == 0);
+  CHECK(has(list.out, "mine "));
+  CHECK(has(list.out, "My own"));
+  CHECK(has(list.out, "model.placement=mine"));
+  const test::Outcome trained = test::run_program(
+      "zoo --depth 2 --seeds 1 --warmup 2 --steps 4 --only mine,post" + test::tiny_options(0), own);
+  INFO(trained.out << trained.err);
+  CHECK(trained.code == 0);
+  CHECK(has(trained.out, "\nmine "));
+  CHECK(test::run_program("zoo --list --only mine", "env XDG_DATA_HOME=" + folder.file("data")).code == 2);
 }
 
 TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[player]") {

@@ -109,35 +109,42 @@ TEST_CASE("transfer: every parameter has the steps of its role", "[transfer]") {
 }
 
 TEST_CASE("transfer: a larger model equals the double reference with its factors", "[transfer][slow]") {
-  for (const bool tied : {true, false})
-    for (const Placement placement : {Placement::Pre, Placement::Post, Placement::Sandwich}) {
-      INFO(to_string(placement) << (tied ? " tied" : ""));
-      TinyOptions o = options_of(Transfer::CompleteP, 32, 6, tied, placement);
-      o.optimizer = Optimizer::None;  // the reference reads the weights that the loss was computed with
-      Tiny tiny(o);
-      tiny.fill(1);
-      tiny.program->replay(tiny.inputs(1));
-      reference::DecoderSpec spec;
-      spec.placement = placement;
-      spec.L = 6;
-      spec.D = 32;
-      spec.heads = 4;
-      spec.F = 64;
-      spec.tied = tied;
-      const auto loss_with = [&](double branch, double read_out) {
-        spec.branch_factor = branch;
-        spec.read_out = read_out;
-        const auto tokens = tiny.program->tokens("tokens"), targets = tiny.program->tokens("targets");
-        return reference::Decoder(spec, parameters_of(*tiny.store))
-            .run({tokens.begin(), tokens.end()}, {targets.begin(), targets.end()}, {})
-            .loss;
-      };
-      // Twice as wide and three times as deep. A tied table is stored 1 / sqrt(2) as large as its reads want it.
-      const double read_out = tied ? std::sqrt(0.5) : 0.5, loss = loss_with(1.0 / 3, read_out);
-      CHECK(std::abs(tiny.program->loss() - loss) <= 1e-6 * loss);
-      CHECK(std::abs(loss_with(1, read_out) - loss) > 1e-4 * loss);
-      CHECK(std::abs(loss_with(1.0 / 3, 1) - loss) > 1e-4 * loss);
-    }
+  struct Rule {
+    Transfer transfer;
+    double branch;  // of three times the layers
+  };
+  for (const Rule& rule :
+       {Rule{Transfer::CompleteP, 1.0 / 3}, {Transfer::DepthMup, std::sqrt(1.0 / 3)}, {Transfer::Mup, 1.0}})
+    for (const bool tied : {true, false})
+      for (const Placement placement : {Placement::Pre, Placement::Post, Placement::Sandwich}) {
+        INFO("branch times " << rule.branch << ", " << to_string(placement) << (tied ? " tied" : ""));
+        TinyOptions o = options_of(rule.transfer, 32, 6, tied, placement);
+        o.optimizer = Optimizer::None;  // the reference reads the weights that the loss was computed with
+        Tiny tiny(o);
+        tiny.fill(1);
+        tiny.program->replay(tiny.inputs(1));
+        reference::DecoderSpec spec;
+        spec.placement = placement;
+        spec.L = 6;
+        spec.D = 32;
+        spec.heads = 4;
+        spec.F = 64;
+        spec.tied = tied;
+        const auto loss_with = [&](double branch, double read_out) {
+          spec.branch_factor = branch;
+          spec.read_out = read_out;
+          const auto tokens = tiny.program->tokens("tokens"), targets = tiny.program->tokens("targets");
+          return reference::Decoder(spec, parameters_of(*tiny.store))
+              .run({tokens.begin(), tokens.end()}, {targets.begin(), targets.end()}, {})
+              .loss;
+        };
+        // Twice as wide and three times as deep. A tied table is stored 1 / sqrt(2) as large as its reads want it.
+        const double read_out = tied ? std::sqrt(0.5) : 0.5, loss = loss_with(rule.branch, read_out);
+        CHECK(std::abs(tiny.program->loss() - loss) <= 1e-6 * loss);
+        for (const double other : {1.0 / 3, std::sqrt(1.0 / 3), 1.0})
+          if (other != rule.branch) CHECK(std::abs(loss_with(other, read_out) - loss) > 1e-4 * loss);
+        CHECK(std::abs(loss_with(rule.branch, 1) - loss) > 1e-4 * loss);
+      }
 }
 
 TEST_CASE("transfer: steps move a wide model's logits as far as the base's, which without it they do not",

@@ -10,6 +10,7 @@
 #include "catch.hpp"
 #include "engine/support/read_parameters.h"
 #include "reference/model.h"
+#include "training/run/edge/next_curvature.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -92,6 +93,9 @@ class Ray {
   const Parameters& update() const { return update_; }
   DecoderResult result(const Parameters& at) const { return Decoder(spec_, at).run(tokens_, targets_, {}); }
   Parameters gradient() const { return result(from_).gradients; }
+  Parameters gradient_at(double c, const Parameters& along) const {
+    return result(moved(from_, c, along)).gradients;
+  }
   double loss(double c) const { return result(moved(from_, c, update_)).loss; }
   /// `slope` is phi'(c), by the reference's gradient.
   double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
@@ -294,7 +298,10 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   const auto run = make_run(spec);
   check_against_curvature(Ray(*run));
   steps(*run, 99);
+  const NextCurvature straight = next_curvature(*run);
   const Ray sgd(*run);
+  CHECK(straight.update.critical_rate == Approx(sgd.multiple() * sgd.rate()).epsilon(1e-6));
+  CHECK(straight.gradient.curvature == Approx(straight.update.curvature).epsilon(1e-6));  // plain SGD
   // A factor of two, 1 / (ĝᵀHĝ) or 4 / (ĝᵀHĝ), would not pass.
   CHECK(check_against_curvature(sgd) < 0.4);
   // Of plain SGD the update is -rate g, and phi''(0) / (phi'(0) / -rate) is ĝᵀHĝ.
@@ -310,6 +317,7 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   set_field(under_adam, "train.optimizer", "adam");
   set_field(under_adam, "train.lr", "0.001");
   const auto fork = run->fork(under_adam);
+  const NextCurvature bent = next_curvature(*fork);
   const Ray adam(*fork);
   const double bound = check_against_curvature(adam);
   CHECK(bound < 0.4);
@@ -321,6 +329,13 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   const double length = dot(adam.update(), scaled);
   CHECK(-adam.slope(0) == Approx(length / adam.rate()).epsilon(0.01));
   CHECK(2 / (adam.multiple() * adam.rate()) == Approx(adam.curvature() / length).epsilon(bound + 0.02));
+  CHECK(bent.update.curvature == Approx(2 / (adam.multiple() * adam.rate())).epsilon(1e-6));
+  // Along the gradient it is ĝᵀHĝ of the reference in double, whatever the optimizer is.
+  const Parameters g = adam.gradient(), ahead = adam.gradient_at(1e-3, g),
+                   behind = adam.gradient_at(-1e-3, g);
+  const double along_gradient = (dot(ahead, g) - dot(behind, g)) / (2e-3 * dot(g, g));
+  CHECK(bent.gradient.curvature == Approx(along_gradient).epsilon(0.1));
+  CHECK(std::abs(bent.update.curvature - along_gradient) > 0.5 * along_gradient);
   CHECK(std::abs(dot(adam.update(), sgd.update())) <
         0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));
 }
