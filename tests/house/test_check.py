@@ -1,5 +1,7 @@
-"""Checks that `make check` finds tests for whatever this system compiles, and for what no source includes."""
+"""Checks that `make check` finds tests for whatever this system compiles, and for what no source includes; and that CTest
+knows every file with a case to run."""
 import pathlib
+import re
 import sys
 import unittest
 
@@ -38,6 +40,18 @@ class Check(unittest.TestCase):
         for path in ("app/inside/grid.cpp", "app/sweep/screen/edit.cpp", "app/tape_screen/tape_screen.cpp"):
             self.assertIn("app.test_every_size", self.found(path))
         self.assertNotIn("app.test_every_size", self.found("app/cli/terminal.cpp"))
+
+    def test_every_file_with_a_case_is_run(self):
+        made = pathlib.Path("CTestTestfile.cmake")  # where CTest starts this; by hand it is that of the release build
+        entries = (made if made.is_file() else ROOT / "build/release/tests" / made).read_text()
+        case = re.compile(r'^ *TEST_CASE\(\s*(?:"(?:[^"\\]|\\.)*"\s*)+(?:,\s*"(\[[^"]*)")?', re.MULTILINE)
+        files = [path for floor in check.FLOORS for path in (ROOT / "tests" / floor).rglob("test_*.cpp")
+                 if path.stem != "test_windows_files"]  # what it tests is compiled for Windows
+        self.assertGreater(len(files), 250)
+        for path in files:
+            tags = case.findall(path.read_text())
+            if any(not tag.startswith("[.") for tag in tags):
+                self.assertRegex(entries, rf"\.{path.stem}\b", f"no entry of CTest runs {path.name}")
 
 
 if __name__ == "__main__":

@@ -599,8 +599,8 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   }
   CHECK(paths.size() > 20);
   // Where a curve has few points its ranges are bars, and the note says so.
-  CHECK(has(read_text(folder + "/map-of-rates-borders.svg"), "5 seeds, ranges as bars"));
-  CHECK(has(read_text(folder + "/warm-up-losses.svg"), "5 seeds, range as band"));
+  CHECK(has(test::read_all(folder + "/map-of-rates-borders.svg"), "5 seeds, ranges as bars"));
+  CHECK(has(test::read_all(folder + "/warm-up-losses.svg"), "5 seeds, range as band"));
   fs::remove_all(folder);
 }
 
