@@ -1,5 +1,5 @@
 // The residual stream of the diagram: one line, n of them side by side, or, where every branch keeps a stream of its own,
-// one more with each branch. Of n, each is as thick as the next sub-layer's weight for it.
+// one more with each branch. Each is as thick as the next sub-layer's weight for it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,16 +15,17 @@ namespace {
 
 /// `kThin` and `kThick` are lines of several streams.
 constexpr float kThin = 1, kThick = 4;
-constexpr int kMostLines = 9;  // of depth, which has more streams than there is room for
+constexpr int kMostLines = 9;  // of depth, which may have more streams than there is room for
 
 }  // namespace
 
-std::vector<float> SublayerPainter::read_weights(int layer, view::Sub sub) const {
+std::vector<float> SublayerPainter::read_weights(int layer, view::Sub sub, int count, int all) const {
   std::vector<float> weights;
   const std::string name =
       fmt::format("{}L{:02}.{}.read.", view::prefix_of(run, d.side), layer + 1, view::to_string(sub));
-  for (int32_t i = 1; i <= stack.wiring.streams.count; ++i) {
-    const float weight = input.data.value(run, name + std::to_string(i), input.step);
+  for (int i = 1; i <= count; ++i) {
+    const int stream = i == 1 ? 1 : i + all - count;
+    const float weight = input.data.value(run, name + std::to_string(stream), input.step);
     if (state.pending || !std::isfinite(weight)) return {};
     weights.push_back(std::abs(weight));
   }
@@ -51,11 +52,12 @@ void SublayerPainter::streams(Colour ink) {
   float from = d.stream_bottom;
   int branches = 0;
   std::vector<float> weights;
+  const auto all = [&] { return s.of_depth() ? branches + 1 : s.count; };
   const auto until = [&](float y, int layer, view::Sub sub, int added) {
-    lines(from, y, weights, s.of_depth() ? std::min(branches + 1, kMostLines) : s.count, ink);
+    lines(from, y, weights, std::min(all(), kMostLines), ink);
     from = y;
     branches += added;
-    if (!s.of_depth()) weights = read_weights(layer, sub);
+    weights = read_weights(layer, sub, std::min(all(), kMostLines), all());
   };
   const int subs = static_cast<int>(view::subs_of(d.cross).size());
   for (const RowLayout& row : d.rows) {

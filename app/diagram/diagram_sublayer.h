@@ -56,8 +56,8 @@ struct SublayerPainter : TokenPainter {
 
  private:
   // `read_weights` are the sizes of the weights that the streams are read with behind a sub-layer; empty where they are
-  // not known.
-  std::vector<float> read_weights(int layer, view::Sub sub) const;
+  // not known. Of more streams than `count` they are those of the input and of the newest.
+  std::vector<float> read_weights(int layer, view::Sub sub, int count, int all) const;
   void lines(float from, float to, const std::vector<float>& weights, int count, ui::Colour ink);
   float branch_width(view::Sub sub, int layer) const;
   void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const;

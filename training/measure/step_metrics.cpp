@@ -186,7 +186,7 @@ void LiveMeasurements::lay_out() {
     if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
     if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
     if (s.gpas != kNone) layout_.push_back({s.name + ".gpas", layer});
-    for (int64_t i = 1; s.carry != kNone && i <= streams_of(s); ++i)
+    for (int64_t i = 1; i <= streams_of(s); ++i)
       layout_.push_back({fmt::format("{}.read.{}", s.name, i), layer});
   }
 }
@@ -272,7 +272,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
     load_scale(s.gpas, 1.0f, gain_);
     *number++ = static_cast<double>(gain_[0]);
   }
-  if (s.carry != kNone) number_reads(s, number);
+  if (s.streams != kNone) number_reads(s, number);
 }
 
 /// `carry_components` carries every component through the sub-layer:

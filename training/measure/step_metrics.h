@@ -46,8 +46,8 @@ namespace normscope {
 /// arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007) takes the
 /// entropy of singular values instead, which costs a decomposition.
 /// "NAME.gpas": the factor of GPAS, 1 - SiLU(a).
-/// "NAME.read.1" and so on: of several streams (but not of depth), the mean over tokens of the weight that each is read
-/// with behind the sub-layer.
+/// "NAME.read.1" and so on: of several streams, the mean over tokens of the weight that each is read with behind the
+/// sub-layer; over depth, of the embedding and of each branch so far.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
 /// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
 class LiveMeasurements {

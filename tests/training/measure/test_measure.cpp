@@ -207,6 +207,33 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
     }
 }
 
+TEST_CASE("the weights that several streams are read with are their means over the positions", "[measure]") {
+  for (const Placement placement : {Placement::HyperConnections, Placement::ManifoldHyper,
+                                    Placement::AttentionResiduals, Placement::DepthAverages}) {
+    INFO(to_string(placement));
+    const ReplayedModel f(small_model(placement, NormKind::LayerNorm));
+    LiveMeasurements live(*f.program, f.model, f.config);
+    std::vector<double> numbers(live.layout().size());
+    live.measure(numbers);
+    size_t behind = 1;
+    for (const SublayerValues& s : f.model.sublayers) {
+      const size_t count = f.config.decoder.streams.of_depth() ? ++behind : 4;
+      const bool shared = f.program->data().values[static_cast<size_t>(s.read)].shape.rank == 2;
+      const std::vector<double> weights = f.read(s.read, shared ? count : count * 11);
+      double sum = 0;
+      for (size_t i = 0; i < count; ++i) {
+        double mean = 0;
+        for (size_t at = i; at < weights.size(); at += count)
+          mean += weights[at] / static_cast<double>(weights.size() / count);
+        const double read = number(live, numbers, fmt::format("{}.read.{}", s.name, i + 1));
+        CHECK(read == Approx(mean).epsilon(1e-6).margin(1e-9));
+        sum += read;
+      }
+      if (placement == Placement::AttentionResiduals) CHECK(sum == Approx(1).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("residual dependency equals its definition where GPAS scales what a skip carries", "[measure]") {
   for (Placement placement : {Placement::Post, Placement::DeepNorm, Placement::Admin, Placement::B2T}) {
     INFO(to_string(placement));
