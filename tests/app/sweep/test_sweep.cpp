@@ -86,6 +86,14 @@ Grid grid_from(const std::vector<Words>& rows) {
 
 }  // namespace
 
+TEST_CASE(
+    "sweep: settings are set in the order of their table, whichever axis has them, and wiring at the end") {
+  CHECK(order_of("model.layers") < order_of("model.placement"));
+  CHECK(order_of("model.placement") < order_of("train.lr"));
+  CHECK(order_of("train.lr") < order_of("wiring.L01.attn"));
+  CHECK(order_of("train.lr") < order_of("wiring.*"));
+}
+
 TEST_CASE("an axis is a list or a range, and its text makes the same axis") {
   CHECK(axis("train.warmup=0,25,50,100,200").values == Words{"0", "25", "50", "100", "200"});
   CHECK(axis("train.lr=1e-4:1e-2:log7").values ==
