@@ -97,14 +97,16 @@ class Site:
         return re.sub(r'(?<!">)<code>([^<]+)</code>', named, text)
 
     def document(self, source, page, name):
+        text = pages.translated(source)
         try:
-            body, headings = markdown.to_html((ROOT / source).read_text())
+            body, headings = markdown.to_html((ROOT / text).read_text())
         except ValueError as error:
-            raise SystemExit(f"{source}: {error}")
-        body = self.linked(body, source, page)
+            raise SystemExit(f"{text}: {error}")
+        body = self.linked(body, text, page)
         if source in walk_lines.PAGES:
             body = self.with_files(body, source, page)
-        self.write(page, self.layout.page(page, say("site.title", name=name), body, headings, "text", words.ENGLISH))
+        self.write(page, self.layout.page(page, say("site.title", name=name), body, headings, "text",
+                                          pages.page_language(source)))
 
     def source_page(self, path, page):
         data = (ROOT / path).read_bytes()
@@ -131,7 +133,8 @@ class Site:
         with tempfile.TemporaryDirectory() as scratch:
             course = lessons.read_course(self.program, pathlib.Path(scratch))
             self.layout = pages.Layout(course, self.has_app)
-            self.pages = {source: page for group in pages.groups().values() for source, page, _ in group}
+            self.pages = {text: page for group in pages.groups().values() for source, page, _ in group
+                          for text in (source, pages.translated(source))}
             self.pages["lessons/index.html"] = "lessons/index.html"  # has no source of its own
             self.pages["lessons/so-why.md"] = "lessons/so-why.html"
             self.copy(pages.HERE / "style.css", "style.css")
@@ -153,7 +156,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=ROOT / "build/release/normscope", type=pathlib.Path)
     parser.add_argument("--language", default=words.ENGLISH,
-                        help="of the course and of what stands around the pages, as de; all other pages stay English")
+                        help="of the course, of what stands around the pages and of docs/LANGUAGE, as de; all other pages stay English")
     parser.add_argument("--out", type=pathlib.Path,
                         help="the folder to write, made anew: build/site, or build/site-LANGUAGE")
     parser.add_argument("--web", default=ROOT / "build/web", type=pathlib.Path,

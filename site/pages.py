@@ -67,8 +67,18 @@ def groups():
     return filled
 
 
+def translated(source):
+    """The file of a page in the site's language: docs/de/NAME.md where there is one, else docs/NAME.md, which is English."""
+    own = posixpath.join(posixpath.dirname(source), words.language, posixpath.basename(source))
+    return own if (ROOT / own).is_file() else source
+
+
+def page_language(source):
+    return words.language if source is None or translated(source) != source else words.ENGLISH
+
+
 def page_name(source):
-    return words.TEXTS.get("site.page.{}".format(source)) or first_heading(source)
+    return words.TEXTS.get("site.page.{}".format(source)) or first_heading(translated(source))
 
 
 def first_heading(source):
@@ -110,10 +120,12 @@ class Layout:
     def all_pages(self, page):
         out = ""
         for group, pages in self.groups.items():
-            items = "\n".join(f"<li>{self.link(page, target, name)}</li>" for _, target, name in pages)
-            if words.language != words.ENGLISH and group != words.say("site.group.course"):
-                group = words.say("site.in_english", group=group)
-            out += f"<section><h2>{group}</h2>\n<ul>\n{items}\n</ul></section>\n"
+            for language in dict.fromkeys((words.language, words.ENGLISH)):
+                items = "\n".join(f"<li>{self.link(page, target, name)}</li>" for source, target, name in pages
+                                  if page_language(source) == language)
+                title = group if language == words.language else words.say("site.in_english", group=group)
+                if items:
+                    out += f"<section><h2>{title}</h2>\n<ul>\n{items}\n</ul></section>\n"
         return out
 
     @staticmethod

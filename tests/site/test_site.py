@@ -2,6 +2,7 @@
 """Checks the site as a reader gets it: builds it into a temporary folder and reads every page. CTest runs it as
 site.links: test_site.py PROGRAM. It needs the standard library only. Without libmd4c-html0 or Python 3.11 it says so
 and counts as skipped."""
+import hashlib
 import json
 import pathlib
 import re
@@ -189,9 +190,56 @@ class InGerman(unittest.TestCase):
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
                 self.assertIn("Handbuch (auf Englisch)", text)  # it is told before a click
+            own, english = (out / "docs/teaching.html").read_text(), (out / "docs/configuration.html").read_text()
+            self.assertIn("Mit normscope unterrichten</h1>", own)
+            self.assertNotIn('lang="en"', own)
+            self.assertIn('lang="en"', english)
+            self.assertRegex(english, r"<h2>Handbuch</h2>\n<ul>\n<li><a[^>]*>Mit normscope unterrichten</a></li>\n</ul>")
             picture = (out / "lessons/figures/warm-up-losses.svg").read_text()
             self.assertIn("Verlust", picture)
             self.assertNotIn("loss", re.sub(r"<[^>]*>", " ", picture))
+
+
+def frame(page):
+    """Headings, rows of tables and commands: the lines of a page that stand in another language one by one."""
+    lines, code = [], False
+    for line in page.splitlines():
+        if line.startswith("```"):
+            code = not code
+        elif code or line.startswith(("#", "|")):
+            lines.append(line)
+    return lines
+
+
+def outline(page):
+    """Of each line of the frame what is the same in every language: its level, its cells and its numbers."""
+    return [(re.match("#*", line)[0], line.count("|"), sorted(re.findall(r"\d+", line))) for line in frame(page)]
+
+
+def fingerprint(page):
+    return hashlib.sha256("\n".join(frame(page)).encode()).hexdigest()[:12]
+
+
+class Translations(unittest.TestCase):
+    def test_each_follows_its_english_page(self):
+        languages = [file.parent.name for file in (ROOT / "assets/words").glob("*/site.toml")]
+        files = [file for language in languages for file in sorted((ROOT / "docs" / language).glob("*.md"))]
+        self.assertTrue(files)
+        for file in files:
+            with self.subTest(file):
+                source = f"docs/{file.name}"
+                english, own = (ROOT / source).read_text(), file.read_text()
+                for there, here in zip(outline(english) + [None], outline(own) + [None]):
+                    self.assertEqual(there, here)
+                mark = f"<!-- {source}: {fingerprint(english)} -->"
+                self.assertTrue(own.endswith(mark + "\n"), f"{source} changed: translate that in {file}, then end it with {mark}")
+
+    def test_a_change_is_noticed(self):
+        page = "# A\n\nText.\n\n| a | 2 |\n\n```\nmake\n```\n"
+        for before, after in (("# A", "# B"), ("| a |", "| b |"), ("make", "make run")):
+            self.assertNotEqual(fingerprint(page), fingerprint(page.replace(before, after)))
+        for before, after in (("# A", "## A"), ("| 2 |", "| 3 |"), ("| 2 |", "| 2 | 3 |"), ("make", "make\nmake")):
+            self.assertNotEqual(outline(page), outline(page.replace(before, after)))
 
 
 class WithTheProgram(unittest.TestCase):
