@@ -163,7 +163,7 @@ void tab_keys(Ui& ui, Screen& shown) {
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
   if (shown == before || !ui.held(all_tabs()[static_cast<size_t>(shown)].name)) return;
   shown = before;
-  notice = kLockedHelp;
+  notice = locked_help();
 }
 
 // `help_sheet` leaves what depends on the machine out of pictures.

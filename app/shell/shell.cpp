@@ -254,7 +254,8 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
 // `show_lesson` is where a term leads. A person who is in that lesson stays at the same place.
 void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
-  if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons")) return void(state.notice = kLockedHelp);
+  if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
+    return void(state.notice = locked_help());
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens.lessons, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)

@@ -141,7 +141,7 @@ void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen show
   hand_out(teaching, session, notice);
   if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
   if (teaching.kept.lesson) draw_question(ui, teaching);
-  if (ui.take_refused()) notice = kLockedHelp;
+  if (ui.take_refused()) notice = locked_help();
 }
 
 void take_in(Teaching& teaching, KeptTeaching kept) {

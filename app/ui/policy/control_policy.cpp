@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/words/words.h"
+
 namespace normscope::ui {
 namespace {
 
@@ -16,6 +18,8 @@ bool never_held(std::string_view control) {
 }
 
 }  // namespace
+
+const std::string& locked_help() { return words::say("shell.teach.help_locked"); }
 
 bool is_for(std::string_view rule, std::string_view control) {
   if (!control.starts_with(rule)) return false;

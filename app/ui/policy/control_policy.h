@@ -22,7 +22,8 @@ enum class Hold : uint8_t {
   Hidden,  // not drawn; out of the registry and the Tab order
 };
 
-inline constexpr std::string_view kLockedHelp = "locked by the teacher";
+// `locked_help` says why a locked control does not answer.
+const std::string& locked_help();
 inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 
 class ControlPolicy {

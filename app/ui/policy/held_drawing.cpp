@@ -95,7 +95,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   }
   if (hold == Hold::Hidden) return Hit{};
   const bool locked = hold == Hold::Locked;
-  registry_.add({name, rect, std::string(value), std::string(locked ? kLockedHelp : help), !locked, true});
+  registry_.add({name, rect, std::string(value), locked ? locked_help() : std::string(help), !locked, true});
   if (rect.empty()) return Hit{};
   ImGui::SetCursorScreenPos({rect.x * scale_, rect.y * scale_});
   if (options.overlap) ImGui::SetNextItemAllowOverlap();
@@ -106,7 +106,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   h.clicked = clicked;
   if (points) return pointed_hit(name, rect, options, h);
   if (h.hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) refused_ = true;
-  if (options.tooltip) hover(name, kLockedHelp, h);
+  if (options.tooltip) hover(name, locked_help(), h);
   return Hit{};
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("palette: what a teacher locked is not offered") {
   classroom::begin_lesson(lab.ui, lab.state.teaching, lab.state.session);
   lab.driver.frames(3);
   int locked = 0;
-  for (const PaletteItem& item : items_now(lab)) locked += item.refusal == ui::kLockedHelp ? 1 : 0;
+  for (const PaletteItem& item : items_now(lab)) locked += item.refusal == ui::locked_help() ? 1 : 0;
   CHECK(locked > 20);
   for (const Screen screen : {Screen::Lab, Screen::Compare}) {
     lab.state.screens.shown = screen;

@@ -18,6 +18,7 @@
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
 #include "app/view/diagram_model.h"
+#include "app/words/words.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -47,7 +48,7 @@ bool shows(const LabDriver& lab, std::string_view name) { return lab.ui.registry
 
 bool says_locked(LabDriver& lab) {
   lab.driver.frames(2);
-  return std::exchange(lab.state.notice, {}) == ui::kLockedHelp;
+  return std::exchange(lab.state.notice, {}) == ui::locked_help();
 }
 
 /// `strongest` is the strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
@@ -215,7 +216,7 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   begin(lab, {{"transport", Hold::Locked}, {"timeline", Hold::Locked}});
   const ui::Control control = lab.driver.control("transport/step");
   CHECK_FALSE(control.enabled);
-  CHECK(control.help == ui::kLockedHelp);
+  CHECK(control.help == ui::locked_help());
   CHECK(before == 255);
   CHECK(strongest(lab, step) < 120);
   CHECK(strongest(lab, step) > 0);
@@ -231,8 +232,13 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   lab.driver.move_to("transport/step");
   lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
-  CHECK(
-      std::any_of(texts.begin(), texts.end(), [](const auto& text) { return text.text == ui::kLockedHelp; }));
+  CHECK(std::any_of(texts.begin(), texts.end(),
+                    [](const auto& text) { return text.text == ui::locked_help(); }));
+  const std::string english = ui::locked_help();
+  words::use("de");
+  CHECK(ui::locked_help() == "von der Lehrkraft gesperrt");
+  words::use("en");
+  CHECK(ui::locked_help() == english);
 }
 
 TEST_CASE("teacher: a hidden control is not drawn and not there, but for one that is shown again") {
