@@ -440,7 +440,7 @@ TEST_CASE("lesson 8 is walked with a right and a wrong order", "[player]") {
     if (right) CHECK(now.said == now.measured);
     CHECK(p.says("The row near 100 has a quarter of the spread"));
     p.next(false);
-    CHECK(p.says("Its mean is zero"));
+    CHECK(p.says("The mean of that is zero"));
     CHECK(p.says("It has no part along"));
     CHECK(p.driver.value("lesson/puzzle") == "open");
     CHECK_FALSE(p.ui.registry().find("lesson/lab"));  // there is no run to take there
