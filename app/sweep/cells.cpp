@@ -247,6 +247,14 @@ std::string value_text(const Cell& cell, Metric metric) {
   return may_lack && !std::isfinite(value) ? "–" : number_text(value, metric);
 }
 
+std::string brief_text(const Cell& cell, Metric metric) {
+  std::string text = fmt::format("{:.2g}", value_of(cell, metric));
+  for (const std::string_view filling : {"e+0", "e-0"})
+    if (const size_t at = text.find(filling); at != text.npos)
+      text.replace(at, filling.size(), filling[1] == '-' ? "e-" : "e");
+  return words::with_decimal(text);
+}
+
 double ColourScale::colour(double value) const {
   const bool log = info(metric).log;
   if (!std::isfinite(value) || !std::isfinite(low) || !std::isfinite(high) || (log && !(value > 0)))

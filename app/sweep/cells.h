@@ -89,6 +89,7 @@ Metric metric_from(std::string_view name);                ///< throws Error
 double value_of(const Cell& cell, Metric metric);         ///< NaN where there is none
 std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
 std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
+std::string brief_text(const Cell& cell, Metric metric);  ///< the value with two digits: "1.8e4"
 
 /// `ColourScale` places values between the ends of the colours.
 struct ColourScale {

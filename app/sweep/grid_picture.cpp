@@ -103,9 +103,10 @@ struct GridBrush {
     const Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
     if (cell.sign != Sign::Waiting)
       whole_text(p, first, kFigure, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
-    if (at.has_number() && cell.sign != Sign::Failed && std::isfinite(value_of(cell, of.metric)))
-      whole_text(p, {first.x + 12, first.y, first.w - 12, first.h}, kFigure, ink, value_text(cell, of.metric),
-                 Align::Right);
+    const Rect right{first.x + 12, first.y, first.w - 12, first.h};
+    if (at.has_number() && cell.sign != Sign::Failed && std::isfinite(value_of(cell, of.metric)) &&
+        !whole_text(p, right, kFigure, ink, value_text(cell, of.metric), Align::Right))
+      whole_text(p, right, kFigure, ink, brief_text(cell, of.metric), Align::Right);
     if (!at.has_words() || rest.h < 14) return;
     const Rect line = rest.take_top(14);
     if (!whole_text(p, line, kSmall, ink, under_way.empty() ? cell.words() : under_way, Align::Left))

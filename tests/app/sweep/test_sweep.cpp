@@ -462,6 +462,24 @@ TEST_CASE("a first axis that is too long for a line goes down in the table") {
   CHECK(grid.cells[0].sign == Sign::Waiting);
 }
 
+TEST_CASE("a number that is too long for its cell is drawn with two digits") {
+  const auto drawn = [](const char* placements, double value) {
+    Plan plan = plan_over({placements, "train.lr=1e-3,1e-2"});
+    const std::vector<Job> jobs = jobs_of(plan);
+    Grid grid = grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()));
+    Cell& cell = grid.cells[0];
+    cell.sign = Sign::Learns;
+    cell.known = 1;
+    cell.measured = value;
+    return to_svg(grid, Metric::Measured);
+  };
+  const char* eight = "model.placement=post,pre,peri,deepnorm,admin,keel,hyper,qknorm";
+  CHECK(drawn(eight, 17'600).find(">1.8e4<") != std::string::npos);
+  CHECK(drawn(eight, -0.0000123).find(">-1.2e-5<") != std::string::npos);
+  CHECK(drawn(eight, 182).find(">182<") != std::string::npos);
+  CHECK(drawn("model.placement=post,pre", 17'600).find(">1.76e+04<") != std::string::npos);
+}
+
 TEST_CASE("what is copied names the whole plan") {
   Plan plan = plan_over({"train.lr=1e-4:1e-2:log3", "wiring.L*.attn=trunk=ln,before=ln"});
   plan.set = {"model.layers=12"};
