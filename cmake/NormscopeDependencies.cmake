@@ -31,6 +31,7 @@ endif()
 
 # ---- training ---------------------------------------------------------------------------------------------------
 if(NORMSCOPE_TRAINING)
+  include(NormscopeTrainingDependencies)
   find_package(nlohmann_json CONFIG QUIET)
   if(NOT TARGET nlohmann_json::nlohmann_json)
     normscope_missing("nlohmann-json" nlohmann-json3-dev)
@@ -39,16 +40,16 @@ if(NORMSCOPE_TRAINING)
   if(NOT TARGET tomlplusplus::tomlplusplus)
     normscope_missing("toml++" libtomlplusplus-dev)
   endif()
-endif()
 
-# Without SentencePiece there is no training on pairs of sentences, and the program says so.
-if(NOT TARGET normscope_sentencepiece)
-  message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
-endif()
+  # Without SentencePiece there is no training on pairs of sentences, and the program says so.
+  if(NOT TARGET normscope_sentencepiece)
+    message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
+  endif()
 
-# Without utf8proc there are no tokenizers of published models, and the program says so.
-if(NOT TARGET normscope_utf8proc)
-  message(STATUS "utf8proc (Debian: libutf8proc-dev, vcpkg: utf8proc) not found: building without the tokenizers of published models")
+  # Without utf8proc there are no tokenizers of published models, and the program says so.
+  if(NOT TARGET normscope_utf8proc)
+    message(STATUS "utf8proc (Debian: libutf8proc-dev, vcpkg: utf8proc) not found: building without the tokenizers of published models")
+  endif()
 endif()
 
 # ---- app --------------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ if(NORMSCOPE_APP)
 endif()
 
 # ---- tests ------------------------------------------------------------------------------------------------------
-if(NORMSCOPE_TESTS)
+if(NORMSCOPE_TESTS AND NORMSCOPE_TRAINING)
   find_package(Catch2 3 CONFIG QUIET)
   if(NOT TARGET Catch2::Catch2)
     find_package(Catch2 2 CONFIG QUIET)

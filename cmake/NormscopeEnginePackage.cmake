@@ -48,3 +48,6 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/normscope-config-v
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" "${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/NormscopeEngineDependencies.cmake" DESTINATION "${package_dir}" ${component})
+if(TARGET normscope_training)
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/NormscopeTrainingDependencies.cmake" DESTINATION "${package_dir}" ${component})
+endif()

@@ -1,0 +1,41 @@
+# The engine alone: a tree without training/ and app/ is configured where no library but Highway and fmt can be found, and
+# compiles files of engine/ only. It is not built: its objects are those of the release tree, which consumer.cmake links.
+# cmake -DSOURCE=this checkout -DWORK=folder -DGENERATOR=... -DCOMPILER=... [-DDEPS=CMAKE_PREFIX_PATH] [-DTOOLCHAIN=file] -P engine_alone.cmake
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE "${WORK}")
+set(arguments "")
+foreach(other nlohmann_json tomlplusplus CLI11 glfw3 OpenGL Catch2 utf8proc sentencepiece)
+  list(APPEND arguments "-DCMAKE_DISABLE_FIND_PACKAGE_${other}=ON")
+endforeach()
+if(TOOLCHAIN)
+  list(APPEND arguments "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN}")
+endif()
+string(REPLACE ";" "\\;" path "${DEPS}")
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
+    "-DCMAKE_PREFIX_PATH=${path}" -DNORMSCOPE_TRAINING=OFF -DNORMSCOPE_CUDA=OFF "-DNORMSCOPE_DEPS_DIR=${WORK}/none" ${arguments}
+  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "the engine alone cannot be configured: ${out}")
+endif()
+if(out MATCHES "not found")
+  message(FATAL_ERROR "the engine alone misses what only the other floors use: ${out}")
+endif()
+
+file(READ "${WORK}/compile_commands.json" commands)
+string(JSON count LENGTH "${commands}")
+set(kernels 0)
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+  string(JSON file GET "${commands}" ${i} file)
+  file(RELATIVE_PATH file "${SOURCE}" "${file}")
+  if(file MATCHES "_cpu\\.cpp$")
+    math(EXPR kernels "${kernels} + 1")
+  endif()
+  file(RELATIVE_PATH made "${WORK}" "${SOURCE}/${file}")  # precompiled headers and joined files lie in the tree
+  if(NOT file MATCHES "^engine/" AND made MATCHES "^\\.\\.")
+    message(FATAL_ERROR "the engine alone compiles ${file}")
+  endif()
+endforeach()
+if(kernels LESS 20)
+  message(FATAL_ERROR "expected the engine's kernels, found ${kernels} among ${count} files")
+endif()
