@@ -7,13 +7,15 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 dir="$1"
 stamp="$dir.txt"
 mkdir -p "$dir"
-# The characters are Latin-1, Latin Extended-A, and every other one in the sources, the lessons or the claims.
+# The characters are Latin-1, Latin Extended-A, and every other one in what the program is made of: each folder but those
+# named here, so that a new one is not forgotten.
 python3 - "$root" >"$stamp.new" <<'PY'
 import pathlib, sys
 root = pathlib.Path(sys.argv[1])
 used = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)]))
-for top in ["app", "engine", "lessons", "claims"]:
-    for path in (root / top).rglob("*"):
+others = {".ci", ".git", "build", "cmake", "dist", "docs", "python", "scripts", "site", "studies", "tests", "web"}
+for top in (folder for folder in root.iterdir() if folder.is_dir() and folder.name not in others):
+    for path in top.rglob("*"):
         if path.is_file() and path.suffix in {".cpp", ".h", ".def", ".md", ".toml", ".json"}:
             used.update(path.read_text(errors="ignore"))
 print("".join(sorted(c for c in used if c >= " ")))

@@ -64,10 +64,9 @@ void CompareScreen::restore(const KeptChoice& kept) {
       side_.put(i, file.path, file.run, file.letter);
 }
 
-// `take_saves` writes files of numbers from the comparison, because the plots show only a part of them.
-std::vector<view::SavePlot> CompareScreen::take_saves() {
-  std::vector<view::SavePlot> saves = std::exchange(cells_.saves, {});
-  if (!shown_ || !shown_->error.empty()) return saves;
+// `complete` writes files of numbers from the comparison, because the plots show only a part of them.
+void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
+  if (!shown_ || !shown_->error.empty()) return;
   const Comparison& all = shown_->all;
   for (view::SavePlot& save : saves) {
     if (save.format != view::PlotFormat::Csv || save.plots->empty()) continue;
@@ -77,7 +76,6 @@ std::vector<view::SavePlot> CompareScreen::take_saves() {
     for (size_t run = 0; run < all.runs.size(); ++run)
       if (id == shown_->maps[run].id) save.csv = map_csv(all, run);
   }
-  return saves;
 }
 
 /// `choice_of` counts the baseline's place among the runs that are compared, live or read.
@@ -146,7 +144,8 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
                       f.has() ? parting_places(f.all()) : std::vector<lab::TimelineMark>{});
   if (transport.pinned_step != before) beyond_.reset();
   keys(f, transport);
-  desk.saves = take_saves();
+  cells_.hand_over(desk);
+  complete(desk.saves);
   return desk;
 }
 

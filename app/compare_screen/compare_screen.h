@@ -44,7 +44,7 @@ class CompareScreen {
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
   compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
-  std::vector<view::SavePlot> take_saves();
+  void complete(std::vector<view::SavePlot>&) const;
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
   void next_matrix();

@@ -90,7 +90,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
   part_replacing(desk);
-  desk.saves = std::exchange(cells_.saves, {});
+  cells_.hand_over(desk);
   return desk;
 }
 

@@ -1,11 +1,10 @@
 #include "app/panels/plot_cell.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/keys.h"
@@ -140,6 +139,13 @@ std::span<const MenuEntry> menu_entries(bool heat) {
   return std::span(menu).first(heat ? kAxis : menu.size());
 }
 
+void CellState::hand_over(Desk& desk) {
+  desk.saves = std::exchange(saves, {});
+  if (copied.empty()) return;
+  desk.copied = std::exchange(copied, {});
+  desk.notice = words::say("shell.notice.copied", {{"what", copied_title}});
+}
+
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,
                CellState& state) {
   const std::string menu = name + "/menu";
@@ -153,7 +159,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     ui.open_popup(menu);
     state.open_menu.clear();
   }
-  const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
+  const auto copy = [&] {
+    state.copied = text_of(plots);
+    state.copied_title = plots.empty() ? "" : plots.front().title;
+  };
   if (!ui.held(menu) && panel.contains(ui.mouse()) && view::pressed(ui, view::Act::CopyPlot)) copy();
 
   const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::Log;

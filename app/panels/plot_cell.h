@@ -12,6 +12,7 @@
 #include "app/panels/metrics.h"
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
+#include "app/view/desk.h"
 
 namespace normscope::panels {
 
@@ -22,6 +23,10 @@ struct CellState {
   std::string scrubbing;               // cell whose cursor is held
   std::string open_menu;               // cell whose menu is to open
   std::vector<view::SavePlot> saves;   // requested and not written yet
+  std::string copied, copied_title;    // a plot's numbers for the clipboard
+
+  /// `hand_over` leaves on the desk what was asked for at the cells since the last frame.
+  void hand_over(Desk& desk);
 };
 
 struct CellOptions {

@@ -266,6 +266,7 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   lab.driver.move_to("plot/loss");
   lab.driver.key("Ctrl+T");
   CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
+  CHECK(lab.state.notice == "copied: Loss as text");
 }
 
 TEST_CASE("every plot is saved in every format, those of one run each too, and copied as text") {
