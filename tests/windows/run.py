@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -142,6 +143,43 @@ class CommandTest(WindowsTest):
             linux = subprocess.run([NATIVE, *words], capture_output=True)
             self.assertEqual(done.returncode, linux.returncode)
         self.assertIn(b"SentencePiece: no", program("--version").stdout)
+
+    def test_lessons(self):
+        """Claims of lessons hold, which several threads measure side by side"""
+        for lesson in ("five-minutes", "norm-gradient"):
+            begin = time.monotonic()
+            done = program("lesson", "check", lesson, "--store", "none")
+            self.say(f"{done.stdout.decode().strip().splitlines()[-1]} ({time.monotonic() - begin:.0f} s)")
+
+    def test_sweep(self):
+        """A sweep trains, keeps its runs in a folder with a drive letter, and finds them there again"""
+        store = WORK / "runs"
+        shutil.rmtree(store, ignore_errors=True)
+        drive = "Z:" + str(store).replace("/", "\\")
+        words = ["sweep", "--axis", "model.placement=post,pre", "--steps", "5", "--store", drive, "--json", WORK / "sweep.json"]
+        self.assertIn("2 runs trained, 0 taken", program(*words).stdout.decode())
+        self.assertIn("0 runs trained, 2 taken", program(*words).stdout.decode())
+        native = WORK / "sweep-linux.json"
+        subprocess.run([NATIVE, *words[:-4], "--store", "none", "--json", native], check=True, capture_output=True)
+        losses = [[cell["loss"] for cell in json.loads(path.read_text())["cells"]] for path in (WORK / "sweep.json", native)]
+        self.say(f"losses {losses[0]}, Linux {losses[1]}")
+        for ours, linux in zip(*losses):
+            self.assertAlmostEqual(ours, linux, places=6)
+
+    def test_interrupt(self):
+        """Ctrl+C ends a training with its run kept, and with Linux's exit code"""
+        kept, log = WORK / "interrupted.safetensors", WORK / "interrupted.jsonl"
+        for path in (kept, log):
+            path.unlink(missing_ok=True)
+        words = ["train", "--preset", "pre", "--steps", "100000", "--log", log, "--save", kept]
+        process = subprocess.Popen(["wine", FOLDER / "normscope.com", *map(str, words)], cwd=WORK, env=environment(),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until(lambda: log.is_file() and log.read_bytes().count(b"\n") > 20, 120, "a step")
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=120)
+        self.say(f"{process.returncode}: {error.decode().strip() or out.decode().strip().splitlines()[-1]}")
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(kept.is_file())
 
 
 class Display:

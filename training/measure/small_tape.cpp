@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
@@ -49,17 +52,45 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
   return kNone;
 }
 
-/// `one_thread` is a backend that a thread keeps: to make one takes much longer than to replay a small tape, which the
-/// window does in a frame.
-Backend& one_thread() {
-  thread_local const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  return *backend;
-}
+/// `Lent` is a backend of one thread. To make one takes much longer than to replay a small tape, which the window does in
+/// a frame, so a backend that is given back is lent again.
+class Lent {
+ public:
+  Lent() {
+    const std::lock_guard lock(shelf().mutex);
+    if (shelf().free.empty()) {
+      backend_ = make_cpu_backend(1);
+    } else {
+      backend_ = std::move(shelf().free.back());
+      shelf().free.pop_back();
+    }
+  }
+  ~Lent() {
+    const std::lock_guard lock(shelf().mutex);
+    shelf().free.push_back(std::move(backend_));
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  Backend& operator*() { return *backend_; }
+
+ private:
+  struct Shelf {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Backend>> free;
+  };
+  static Shelf& shelf() {
+    static Shelf shelf;
+    return shelf;
+  }
+
+  std::unique_ptr<Backend> backend_;
+};
 
 /// `Sealed` is a tape sealed on one thread; every number has a gradient, or only the trained ones.
 class Sealed {
  public:
-  Sealed(const SmallTape& tape, bool train) : store_(one_thread()), program_(seal_it(tape, train)) {
+  Sealed(const SmallTape& tape, bool train) : store_(*backend_), program_(seal_it(tape, train)) {
     for (const SmallTape::Instruction& i : tape.instructions)
       if (i.op == Op::CrossEntropy) program_.tokens(kTarget + i.name)[0] = i.target - 1;
   }
@@ -88,6 +119,7 @@ class Sealed {
     return seal(tape, {.loss = loss, .update = train ? OpKind::Sgd : kNoOp});
   }
 
+  Lent backend_;
   Store store_;
   Program program_;
 };
