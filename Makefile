@@ -90,12 +90,12 @@ install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
 
 # package makes Debian packages and a folder that runs anywhere; package-check runs lintian and a clean Debian on them.
-# PRESET=arm64 makes those of AArch64, and their wheel below.
+# PRESET=arm64 makes and checks those of AArch64, and their wheel below.
 package:
 	@NORMSCOPE_PRESET="$(PRESET)" MAINTAINER="$(MAINTAINER)" scripts/package.sh
 
 package-check:
-	@scripts/package_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" scripts/package_check.sh
 
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
@@ -103,7 +103,7 @@ wheel:
 	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel.sh
 
 wheel-check:
-	@scripts/wheel_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel_check.sh
 
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:

@@ -1,6 +1,8 @@
 # clean_debian.sh is read by package_check.sh and wheel_check.sh: how a check is told, and a clean Debian 12 to check in,
-# which debootstrap makes once under build/ (as root, some minutes) and which is copied for every check.
+# which debootstrap makes once under build/ (as root, some minutes) and which is copied for every check. With
+# NORMSCOPE_PRESET=arm64 it is a Debian for AArch64, whose programs this machine's Linux hands to qemu-user-static.
 failed=0
+preset="${NORMSCOPE_PRESET:-release}"
 # check NAME COMMAND...: runs the command and says how it went; its output is printed only when it failed.
 check() {
   local name="$1" log
@@ -19,7 +21,23 @@ skip() { echo "skipped  $1: $2"; }
 has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed"; return 1; }; }
 
 clean=build/debian-12
-used=build/debian-12-used
+arch=() patience=1 steps=20
+if [[ "$preset" == arm64 ]]; then
+  clean+=-arm64 arch=(--arch arm64)
+  patience=20 steps=1  # an emulated step takes some 300 times as long
+fi
+used="$clean-used"
+# emulated: whether programs of the other processor run here as this one's do, which Linux is told of where it has to be.
+emulated() {
+  [[ "$preset" == arm64 ]] || return 0
+  local formats=/proc/sys/fs/binfmt_misc
+  if [[ ! -e $formats/qemu-aarch64 ]]; then
+    scripts/setup.sh qemu-user-static >&2
+    [[ -e $formats/register ]] || mount -t binfmt_misc binfmt_misc $formats
+    [[ -e $formats/qemu-aarch64 ]] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$formats/register
+  fi 2>/dev/null
+  [[ -e $formats/qemu-aarch64 ]] || { skip "Debian 12" "Linux cannot be told to run arm64 programs by qemu-user-static"; return 1; }
+}
 # within COMMAND...: runs the command in that Debian. Where the machine allows it there is a /proc, by which a program
 # finds its own place; it is gone with the command.
 mounted=()
@@ -30,7 +48,7 @@ within() {
 }
 make_clean() {
   rm -rf "$clean" "$clean.part"
-  debootstrap --variant=minbase bookworm "$clean.part" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"} && mv "$clean.part" "$clean"
+  debootstrap "${arch[@]}" --variant=minbase bookworm "$clean.part" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"} && mv "$clean.part" "$clean"
 }
 # in_clean_debian COMMAND FILE...: runs the command on a fresh copy that has the files in /tmp.
 in_clean_debian() {
@@ -38,7 +56,7 @@ in_clean_debian() {
   shift
   if [[ "$(id -u)" -ne 0 ]]; then
     skip "Debian 12" "not root"
-  elif has debootstrap "Debian 12" && { [[ -d "$clean" ]] || check "debootstrap" make_clean; }; then
+  elif has debootstrap "Debian 12" && emulated && { [[ -d "$clean" ]] || check "debootstrap" make_clean; }; then
     rm -rf "$used"
     cp -a "$clean" "$used"
     cp "$@" "$used/tmp/"
@@ -54,14 +72,14 @@ display='
   Xvfb -displayfd 1 -screen 0 1280x800x24 >/tmp/display 2>/tmp/xvfb.log & server=$!
   for tenth in $(seq 300); do [[ -s /tmp/display ]] && break; sleep 0.1; done
   export DISPLAY=":$(</tmp/display)"'
-# A window opens with its icon, trains, and ends as documented when it is told to. $1 is the program;
-# /tmp/first-frame has the seconds from its start to its first frame.
+# A window opens with its icon, trains, and ends as documented when it is told to. $1 is the program, $2 how many times
+# two minutes it may take; /tmp/first-frame has the seconds from its start to its first frame.
 window="$display"'
   begin=$(date +%s%N)
   "$1" --safe-mode --frame-log /tmp/frames.csv >/tmp/window.log 2>&1 & window=$!
-  until [[ $(wc -l </tmp/frames.csv) -gt 1 || $(date +%s%N) -gt $((begin + 120000000000)) ]]; do sleep 0.02; done 2>/dev/null
+  until [[ $(wc -l </tmp/frames.csv) -gt 1 || $(date +%s%N) -gt $((begin + $2 * 120000000000)) ]]; do sleep 0.02; done 2>/dev/null
   awk "BEGIN { printf \"%.1f\", ($(date +%s%N) - $begin) / 1e9 }" >/tmp/first-frame
-  for second in $(seq 120); do [[ $(wc -l </tmp/frames.csv) -gt 20 ]] && break; sleep 1; done 2>/dev/null
+  for second in $(seq $((120 * $2))); do [[ $(wc -l </tmp/frames.csv) -gt 20 ]] && break; sleep 1; done 2>/dev/null
   xwininfo -name normscope; shown=$?
   xprop -name normscope _NET_WM_ICON | grep "Icon (16 x 16)"; icon=$?
   kill -TERM $window; wait $window; code=$?
@@ -72,6 +90,6 @@ window="$display"'
 # check_window PROGRAM
 check_window() {
   check "Debian 12: Xvfb" within apt-get install -y --no-install-recommends xvfb xauth x11-utils &&
-    check "Debian 12: a window under Xvfb" within bash -c "$window" window "$1" &&
+    check "Debian 12: a window under Xvfb" within bash -c "$window" window "$1" "$patience" &&
     echo "         its first frame came after $(<"$used/tmp/first-frame") s"
 }
