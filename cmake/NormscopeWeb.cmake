@@ -37,12 +37,14 @@ add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
 
 normscope_fetched_imgui()
 target_compile_options(normscope_imgui PRIVATE $<$<CONFIG:Release>:-Os>)  # as all but the engine's kernels
+target_compile_definitions(normscope_imgui PRIVATE IMGUI_DISABLE_DEFAULT_FONT)  # a page packs its faces
 
-# normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser.
+# normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser, and without the command
+# line, which a page has not.
 function(normscope_web_sources variable)
   set(sources ${${variable}})
   list(FILTER sources EXCLUDE REGEX
-    "/app/window/(main_window|desktop)\\.cpp$")
+    "/app/(window/(main_window|desktop)|web/main)\\.cpp$|/app/(cli|commands)/")
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
@@ -57,6 +59,7 @@ function(normscope_web_program target)
     -sMAXIMUM_MEMORY=${NORMSCOPE_WEB_MAXIMUM_MB}MB
     -sEXPORTED_FUNCTIONS=_main,_malloc,_free,_ns_open_file,_ns_status,_ns_hidden,_ns_places,_ns_resize
     -sEXPORTED_RUNTIME_METHODS=FS,ccall,cwrap,UTF8ToString,ENV -lidbfs.js
+    -sGL_ENABLE_GET_PROC_ADDRESS=0  # otherwise the glue has every function of WebGL, called or not
     "--pre-js=${CMAKE_SOURCE_DIR}/app/web/storage.js"
     "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
     "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts"

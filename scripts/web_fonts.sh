@@ -20,7 +20,6 @@ for top in (folder for folder in root.iterdir() if folder.is_dir() and folder.na
             used.update(path.read_text(errors="ignore"))
 print("".join(sorted(c for c in used if c >= " ")))
 PY
-# The last two have what the others lack, a raised minus among numbers.
 faces=(Inter-Regular.otf Inter-SemiBold.otf JetBrainsMono-Regular.ttf JetBrainsMono-Medium.ttf DejaVuSans.ttf DejaVuSansMono.ttf)
 places=(/usr/share/fonts) files=()
 if [[ -d "${2:-}" ]]; then places=("$2" "${places[@]}"); fi
@@ -32,13 +31,29 @@ for face in "${faces[@]}"; do
   fi
   files+=("$file")
 done
-sha256sum "${files[@]}" >>"$stamp.new"
+sha256sum "${files[@]}" "$0" >>"$stamp.new"
 if cmp -s "$stamp.new" "$stamp"; then
   rm "$stamp.new"
   exit 0
 fi
-for file in "${files[@]}"; do
-  python3 -m fontTools.subset "$file" --text-file="$stamp.new" --output-file="$dir/$(basename "$file")" \
-    --layout-features='kern' --no-hinting --desubroutinize
+# cut FACE TEXT: what places or joins glyphs goes too, as Dear ImGui reads none of it.
+cut() {
+  python3 -m fontTools.subset "$1" --text-file="$2" --output-file="$dir/$(basename "$1")" --no-hinting --desubroutinize \
+    --layout-features= --drop-tables+=GPOS,GSUB,GDEF,MATH,FFTM,gasp,name,OS/2
+}
+# lacking FACE FACE: the characters that one of the two has not, a raised minus among numbers.
+lacking() {
+  python3 - "$stamp.new" "$@" <<'PY'
+import sys
+from fontTools.ttLib import TTFont
+both = set.intersection(*(set(TTFont(face).getBestCmap()) for face in sys.argv[2:]))
+print("".join(sorted(c for c in set(open(sys.argv[1]).read()) if c > " " and ord(c) not in both)))
+PY
+}
+for file in "${files[@]:0:4}"; do cut "$file" "$stamp.new"; done
+# The last two faces stand in for the others, and hold no more than these lack.
+for i in 0 2; do
+  lacking "${files[@]:i:2}" >"$stamp.rest"
+  cut "${files[4 + i / 2]}" "$stamp.rest"
 done
 mv "$stamp.new" "$stamp"

@@ -7,7 +7,7 @@ import { Loading, runScript } from "./loading.js";
 import { limitedMemory } from "./memory.js";
 import { fitCanvas, offerSides } from "./stage.js";
 import { listenToTouch } from "./touch.js";
-import { missing } from "./support.js";
+import { hasWebGL2, missing, NO_WEBGL2 } from "./support.js";
 import { closeable, note, progress, showTrouble, started } from "./words.js";
 
 const query = new URLSearchParams(location.search);
@@ -181,22 +181,25 @@ function listen() {
   });
 }
 
+function cannotRun(lacking) {
+  showTrouble("This browser cannot run it here", lacking, {
+    advice:
+      "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; " +
+      "it was tried in Chromium and Firefox.",
+    picture: true,
+  });
+}
+
 async function run() {
   closeable();
   if ((await isolate(query.has("nosw"))) === "reloading") return;
   const lacking = missing();
-  if (lacking.length > 0) {
-    showTrouble("This browser cannot run it here", lacking, {
-      advice:
-        "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; " +
-        "it was tried in Chromium and Firefox.",
-      picture: true,
-    });
-    return;
-  }
-  askStorage();
+  if (lacking.length > 0) return cannotRun(lacking);
   const loading = new Loading(progress);
-  await loading.begin();
+  const begun = loading.begin();
+  if (!hasWebGL2()) return cannotRun([NO_WEBGL2]);
+  askStorage();
+  await begun;
   const [compiled, data, script] = await Promise.all([
     loading.compile("normscope.wasm"),
     loading.bytes("normscope.data"),

@@ -15,13 +15,16 @@ const V128 = 123;
 const splat = [65, 0, 253, 15]; // i32.const 0, i8x16.splat
 const caught = [6, 64, 25, 11]; // try, catch_all, end
 
-function hasWebGL2() {
+/** The look for it starts the browser's graphics, which takes longer than all else here: the program comes in meanwhile. */
+export function hasWebGL2() {
   const context = document.createElement("canvas").getContext("webgl2");
   context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers count contexts
   return context !== null;
 }
 
-/** One sentence for each thing that is missing; empty where the program can run. */
+export const NO_WEBGL2 = "WebGL 2: this browser has none, or it is switched off (hardware acceleration in its settings).";
+
+/** One sentence for each thing that is missing but WebGL 2; empty where the program can run. */
 export function missing() {
   if (typeof WebAssembly !== "object") return ["WebAssembly: this browser has none, or it is switched off."];
   const hasThreads = globalThis.crossOriginIsolated && typeof SharedArrayBuffer !== "undefined";
@@ -29,7 +32,6 @@ export function missing() {
     [knows(V128, ...splat), "SIMD: this browser's WebAssembly has no vector instructions, which the training needs."],
     [knows(null, ...caught), "Exceptions: this browser's WebAssembly cannot handle errors inside the program."],
     [hasThreads, `Threads: ${noThreads()}`],
-    [hasWebGL2(), "WebGL 2: this browser has none, or it is switched off (hardware acceleration in its settings)."],
   ];
   return words.filter(([there]) => !there).map(([, text]) => text);
 }

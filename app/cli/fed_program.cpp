@@ -48,7 +48,7 @@ FedProgram::FedProgram(const std::vector<std::string>& words)
   start(std::move(arguments), pipe[0]);
 }
 
-void FedProgram::start([[maybe_unused]] std::vector<char*> arguments, int input) {
+void FedProgram::start(std::vector<char*> arguments, int input) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
@@ -56,11 +56,7 @@ void FedProgram::start([[maybe_unused]] std::vector<char*> arguments, int input)
   posix_spawn_file_actions_adddup2(&files, fileno(said_.get()), STDERR_FILENO);
   // This redirection comes last, because its number may be that of one of the other files.
   posix_spawn_file_actions_adddup2(&files, fileno(made_.get()), STDERR_FILENO + 1);
-#ifdef __EMSCRIPTEN__
-  const int failed = ENOSYS;  // a web page cannot start programs
-#else
   const int failed = posix_spawnp(&child_, arguments[0], &files, nullptr, arguments.data(), environ);
-#endif
   posix_spawn_file_actions_destroy(&files);
   close(input);
   if (failed == 0) return;

@@ -98,20 +98,8 @@ void check_plain(const std::string& model) {
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);
-  const auto threads = options.threads > 0 ? options.threads : usable_cores();
-  if (options.json) {
-    const nlohmann::json json = {{"checksum", first.checksum},
-                                 {"instruction_set", cpu::choose_isa()},
-                                 {"threads", threads},
-                                 {"steps", experiments::kChecksumSteps},
-                                 {"losses", first.losses},
-                                 {"seconds", first.seconds},
-                                 {"tokens_per_second", first.tokens_per_second}};
-    say("{}\n", json.dump());
-    return Exit::Ok;
-  }
-  say("{} steps of the default comparison, {}, threads {}: checksum {}, {:.0f} tokens/s\n",
-      experiments::kChecksumSteps, cpu::choose_isa(), threads, first.checksum, first.tokens_per_second);
+  const int32_t threads = options.threads > 0 ? options.threads : usable_cores();
+  put(experiments::report_of(first, threads, options.json));
   return Exit::Ok;
 }
 

@@ -37,18 +37,12 @@ void finish_options(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }
 
-/// `kCommands` are in the order in which --help lists them. A page opens the window, and its tests ask for the bits of
-/// the first steps (docs/web.md): whatever else a terminal can ask for would be about a fifth of what a visitor loads.
+/// `kCommands` are in the order in which --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
-#ifdef __EMSCRIPTEN__
-    add_window,
-    add_bench,
-#else
     add_window,        add_open,      add_train,   add_bench,      add_compare,  add_screenshot, add_film,
     add_verify,        add_translate, add_bleu,    add_parse,      add_evaluate, add_measure,    add_inspect,
     add_tape,          add_record,    add_average, add_admin_fold, add_lesson,   add_zoo,        add_sweep,
     add_study_command, add_reproduce, add_merge,   add_described,
-#endif
 };
 
 /// `add_all` adds the commands that there are.

@@ -83,13 +83,9 @@ Exit open_window(const MainOptions& options) {
     throw CommandError(
         Exit::Display,
         fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
-#ifdef __EMSCRIPTEN__
-  throw CommandError(Exit::Display, why);  // a page has no terminal that would show how the runs train
-#else
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();
   return compare(options);
-#endif
 }
 
 /// `check_recorded` refuses, before there is a window, what is no log and no saved run: that has another way in.

@@ -10,6 +10,13 @@
 #include "app/headless/gl.h"
 
 namespace normscope::headless {
+#ifdef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than the browser's own software
+
+SoftwareScreen::~SoftwareScreen() = default;
+
+bool SoftwareScreen::show(const ImDrawData&, uint32_t) { return false; }
+
+#else
 namespace {
 
 // These are what OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
@@ -106,4 +113,5 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   return true;
 }
 
+#endif
 }  // namespace normscope::headless

@@ -74,9 +74,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
       frames_(options.frame_log),
       lab_(std::make_unique<Lab>(lab_options(options, memory))) {
   take_short_slices();
-#ifndef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than SwiftShader's
   if (window.software_gl()) software_ = std::make_unique<headless::SoftwareScreen>();
-#endif
   memory.put(state_);
   state_.session.lab = lab_.get();
   if (options.scale) state_.look.scale = *options.scale;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -21,8 +22,6 @@ const std::string& unknown(std::string_view key) {
   return at != all.end() ? *at : *all.emplace(key).first;
 }
 
-using Languages = std::map<std::string, Language, std::less<>>;
-
 /// `place_of` splits a path: "de/lessons.toml" -> "de", "lessons"; a path without a folder is English, "en".
 std::pair<std::string, std::string> place_of(std::string_view path) {
   const size_t slash = path.find('/'), from = slash == path.npos ? 0 : slash + 1;
@@ -30,18 +29,28 @@ std::pair<std::string, std::string> place_of(std::string_view path) {
           std::string(path.substr(from, path.rfind('.') - from))};
 }
 
-const Languages& all_languages() {
-  static const Languages all = [] {
-    Languages read;
-    Language& english = read.emplace("en", Language("en")).first->second;
-    for (const WordFile& file : word_files()) {
-      const auto [name, room] = place_of(file.path);
-      read.try_emplace(name, name, &english)
-          .first->second.read(file.text, "assets/words/" + std::string(file.path), room);
-    }
-    return read;
+/// `Reading` is a language that is read when it is first asked for, because most windows speak one or two.
+struct Reading {
+  std::once_flag begun;
+  std::optional<Language> texts;
+};
+using Languages = std::map<std::string, Reading, std::less<>>;
+
+Languages& all_languages() {
+  static Languages all = [] {
+    Languages named;
+    for (const WordFile& file : word_files()) named[place_of(file.path).first];
+    return named;
   }();
   return all;
+}
+
+Language read_language(const std::string& name, const Language* english) {
+  Language read(name, english);
+  for (const WordFile& file : word_files())
+    if (const auto [of, room] = place_of(file.path); of == name)
+      read.read(file.text, "assets/words/" + std::string(file.path), room);
+  return read;
 }
 
 std::atomic<const Language*> chosen = nullptr;
@@ -114,14 +123,17 @@ std::vector<std::string_view> Language::below(std::string_view key) const {
 }
 
 const Language& language(std::string_view name) {
-  const Languages& all = all_languages();
-  const auto at = all.find(name);
-  return at == all.end() ? all.find("en")->second : at->second;
+  Languages& all = all_languages();
+  const auto there = all.find(name);
+  auto& [own, reading] = there == all.end() ? *all.find("en") : *there;
+  std::call_once(reading.begun,
+                 [&] { reading.texts.emplace(read_language(own, own == "en" ? nullptr : &language("en"))); });
+  return *reading.texts;
 }
 
 std::vector<std::string> languages() {
   std::vector<std::string> names;
-  for (const auto& [name, texts] : all_languages())
+  for (const auto& [name, reading] : all_languages())
     if (name != "en") names.push_back(name);
   return names;
 }

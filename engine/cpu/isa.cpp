@@ -71,15 +71,19 @@ std::vector<std::string> names_of(int64_t targets) {
   return names;
 }
 
-/// `reported_l2_bytes` asks the system; 1 MiB where it does not say.
+/// `reported_l2_bytes` asks the system; 1 MiB where it does not say. In a page only the main thread opens files, and the
+/// first step would wait until that has drawn the first frame.
 int64_t reported_l2_bytes() {
+#ifndef __EMSCRIPTEN__
 #ifdef _SC_LEVEL2_CACHE_SIZE
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
 #endif
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index2/size");  // "2048K"
   int64_t kib = 0;
   char unit = 0;
-  return file >> kib >> unit && kib > 0 && unit == 'K' ? kib << 10 : int64_t{1} << 20;
+  if (file >> kib >> unit && kib > 0 && unit == 'K') return kib << 10;
+#endif
+  return int64_t{1} << 20;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@ import time
 
 from case import WebTest
 
-MOST_BYTES = 2_500_000  # the most compressed bytes before the first frame
+MOST_BYTES = 2_200_000  # the most compressed bytes before the first frame
 
 # A service worker that is there and adds nothing.
 IDLE_SERVICE_WORKER = """
@@ -15,7 +15,7 @@ IDLE_SERVICE_WORKER = """
 
 class PageTest(WebTest):
     def test_size_and_network(self):
-        """At most 2.5 MB come before the first frame, all of them from the page's own host, each file once"""
+        """At most 2.2 MB come before the first frame, all of them from the page's own host, each file once"""
         if not (self.site.folder / "normscope.wasm.br").is_file():
             self.skipTest("make web found no brotli, and the limit is for what brotli packed")
         program = self.open()
@@ -94,6 +94,10 @@ class PageTest(WebTest):
         page.wait('document.getElementById("note").textContent.includes("Begun anew")', 10, "the line about it")
         self.assertEqual(page.evaluate("location.search"), "?threads=999")
         self.assertLessEqual(page.evaluate("window.normscope.status().threads"), 8)  # there are no more workers
+
+    def test_refused(self):
+        """Threads that are no number: the program refuses them, and the page says why"""
+        self.assertIn("--threads: expected a number", self.open(query="fresh&threads=many").trouble())
 
     def test_storage_refused(self):
         """A browser that keeps nothing: one line says so, and the program runs"""

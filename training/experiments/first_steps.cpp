@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <span>
 
+#include "engine/cpu/isa.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
 #include "training/data/text_source.h"
@@ -49,6 +51,20 @@ FirstSteps take_first_steps(Backend& backend, int32_t steps, const std::function
   first.checksum = fmt::format("{:016x}", hash);
   first.tokens_per_second = first.seconds > 0 ? tokens / first.seconds : 0;
   return first;
+}
+
+std::string report_of(const FirstSteps& first, int32_t threads, bool json) {
+  if (!json)
+    return fmt::format("{} steps of the default comparison, {}, threads {}: checksum {}, {:.0f} tokens/s\n",
+                       kChecksumSteps, cpu::choose_isa(), threads, first.checksum, first.tokens_per_second);
+  const nlohmann::json row = {{"checksum", first.checksum},
+                              {"instruction_set", cpu::choose_isa()},
+                              {"threads", threads},
+                              {"steps", kChecksumSteps},
+                              {"losses", first.losses},
+                              {"seconds", first.seconds},
+                              {"tokens_per_second", first.tokens_per_second}};
+  return row.dump() + "\n";
 }
 
 }  // namespace normscope::experiments

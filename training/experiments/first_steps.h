@@ -30,4 +30,8 @@ struct FirstSteps {
 FirstSteps take_first_steps(Backend& backend, int32_t steps = kChecksumSteps,
                             const std::function<bool()>& stop = {});
 
+/// `report_of` is what `bench --first-steps` prints of the first kChecksumSteps, here and in a browser's program, which
+/// has no other command: a line of words or of JSON.
+std::string report_of(const FirstSteps& first, int32_t threads, bool json);
+
 }  // namespace normscope::experiments

@@ -45,9 +45,6 @@ compare_screen::CompareScreen& screen_of(ComparePlace& place) {
   return *place.screen;
 }
 
-namespace {
-
-// `results_store` is where the command line keeps what it trained. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store() {
   const std::string cache = cache_folder();
   if (cache.empty()) return {};
@@ -56,8 +53,6 @@ experiments::StorePlace results_store() {
     return {};
   return {folder, experiments::kCacheBudget};
 }
-
-}  // namespace
 
 sweep::SweepScreen& sweep_of(SweepPart& part) {
   if (!part.screen)

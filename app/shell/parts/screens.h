@@ -31,6 +31,9 @@ class TapeScreen;
 namespace inside {
 class InsideScreen;
 }
+namespace experiments {
+struct StorePlace;
+}
 }  // namespace normscope
 
 namespace normscope::shell {
@@ -82,6 +85,9 @@ struct Screens {
 };
 
 compare_screen::CompareScreen& screen_of(ComparePlace&);
+
+// `results_store` is where the command line keeps what it trained. Where no folder can be made, nothing is kept.
+experiments::StorePlace results_store();
 
 // `sweep_of` is the Sweep screen over the results that all programs share. Throws Error where no thread can be started.
 sweep::SweepScreen& sweep_of(SweepPart&);

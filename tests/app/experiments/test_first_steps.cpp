@@ -1,6 +1,7 @@
 // These tests cover the checksum of the default comparison's first steps, and the line that shows it.
 #include <atomic>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/shell/parts/about.h"
@@ -26,6 +27,19 @@ TEST_CASE("first steps: losses and checksum are the same twice and with every nu
     CHECK(losses[0] < 6);
   }
   CHECK(one.tokens_per_second > 0);
+}
+
+TEST_CASE("first steps: their report names checksum, losses and threads") {
+  const FirstSteps first{
+      .checksum = "b2a74913549dff2f", .losses = {{3.5f}}, .seconds = 2, .tokens_per_second = 70};
+  const auto json = nlohmann::json::parse(report_of(first, 2, true));
+  CHECK(json["checksum"] == first.checksum);
+  CHECK(json["losses"].at(0).at(0) == 3.5f);
+  CHECK(json["threads"] == 2);
+  CHECK(json["steps"] == kChecksumSteps);
+  const std::string words = report_of(first, 2, false);
+  CHECK_THAT(words, Catch::Contains("threads 2: checksum b2a74913549dff2f, 70 tokens/s"));
+  CHECK(words.ends_with('\n'));
 }
 
 TEST_CASE("first steps: another step is another checksum") {
