@@ -102,6 +102,7 @@ class Site:
             body, headings = markdown.to_html((ROOT / text).read_text())
         except ValueError as error:
             raise SystemExit(f"{text}: {error}")
+        body = re.sub(r"<p><a [^>]*hreflang=.*?</p>\n?", "", body)  # to the page in a language that this site does not have
         body = self.linked(body, text, page)
         if source in walk_lines.PAGES:
             body = self.with_files(body, source, page)

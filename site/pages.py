@@ -68,8 +68,8 @@ def groups():
 
 
 def translated(source):
-    """The file of a page in the site's language: docs/de/NAME.md where there is one, else docs/NAME.md, which is English."""
-    own = posixpath.join(posixpath.dirname(source), words.language, posixpath.basename(source))
+    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English."""
+    own = posixpath.join(posixpath.dirname(source) or "docs", words.language, posixpath.basename(source))
     return own if (ROOT / own).is_file() else source
 
 

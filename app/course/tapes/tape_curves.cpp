@@ -25,7 +25,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
     case Op::Add:
       return fmt::format("{} + {}", i.of[0], i.of[1]);
     case Op::Relu:
-      return words.say("course.tape.relu", {{"of", i.of[0]}});
+      return fmt::format("max(0, {})", i.of[0]);
     case Op::Norm:
       return words.say("course.tape.norm", {{"of", i.of[0]}});
     case Op::CrossEntropy:
