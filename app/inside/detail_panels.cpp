@@ -16,9 +16,16 @@ using namespace ui;
 
 namespace {
 
+constexpr float kMatrixName = 74;
+
+/// `matrix_name` leaves out the layer that the panel's title has.
+std::string matrix_name(const std::string& name, int layer) {
+  return layer == 0 ? name : name.substr(name.find('.') + 1);
+}
+
 /// `attention_of` is the attention of the chosen row's layer.
 const Inside::Attention* attention_of(const Inside& found, int row) {
-  const int layer = row == 0 ? 1 : found.sublayers[static_cast<size_t>(row - 1)].layer;
+  const int layer = std::max(layer_of(found, row), 1);
   for (const Inside::Attention& attention : found.attention)
     if (attention.layer == layer) return &attention;
   return nullptr;
@@ -138,13 +145,7 @@ void draw_shares(Ui& ui, const Rect& rest, const Inside& found, int row) {
                        Align::Right);
 }
 
-void draw_gradients(Ui& ui, const Rect& rest, const Inside& found, int row) {
-  const int layer = row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
-  PanelOptions options;
-  options.title = layer == 0 ? words::say("inside.gradients.outside")
-                             : words::say("inside.gradients.title", {{"layer", layer}});
-  options.term = "gradient-norm";
-  Rect content = panel(ui, rest, options).inset(space::pad, 0);
+void draw_gradients(Ui& ui, const Rect& rest, Rect content, const Inside& found, int layer) {
   std::vector<const Inside::Gradient*> of_layer;
   std::string said;
   double most = 0;
@@ -159,15 +160,92 @@ void draw_gradients(Ui& ui, const Rect& rest, const Inside& found, int row) {
   const Theme& t = ui.theme();
   for (const Inside::Gradient* gradient : of_layer) {
     Rect line = content.take_top(height);
-    const size_t dot = gradient->name.find('.');
-    const std::string name = layer == 0 ? gradient->name : gradient->name.substr(dot + 1);
-    ui.paint().text_in(line.take_left(74), kMono, t.ink2, name);
+    ui.paint().text_in(line.take_left(kMatrixName), kMono, t.ink2, matrix_name(gradient->name, layer));
     ui.paint().text_in(line.take_right(66), kMono, t.ink3, number(gradient->norm, 3), Align::Right);
     ui.paint().fill(
         {line.x, line.y + height * 0.2f,
          std::max(1.f, line.w * static_cast<float>(most > 0 ? gradient->norm / most : 0)), height * 0.6f},
         t.depth[2]);
   }
+}
+
+/// `draw_spectrum` draws singular values from the left, the largest as high as `rect`: bars, or ticks at their height. Where
+/// there are more than pixels, some stand for others.
+void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars) {
+  const size_t count = spectrum.values.size();
+  const double most = count > 0 ? spectrum.values.front() : 0;
+  if (!(most > 0)) return;
+  const auto shown = std::min(count, static_cast<size_t>(std::max(rect.w / 2, 1.f)));
+  const float width = rect.w / static_cast<float>(shown);
+  for (size_t i = 0; i < shown; ++i) {
+    const float height = rect.h * static_cast<float>(spectrum.values[i * count / shown] / most);
+    const Rect bar{rect.x + width * static_cast<float>(i), rect.bottom() - height, std::max(width - 1, 1.f),
+                   height};
+    if (bars)
+      ui.paint().fill(bar, ui.theme().depth[2]);
+    else
+      ui.paint().fill({bar.x, bar.y - 0.5f, width, 1}, ui.theme().ink);
+  }
+}
+
+/// `draw_spectra` shows what the next step would add to each matrix of the layer: its singular values as bars, those of the
+/// matrix itself above them, and the update-to-weight ratio.
+void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& inside, int layer) {
+  const Theme& t = ui.theme();
+  std::string said;
+  const bool measured = inside.spectra_of == layer;
+  for (const MatrixSpectra& m : inside.spectra)
+    if (measured) said += fmt::format("{} {}, ", m.name, number(m.ratio(), 3));
+  ui.mark("inside/spectra", rest, said, words::say("inside.spectra.help"));
+  Rect heading = content.take_top(16, 2);
+  if (!measured) {
+    ui.paint().text_in(heading, kTick, t.ink3, words::say("inside.spectra.measuring"));
+    return;
+  }
+  ui.paint().text_in(heading.take_right(66), kTick, t.ink3, words::say("inside.spectra.ratio"), Align::Right);
+  ui.paint().text_in(heading, kTick, t.ink3, words::say("inside.spectra.heading"));
+  const float height =
+      std::min(36.f, content.h / static_cast<float>(std::max<size_t>(inside.spectra.size(), 1)));
+  for (const MatrixSpectra& m : inside.spectra) {
+    const Rect whole = content.take_top(height);
+    Rect line = whole;
+    ui.paint().text_in(line.take_left(kMatrixName), kMono, t.ink2, matrix_name(m.name, layer));
+    ui.paint().text_in(line.take_right(66), kMono, t.ink3, number(m.ratio(), 3), Align::Right);
+    const Rect place{line.x, line.y + 3, line.w, std::max(line.h - 5, 1.f)};
+    draw_spectrum(ui, place, m.update, true);
+    draw_spectrum(ui, place, m.weights, false);
+    if (whole.contains(ui.mouse()) && !ui.popup_open())
+      ui.tooltip(words::say("inside.spectra.matrix", {{"name", m.name},
+                                                      {"ratio", number(m.ratio(), 3)},
+                                                      {"count", m.update.values.size()},
+                                                      {"update", number(m.update.effective_rank(), 3)},
+                                                      {"weights", number(m.weights.effective_rank(), 3)}}));
+  }
+}
+
+/// `draw_matrices` shows the gradients of a layer's matrices or, where that is asked for, the spectra of its next update.
+void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, bool& spectra) {
+  const int layer = layer_of(inside.found, row);
+  const char* what = spectra ? "spectra" : "gradients";
+  PanelOptions options;
+  options.title = layer == 0 ? words::say(fmt::format("inside.{}.outside", what))
+                             : words::say(fmt::format("inside.{}.title", what), {{"layer", layer}});
+  options.term = spectra ? "update-ratio" : "gradient-norm";
+  Rect content = panel(ui, rest, options).inset(space::pad, 0);
+  ButtonOptions look;
+  look.selected = spectra;
+  look.style = {Face::Sans, type::tick};
+  Rect foot = content.take_bottom(22, 6);
+  const std::string& text = words::say("inside.spectra.button");
+  content.take_bottom(4);
+  if (button(ui, "inside/spectrum",
+             foot.take_left(std::min(foot.w, ui.paint().text_width(look.style, text) + 20)), text,
+             words::say("inside.spectra.button_help"), look))
+    spectra = !spectra;
+  if (spectra)
+    draw_spectra(ui, rest, content, inside, layer);
+  else
+    draw_gradients(ui, rest, content, inside.found, layer);
 }
 
 /// `draw_lens` lists what each layer would say at the chosen token, the last layer on top.
@@ -222,7 +300,7 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   const bool wide = rest.w >= 1150;
   const float unit = (rest.w - 3 * space::gap) / (wide ? 4.f : 3.f);
   draw_heads(ui, rest.take_left(unit, space::gap), inside, at, head_);
-  if (wide) draw_gradients(ui, rest.take_right(unit * 0.75f, space::gap), inside.found, at.row);
+  if (wide) draw_matrices(ui, rest.take_right(unit * 0.75f, space::gap), inside, at.row, spectra_);
   draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), inside, at.token);
   draw_shares(ui, rest, inside.found, at.row);
 }

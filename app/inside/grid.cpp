@@ -190,6 +190,10 @@ std::string word_of(const RunInside& inside, int32_t token) {
   return word.starts_with("·") && word.size() > 2 ? word.substr(2) : word;
 }
 
+int layer_of(const Inside& found, int row) {
+  return row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
+}
+
 int rows_of(const Inside& found) { return static_cast<int>(found.sublayers.size()) + 1; }
 
 std::string row_name(const Inside& found, int row) {

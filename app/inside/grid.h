@@ -43,6 +43,8 @@ std::string word_of(const RunInside& inside, int32_t token);
 /// `row_name` is "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
 int rows_of(const Inside& found);
+/// `layer_of` is the layer of a row's sub-layer; 0: the embedding's row.
+int layer_of(const Inside& found, int row);
 
 /// `draw_grid` returns what the hand chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);

@@ -28,7 +28,7 @@ void InsideScreen::restore(const KeptInside& kept) {
   asked_.clear();
   refused_.clear();
   selected_ = {};
-  left_out_ = false;
+  left_out_ = spectra_ = false;
 }
 
 /// `take` takes what came of the look that was asked for, and finds the models of this frame.
@@ -56,12 +56,14 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
     const int step = std::min(side.run->step, cursor);
-    Asked now{side.run->letter, text_, left_out_, step, side.run->spec, ui.time()};
+    std::optional<int32_t> spectra_of;
+    if (spectra_ && side.inside) spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
+    Asked now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
     if (before != asked_.end() && before->second.same(now)) continue;
-    // What the model learns changes with each step; what is typed, and which parts are left out, are answered at once.
-    const bool moved =
-        before != asked_.end() && before->second.text == now.text && before->second.left_out == now.left_out;
+    // What the model learns changes with each step; what a hand asks for is answered at once.
+    const bool moved = before != asked_.end() && before->second.text == now.text &&
+                       before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
     if (view.playing && moved && now.at - before->second.at < wait) {
       ui.animate();
@@ -72,7 +74,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     waiting_ = now;
     asked_[now.letter] = now;
     desk_.commands.emplace_back(session::LookInside{view::find_run(view, now.letter), now.text, now.left_out,
-                                                    step < side.run->step ? step : -1});
+                                                    step < side.run->step ? step : -1, now.spectra_of});
     return;
   }
 }

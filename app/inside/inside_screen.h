@@ -4,7 +4,7 @@
 // would say. It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text
 // and whenever a run has moved on.
 //
-// Controls: inside/text, inside/learn, inside/leave_out, inside/shows, inside/run/A ..., inside/token, inside/grid/A
+// Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ..., inside/token, inside/grid/A
 // ..., inside/head, inside/tab.
 #pragma once
 
@@ -54,13 +54,14 @@ class InsideScreen {
     char letter = 'A';
     std::string text;
     bool left_out = false;
+    std::optional<int32_t> spectra_of;
     int32_t step = 0;
     std::shared_ptr<const RunSpec> spec;
     double at = 0;  ///< UI time
     session::Ticket ticket = 0;
     bool same(const Asked& other) const {
       return letter == other.letter && text == other.text && left_out == other.left_out &&
-             step == other.step && spec == other.spec;
+             spectra_of == other.spectra_of && step == other.step && spec == other.spec;
     }
   };
   /// `Side` is one of the models shown.
@@ -92,7 +93,7 @@ class InsideScreen {
 
   std::string text_;
   std::string letters_ = "A";
-  bool left_out_ = false;
+  bool left_out_ = false, spectra_ = false;
   int shows_ = 0;  ///< of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;

@@ -27,6 +27,13 @@ int most_streams(const LabView& view) {
   return most;
 }
 
+// `why_empty` says why a run has no triangle.
+const std::string& why_empty(const RunView& run, bool weights, view::Side side) {
+  if (!view::has_stream(run)) return words::say("lab.depth.no_stream");
+  if (weights && !view::over_depth(run, side)) return words::say("lab.depth.no_weights");
+  return words::say(run.state == RunState::NonFinite ? "lab.depth.not_finite" : "lab.depth.not_measured");
+}
+
 std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step", grouped(step)}}); }
 
 }  // namespace
@@ -56,6 +63,13 @@ void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rec
          words::say(streams > 0 ? "lab.depth.help_matrix_or_stream" : "lab.depth.help_matrix"));
   if (chosen < matrices) plot_.matrix = chosen;
   if (streams > 0) plot_.stream = std::max(chosen - matrices + 1, 0);
+}
+
+void LabScreen::draw_weights_choice(Frame& f, const Rect& rect, const std::string& name) {
+  const std::vector<words::Label> labels{{"β²", "β²"}, {"weights", words::say("lab.depth.weights")}};
+  int selected = plot_.weights;
+  if (choice(f.ui, name, rect, labels, selected, words::say("lab.depth.help_weights")))
+    plot_.weights = selected == 1;
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
@@ -132,19 +146,24 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
                        std::string("plot/matrix") + panel.lists);
 }
 
-// `triangles_scale` draws the colour scale of the shares, with 1, 0.5 and 0 beside it.
-void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
+// `triangles_scale` draws the colour scale of the shares, with 1, 0.5 and 0 beside it, or of weights, which may be larger
+// and negative.
+void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& heat) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const int parts = std::max(11, static_cast<int>(bar.h / 2));
   const float h = bar.h / static_cast<float>(parts);
-  for (int i = 0; i < parts; ++i)
+  for (int i = 0; i < parts; ++i) {
+    const float share = 1 - static_cast<float>(i) / static_cast<float>(parts - 1);
     p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
-           heat_colour(t, 1 - static_cast<float>(i) / static_cast<float>(parts - 1)));
+           heat.signed_data ? signed_colour(t, 2 * share - 1) : heat_colour(t, share));
+  }
   const TextStyle tick{Face::Mono, type::tick};
-  p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, "1");
-  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, decimals(0.5, 1));
-  p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
+  const double most = static_cast<double>(heat.full);
+  const std::string full = significant(most, 2), half = heat.signed_data ? "0" : significant(most / 2, 2);
+  p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, full);
+  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, half);
+  p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, heat.signed_data ? "−" + full : "0");
 }
 
 // `triangles_panel` has title, stack and step; a button asks for a whole batch where none was measured.
@@ -153,18 +172,21 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const TextStyle small{Face::Sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
   const bool both = view::any_both(f.view);  // the list of stacks takes the place of the step
+  const bool chooses = view::any_over_depth(f.view);
   const std::string at = both    ? (whole ? words::say("lab.depth.whole_batch") : "")
                          : whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}})
                                  : at_step(plot_.step);
   CellOptions options = cell_options(f, panel);
   const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
   const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
-  options.right = at_w + stack_w + (both ? 0.f : 8.f);
+  options.right = at_w + stack_w + (both ? 0.f : 8.f) + (chooses ? kWeightsWidth + 8 : 0.f);
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (both)
     draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, std::string("plot/stack") + panel.lists);
   p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::Right);
   if (!whole) batch_button(f, panel, {right - at_w, rect.y + 7, kBatchWidth, 22});
+  if (chooses)
+    draw_weights_choice(f, {right - at_w - kWeightsWidth - 8, rect.y + 6, kWeightsWidth, 24}, "plot/weights");
   return inner;
 }
 
@@ -184,13 +206,15 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   if (plots.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  const std::string name = panel.id, help = help_of(panel, metric_of(panel));
+  const bool weights = shows_weights(f.view, plot_);
+  const std::string name = panel.id, help = cell_options(f, panel).help;
   const TextStyle small{Face::Sans, type::body};
   Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
   f.ui.mark(name, rect, plots.front().sentence, help);
-  const std::string below = words::say("lab.depth.rows_sum");
+  const std::string below = words::say(weights ? "lab.depth.weights_sum" : "lab.depth.rows_sum");
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
-  if (room && plots.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
+  const auto shown = std::ranges::find_if(plots, [](const plot::PlotSpec& s) { return s.heat.has_value(); });
+  if (room && shown != plots.end()) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
   if (room) inner.h -= 22;
 
   constexpr float labels = 34, gap = 14, scale = 46, under = 38;
@@ -209,12 +233,8 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     plot.sentence.clear();
     if (!plot.heat) {  // its place stays and says why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
-      const RunView& run = f.view.runs[i];
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
-                     !view::has_stream(run)             ? words::say("lab.depth.no_stream")
-                     : run.state == RunState::NonFinite ? words::say("lab.depth.not_finite")
-                                                        : words::say("lab.depth.not_measured"),
-                     16);
+                     why_empty(f.view.runs[i], weights, plot_.side), 16);
       continue;
     }
     if (i > 0) {
@@ -230,8 +250,8 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     const bool crosses = view::has_both(f.view.runs[i]) && plot_.side == view::Side::Main;
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(view::subs_of(crosses).size());
   }
-  if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
-    triangles_scale(f, {inner.right() - scale + 10, inner.y + 2, 10, triangle});
+  if (shown != plots.end())
+    triangles_scale(f, {inner.right() - scale + 10, inner.y + 2, 10, triangle}, *shown->heat);
   if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
@@ -254,8 +274,10 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   constexpr float kKeyRoom = 104;
   const Panel& chosen = *tabs[static_cast<size_t>(plot_tab_)];
   const bool map = chooses_lines(f, chosen) && plot_.map && of_map(metric_of(chosen));
+  const bool of_triangles = chosen.form == Form::Triangles && view::any_over_depth(f.view);
   const float behind = 24 + 6 + (map ? kLinesWidth + 8 + kKeyRoom : matrix_width() + 8) +
-                       (view::any_both(f.view) ? kStackWidth + 8 : 0);
+                       (view::any_both(f.view) ? kStackWidth + 8 : 0) +
+                       (of_triangles ? kWeightsWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
   constexpr const char* kName = "plot/tab";
   const std::string& help = words::say("lab.depth.help_tab");
@@ -278,6 +300,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (chooses_lines(f, tab) && plot_.map && of_map(metric_of(tab))) draw_map_key(f, tab, head, controls.x);
   const bool triangles = tab.form == Form::Triangles;
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
+  if (of_triangles) draw_weights_choice(f, controls.take_left(kWeightsWidth, 8), "plot/weights");
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
       whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);

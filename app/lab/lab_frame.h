@@ -6,8 +6,9 @@
 
 namespace normscope::lab {
 
-inline constexpr float kStackWidth = 88;   // width of the list "decoder, encoder"
-inline constexpr float kLinesWidth = 128;  // width of the list "layers, heads of layer 1, ..."
+inline constexpr float kStackWidth = 88;    // width of the list "decoder, encoder"
+inline constexpr float kWeightsWidth = 94;  // width of the list "β², weights"
+inline constexpr float kLinesWidth = 128;   // width of the list "layers, heads of layer 1, ..."
 
 struct LabScreen::Frame {
   ui::Ui& ui;

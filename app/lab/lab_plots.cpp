@@ -74,6 +74,10 @@ CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
   options.help = help_of(panel, metric_of(panel));
   options.term = panel.term;
   if (panel.metric) options.metric = &metric_of(panel);
+  if (panel.form == Form::Triangles && shows_weights(f.view, plot_)) {
+    options.help = words::say("plots.weights.help");
+    options.term = "depth-weights";
+  }
   return options;
 }
 

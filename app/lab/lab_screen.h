@@ -80,7 +80,9 @@ class LabScreen {
   panels::CellOptions cell_options(const Frame&, const panels::Panel&);
   ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
-  void triangles_scale(Frame&, const ui::Rect&);
+  void triangles_scale(Frame&, const ui::Rect&, const plot::HeatMap&);
+  // `draw_weights_choice` draws what the triangles show: β² or weights over depth.
+  void draw_weights_choice(Frame&, const ui::Rect&, const std::string& name);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "app/words/words.h"
 
@@ -250,7 +251,7 @@ std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric 
 double Dependency::parts() const {
   double sum = 0, squares = 0;
   for (float share : rows.back()) {
-    sum += share;
+    sum += std::abs(share);  // only a weight can be negative
     squares += static_cast<double>(share) * share;
   }
   return squares > 0 ? sum * sum / squares : 0;
@@ -264,7 +265,13 @@ double Dependency::newest() const {
 
 bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batch->step == step; }
 
-Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
+namespace {
+
+// `triangle` has the numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
+// sum is name(i, kSum), or made here where that is empty.
+constexpr int kSum = -1;
+template <typename Name>
+Dependency triangle(LabData& data, const RunView& run, int step, Side side, const Name& name) {
   Dependency result;
   std::map<std::string_view, float> whole;
   if (of_whole_batch(run, step))
@@ -275,17 +282,36 @@ Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
     const auto found = whole.find(name);
     return found == whole.end() ? kNaN : found->second;
   };
-  const std::string prefix = prefix_of(run, side);
   const int sublayers =
       static_cast<int>(subs_of(has_both(run) && side == Side::Main).size()) * layers_of(run, side);
   for (int i = 1; i <= sublayers; ++i) {
     std::vector<float> row;
-    for (int j = 0; j <= i; ++j) row.push_back(number(fmt::format("{}beta2.{}.{}", prefix, i, j)));
+    for (int j = 0; j <= i; ++j) row.push_back(number(name(i, j)));
     if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) return {};
-    result.sums.push_back(number(fmt::format("{}beta2.{}.sum", prefix, i)));
+    const std::string sum = name(i, kSum);
+    result.sums.push_back(sum.empty() ? std::accumulate(row.begin(), row.end(), 0.0f) : number(sum));
     result.rows.push_back(std::move(row));
   }
   return result;
+}
+
+}  // namespace
+
+Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
+  return triangle(data, run, step, side, [prefix = prefix_of(run, side)](int i, int j) {
+    return j == kSum ? fmt::format("{}beta2.{}.sum", prefix, i) : fmt::format("{}beta2.{}.{}", prefix, i, j);
+  });
+}
+
+Dependency depth_weights(LabData& data, const RunView& run, int step, Side side) {
+  if (!over_depth(run, side)) return {};
+  const auto subs = subs_of(has_both(run) && side == Side::Main);
+  return triangle(data, run, step, side, [&, prefix = prefix_of(run, side)](int i, int j) {
+    const size_t place = static_cast<size_t>(i - 1);
+    return j == kSum ? std::string{}
+                     : fmt::format("{}L{:02}.{}.read.{}", prefix, place / subs.size() + 1,
+                                   to_string(subs[place % subs.size()]), j + 1);
+  });
 }
 
 float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {

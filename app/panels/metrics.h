@@ -86,7 +86,7 @@ std::shared_ptr<const view::Line> over_time(view::LabData&, const RunView&, Metr
                                             view::Side side = view::Side::Main);
 
 // `Dependency` is the residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares,
-// the input's first.
+// the input's first. Or it has weights in their place.
 struct Dependency {
   std::vector<std::vector<float>> rows;
   std::vector<float> sums;
@@ -99,6 +99,9 @@ struct Dependency {
 // `dependency` covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
+// `depth_weights` has the weights with which what lies below is read behind each sub-layer, by the next one or the
+// output; of a stack that weighs over depth (view::over_depth), else nothing.
+Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);
 // `own_share` returns a branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not
 // measured.

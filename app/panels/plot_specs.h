@@ -27,6 +27,7 @@ struct PlotOptions {
   int drag_run = -1;
   std::optional<int> heads_of;  // 0-based: the layer whose heads have a line each over time, where they can
   bool map = false;             // the variances over time are maps, where they are chosen
+  bool weights = false;         // the triangles are of weights over depth, where a run has them
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time
   std::optional<double> person;      // nats per letter of the person who played the guessing game
@@ -51,8 +52,9 @@ std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, cons
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
 // `cell_words` says what a cell of such a map holds, at a place on its axes; empty where it holds nothing.
 std::string cell_words(const plot::PlotSpec&, double x, double y);
-// `dependency_plots` shows residual dependency: one triangle per run at the cursor's step. The first plot carries the
-// sentence.
+// `dependency_plots` shows residual dependency, or the weights over depth: one triangle per run at the cursor's step. The
+// first plot carries the sentence.
+bool shows_weights(const LabView&, const PlotOptions&);
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);
 
 // `dress_line` styles the line of one stack. Each stack of an encoder-decoder has a line, named at its end; the

@@ -191,48 +191,92 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
       {{"count", first.runs}, {"runs", first.letters}, {"what", what(first)}, {"others", others}});
 }
 
+// `reads_sentence` says "The output reads about 9 of 13 in A, 3 of 13 in B."
+std::string reads_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
+  std::string each;
+  for (const auto& [letter, weights] : runs)
+    each += (each.empty() ? "" : ", ") +
+            words::say("plots.weights.parts", {{"parts", std::lround(weights.parts())},
+                                               {"all", weights.rows.back().size()},
+                                               {"run", std::string(1, letter)}});
+  return words::say("plots.weights.reads", {{"runs", each}});
+}
+
+HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& options) {
+  HeatMap heat;
+  heat.rows = static_cast<int>(d.rows.size());
+  heat.columns = heat.rows + 1;
+  std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
+                           std::numeric_limits<float>::quiet_NaN());
+  for (size_t i = 0; i < d.rows.size(); ++i)
+    std::copy(d.rows[i].begin(), d.rows[i].end(),
+              cells.begin() + static_cast<std::ptrdiff_t>(i * static_cast<size_t>(heat.columns)));
+  heat.cells = Column::of(std::move(cells));
+  heat.row_first = "1";
+  heat.row_last = fmt::format("{}", heat.rows);
+  heat.column_first = words::say("plots.lean.input");
+  heat.column_last = words::say("plots.lean.branch", {{"branch", heat.rows}});
+  heat.column_last_short = fmt::format("{}", heat.rows);
+  const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
+  heat.below = words::say("plots.lean.rows", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
+  heat.below_short = fmt::format("Σ {}–{}", ui::decimals(*lo, 2), ui::decimals(*hi, 2));
+  const int per_layer =
+      static_cast<int>(view::subs_of(view::has_both(run) && options.side == view::Side::Main).size());
+  if (options.hover_layer && *options.hover_layer < view::layers_of(run, options.side)) {
+    heat.marked_row = per_layer * *options.hover_layer;
+    heat.marked_rows = per_layer;
+  }
+  return heat;
+}
+
+// `put_weight_words` has the triangles speak of weights, in colours on one scale: to 1, or to the next even tenth beyond the
+// largest. Learned weights can be negative.
+void put_weight_words(std::vector<PlotSpec>& plots, const LabView& view, int step) {
+  float most = 1, least = 0;
+  for (const PlotSpec& plot : plots)
+    for (size_t i = 0; plot.heat && i < plot.heat->cells.size(); ++i)
+      if (const float weight = plot.heat->cells[i]; std::isfinite(weight)) {
+        most = std::max(most, std::abs(weight));
+        least = std::min(least, weight);
+      }
+  for (size_t i = 0; i < plots.size(); ++i) {
+    plots[i].id = fmt::format("depth-weights-{}", view.runs[i].letter);
+    plots[i].title = words::say("plots.weights.title");
+    plots[i].question = words::say("plots.weights.question");
+    plots[i].brief = words::say("plots.weights.brief");
+    plots[i].y.label = of_run(at_step(words::say("plots.weights.axis"), step), view.runs[i]);
+    if (!plots[i].heat) continue;
+    plots[i].heat->cell = "weights";
+    plots[i].heat->full = std::ceil(5 * most) / 5;
+    plots[i].heat->signed_data = least < 0;
+  }
+}
+
 }  // namespace
 
+bool shows_weights(const LabView& view, const PlotOptions& options) {
+  return options.weights && view::any_over_depth(view);
+}
+
 std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data, const PlotOptions& options) {
+  const bool weights = shows_weights(view, options);
   std::vector<PlotSpec> plots;
   std::vector<std::pair<char, Dependency>> measured;
   for (const RunView& run : view.runs) {
     PlotSpec plot;
     plot.tile = view::colour_of(run);
-    Dependency d = dependency(data, run, options.step, options.side);
+    Dependency d = weights ? depth_weights(data, run, options.step, options.side)
+                           : dependency(data, run, options.step, options.side);
     if (d.measured()) {
-      HeatMap heat;
-      heat.rows = static_cast<int>(d.rows.size());
-      heat.columns = heat.rows + 1;
-      std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
-                               std::numeric_limits<float>::quiet_NaN());
-      for (size_t i = 0; i < d.rows.size(); ++i)
-        std::copy(d.rows[i].begin(), d.rows[i].end(),
-                  cells.begin() + static_cast<std::ptrdiff_t>(i * static_cast<size_t>(heat.columns)));
-      heat.cells = Column::of(std::move(cells));
-      heat.row_first = "1";
-      heat.row_last = fmt::format("{}", heat.rows);
-      heat.column_first = words::say("plots.lean.input");
-      heat.column_last = words::say("plots.lean.branch", {{"branch", heat.rows}});
-      heat.column_last_short = fmt::format("{}", heat.rows);
-      const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
-      heat.below =
-          words::say("plots.lean.rows", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
-      heat.below_short = fmt::format("Σ {}–{}", ui::decimals(*lo, 2), ui::decimals(*hi, 2));
-      const int per_layer =
-          static_cast<int>(view::subs_of(view::has_both(run) && options.side == view::Side::Main).size());
-      if (options.hover_layer && *options.hover_layer < view::layers_of(run, options.side)) {
-        heat.marked_row = per_layer * *options.hover_layer;
-        heat.marked_rows = per_layer;
-      }
-      plot.heat = std::move(heat);
+      plot.heat = triangle_of(d, run, options);
       measured.emplace_back(run.letter, std::move(d));
     }
     plots.push_back(std::move(plot));
   }
+  if (weights) put_weight_words(plots, view, options.step);
   if (!plots.empty()) {
     if (!measured.empty())
-      plots.front().sentence = lean_sentence(measured);
+      plots.front().sentence = weights ? reads_sentence(measured) : lean_sentence(measured);
     else if (view.step > 0)
       plots.front().sentence = not_measured(view, Metric::OwnShare);
   }

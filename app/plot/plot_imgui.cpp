@@ -1,4 +1,5 @@
 // A plot under the hand: wheel, drag, box and handles.
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <cmath>
@@ -152,7 +153,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;
-  ui.tooltip(words::say(column == 0 ? "plots.lean.cell_input" : "plots.lean.cell_branch",
+  ui.tooltip(words::say(fmt::format("plots.{}.cell_{}", heat.cell, column == 0 ? "input" : "branch"),
                         {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 

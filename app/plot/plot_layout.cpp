@@ -316,8 +316,8 @@ void add_heat(Builder& b) {
     for (int c = 0; c < h.columns; ++c) {
       size_t i = size_t(r) * h.columns + c;
       if (i >= h.cells.size() || !std::isfinite(h.cells[i])) continue;
-      ui::Colour colour =
-          h.signed_data ? ui::signed_colour(b.theme, h.cells[i]) : ui::heat_colour(b.theme, h.cells[i]);
+      const float share = h.share(h.cells[i]);
+      ui::Colour colour = h.signed_data ? ui::signed_colour(b.theme, share) : ui::heat_colour(b.theme, share);
       b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(h.place(r)), cell, cell}, colour});
     }
   const float right = cells.right(), bottom = cells.bottom();

@@ -131,6 +131,7 @@ struct HeatMap {
   float full = 1;       // the value with the full colour
   std::string label{};  // stretched: what a cell says, in words
   bool upward = false;  // the first row is the lowest, as in a diagram that flows up
+  const char* cell = "lean";  // names what the mouse reads on a cell: plots.NAME.cell_input, cell_branch
   // `place` returns the place of a row, counted from the top; or the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
   // `share` is where a value stands between the palest and the full colour.

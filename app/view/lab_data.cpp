@@ -312,12 +312,30 @@ int steps_shown(const LabView& view) {
 
 int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
 
+namespace {
+
+const StackWiring& stack_of(const RunView& run, Side side) {
+  const ModelConfig& model = run.spec->model;
+  return side == Side::Encoder && has_both(run) ? model.encoder : model.stack();
+}
+
+}  // namespace
+
 int streams_of(const RunView& run, Side side) {
   if (!run.spec || !has_stream(run)) return 0;
-  const ModelConfig& model = run.spec->model;
-  const StackWiring& stack = side == Side::Encoder && has_both(run) ? model.encoder : model.stack();
+  const StackWiring& stack = stack_of(run, side);
   if (stack.second != NormKind::None) return 2;
   return stack.streams.one() ? 0 : stack.streams.count;
+}
+
+bool over_depth(const RunView& run, Side side) {
+  return run.spec && has_stream(run) && stack_of(run, side).streams.of_depth();
+}
+
+bool any_over_depth(const LabView& view) {
+  return std::ranges::any_of(view.runs, [](const RunView& run) {
+    return std::ranges::any_of(sides_of(run), [&](Side side) { return over_depth(run, side); });
+  });
 }
 
 bool has_stream(const RunView& run) { return !run.spec || is_transformer(run.spec->model.architecture); }

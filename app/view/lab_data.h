@@ -120,6 +120,10 @@ int layers_of(const RunView& run, Side side = Side::Main);
 // `streams_of` returns how many residual streams a run has whose gradients are measured one by one: 0 where it has a
 // single one, or one for each branch.
 int streams_of(const RunView& run, Side side = Side::Main);
+// `over_depth` tells whether every sub-layer of a stack weighs the input and each branch below it one by one, as attention
+// residuals do; `any_over_depth` whether a stack of any run is such.
+bool over_depth(const RunView& run, Side side = Side::Main);
+bool any_over_depth(const LabView& view);
 bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual stream
 bool any_stream(const LabView& view);
 // `no_stream` says why a figure that needs a residual stream is empty when no run has one.

@@ -342,7 +342,7 @@ std::vector<UpdateNumbers> next_update(const Run& run) {
   return all;
 }
 
-std::vector<MatrixSpectra> next_spectra(const Run& run) {
+std::vector<MatrixSpectra> next_spectra(const Run& run, std::optional<int32_t> layer) {
   const std::unique_ptr<Run> copy = run.fork(run.spec());
   copy->measure_live(false);
   const std::vector<int32_t>& trained = copy->program().data().parameter_order;
@@ -353,7 +353,7 @@ std::vector<MatrixSpectra> next_spectra(const Run& run) {
   for (size_t i = 0; i < trained.size(); ++i) {
     const ParameterInfo& info = copy->store().parameters()[static_cast<size_t>(trained[i])];
     const auto rows = static_cast<size_t>(info.shape.rows()), cols = static_cast<size_t>(info.shape.cols());
-    if (info.shape.rank != 2 || std::min(rows, cols) < 2) continue;
+    if (info.shape.rank != 2 || std::min(rows, cols) < 2 || (layer && info.layer != *layer)) continue;
     std::vector<double> weights(before[i].begin(), before[i].end()), update(weights.size());
     const std::vector<float> after = copy->store().read(trained[i]);
     for (size_t n = 0; n < update.size(); ++n) update[n] = static_cast<double>(after[n]) - weights[n];

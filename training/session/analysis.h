@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,8 +79,9 @@ struct UpdateNumbers {
 std::vector<UpdateNumbers> next_update(const Run& run);
 
 /// `MatrixSpectra` are the singular values of what the next step adds to a matrix, beside those of the matrix that the
-/// step begins with. Every matrix that trains and has two rows and columns at least has a row here. The step is taken on a copy of the run. Its numbers are
-/// differences of float32 weights, so that singular values below 1e-7 of the largest weight are rounding.
+/// step begins with. Every matrix that trains and has two rows and columns at least has a row here, or every one of a
+/// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32 weights,
+/// so that singular values below 1e-7 of the largest weight are rounding.
 struct MatrixSpectra {
   std::string name;  ///< "L03.ffn.w2", "emb.tokens"
   int32_t layer = 0;
@@ -87,6 +89,6 @@ struct MatrixSpectra {
   /// `ratio` is the update-to-weight ratio, of Frobenius norms.
   double ratio() const { return update.norm() / weights.norm(); }
 };
-std::vector<MatrixSpectra> next_spectra(const Run& run);
+std::vector<MatrixSpectra> next_spectra(const Run& run, std::optional<int32_t> layer = {});
 
 }  // namespace normscope

@@ -124,12 +124,14 @@ struct Ablate {
 };
 /// `LookInside` measures what a run's model does with a text: RunView::inside. Without a text it takes that of the run.
 /// `left_out`: with the loss without each of its parts, a forward pass for each. An earlier step is trained again from
-/// the nearest keyframe, on a copy. It changes no bit of the run.
+/// the nearest keyframe, on a copy. `spectra_of`: with the singular values of what the next step adds to the matrices of
+/// this layer. It changes no bit of the run.
 struct LookInside {
   int32_t run = 0;
   std::string text{};
   bool left_out = false;
   int32_t step = -1;  ///< as the run stood after it; -1: as it stands
+  std::optional<int32_t> spectra_of{};
   static const char* doing() { return "looking inside"; }
 };
 /// `PlayStep` copies the step that a run would take next, so that the copy can be played one instruction at a time:

@@ -20,7 +20,8 @@ std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
 
 }  // namespace
 
-std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, bool left_out) {
+std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, bool left_out,
+                                             std::optional<int32_t> spectra_of) {
   const RunSpec& spec = run.spec();
   require_language(spec.model);
   std::vector<int32_t> tokens = tokens_of(run, text);
@@ -36,6 +37,8 @@ std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, 
   inside->found =
       inside_of(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
                 {.gradients = true, .attention = true, .guesses = 3, .left_out = left_out});
+  inside->spectra_of = spectra_of;
+  if (spectra_of) inside->spectra = next_spectra(run, spectra_of);
   const auto word = [&](int32_t token) { inside->words.try_emplace(token, run.task().label(token)); };
   std::ranges::for_each(inside->found.tokens, word);
   for (const Inside::Lens& lens : inside->found.lens)

@@ -1,10 +1,15 @@
 // These tests run normscope measure and normscope average: tables, JSON, and what is refused.
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "app/cli/specs.h"
 #include "app/support/program.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "training/session/run_inside.h"
 
 using namespace normscope::test;
 using nlohmann::json;
@@ -86,6 +91,30 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
     CHECK(holds(table.out, "\nL0") + holds(table.out, "\nnothing") + holds(table.out, "\ngradient ") > 0);
   }
   CHECK(read_all(run) == before);  // nothing was written
+}
+
+TEST_CASE("measure: the spectrum has the numbers that the window shows Inside") {
+  using namespace normscope;
+  const Folder folder;
+  const std::string file = saved_run(folder);
+  const json printed = measured(file + " --what spectrum")["rows"];
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const auto run = Run::load(file, cli::task_of(Run::saved_spec(file)), *backend);
+  size_t seen = 0;
+  for (int32_t layer = 0; layer <= run->spec().model.layers; ++layer) {
+    const auto inside = look_inside(*run, "", false, layer);
+    for (const MatrixSpectra& m : inside->spectra) {
+      INFO(m.name);
+      const auto row =
+          std::find_if(printed.begin(), printed.end(), [&](const json& r) { return r["matrix"] == m.name; });
+      REQUIRE(row != printed.end());
+      CHECK(double((*row)["ratio"]) == m.ratio());
+      CHECK((*row)["update"]["singular_values"].get<std::vector<double>>() == m.update.values);
+      CHECK((*row)["weights"]["singular_values"].get<std::vector<double>>() == m.weights.values);
+      ++seen;
+    }
+  }
+  CHECK(seen == printed.size());
 }
 
 TEST_CASE("average: the mean of kept states is a run that goes on") {

@@ -13,6 +13,7 @@
 #include "app/support/inside_fixture.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
+#include "app/ui/numbers.h"
 #include "catch.hpp"
 #include "folder.h"
 #include "test_paths.h"
@@ -45,6 +46,37 @@ TEST_CASE("inside: what is left out costs the measured loss", "[inside]") {
   window.rest();
   CHECK_FALSE(window.of(0).found.left_out.empty());
   CHECK(window.value("inside/column/without/A") != "none");
+}
+
+TEST_CASE("inside: the spectrum of the next update is taken when it is asked for, of the chosen layer",
+          "[inside]") {
+  InsideDriver window(small_runs());
+  window.train(5);
+  window.rest();
+  CHECK_FALSE(window.of(0).spectra_of);
+  CHECK(window.value("inside/gradients") != "none");
+  window.driver.click("inside/spectrum");
+  window.rest();
+  const auto written = [&] {
+    std::string all;
+    for (const MatrixSpectra& m : window.of(0).spectra)
+      all += fmt::format("{} {}, ", m.name, ui::number(m.ratio(), 3));
+    return all;
+  };
+  REQUIRE(window.of(0).spectra_of == 2);  // the last layer but for its last row
+  REQUIRE(window.of(0).spectra.size() >= 6);
+  CHECK(window.value("inside/spectra") == written());
+  CHECK(window.value("inside/gradients") == "none");
+  window.ui.focus("inside/grid/A");
+  for (int row = 0; row < 5; ++row) window.driver.key("Down");
+  window.rest();
+  REQUIRE(window.of(0).spectra_of == 0);  // the embedding
+  CHECK(window.of(0).spectra.front().name.starts_with("emb"));
+  CHECK(window.value("inside/spectra") == written());
+  window.driver.click("inside/spectrum");
+  window.rest();
+  CHECK_FALSE(window.of(0).spectra_of);
+  CHECK(window.value("inside/spectra") == "none");
 }
 
 TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {

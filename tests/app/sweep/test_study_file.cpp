@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "app/support/program.h"
@@ -45,6 +46,33 @@ TEST_CASE("study: every one that comes with the program can be read and asks for
     CHECK(holds(manual, "[" + name + "](studies/" + name + ".md)"));
     CHECK(page.starts_with("# " + study.title + "\n\n" + study.question + "\n"));
     for (const std::string& line : study.found) CHECK(holds(page, line));
+  }
+}
+
+TEST_CASE("study: the transfer to other depths has been asked of every placement that it has rules for",
+          "[study]") {
+  std::set<std::string> asked;
+  for (const char* name : {"depth-transfer", "placements-transfer"})
+    for (const sweep::Job& job : sweep::jobs_of(sweep::read_study(NORMSCOPE_SOURCE_DIR "/studies", name))) {
+      const std::string placement = get_field(job.spec, "model.placement");
+      if (job.spec.model.transfer == Transfer::CompleteP) asked.insert(placement);
+      CHECK((placement == "fixup") == (job.spec.model.init == InitRule::FixUp));
+    }
+  for (const Placement placement : placements()) {
+    if (placement == Placement::Custom) continue;
+    INFO(to_string(placement));
+    ModelConfig config = preset_run("pre").model;
+    set_placement(config, placement);
+    config.vocabulary = 29;
+    config.transfer = Transfer::CompleteP;
+    bool has_rules = true;
+    try {
+      validate(config);
+    } catch (const Error&) {
+      has_rules = false;
+    }
+    CHECK(has_rules == (placement != Placement::Ngpt));
+    CHECK(asked.contains(to_string(placement)) == has_rules);
   }
 }
 

@@ -1,0 +1,198 @@
+// These tests cover the triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/panels.h"
+#include "app/panels/plot_specs.h"
+#include "app/plot/plot.h"
+#include "app/support/english.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/text_faults.h"
+#include "catch.hpp"
+
+namespace normscope::test_depth_weights {
+
+using namespace normscope::panels;
+
+constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
+
+/// `view_over_depth` is A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
+/// steps.
+std::shared_ptr<const LabView> view_over_depth() {
+  static const std::shared_ptr<const LabView> view = [] {
+    std::vector<RunSpec> runs;
+    for (const char* placement : {"attn-res", "depth-average", "post"}) {
+      runs.push_back(preset_run("post"));
+      set_field(runs.back(), "model.placement", placement);
+      test::make_tiny(runs.back(), kLayers);
+      set_field(runs.back(), "train.lr", "0.05");
+    }
+    Lab lab{fixture::quiet_lab()};
+    lab.post(session::ReplaceRuns{std::move(runs), {}, false});
+    lab.post(session::PlayTo{kStep});
+    lab.wait_idle();
+    return lab.view();
+  }();
+  return view;
+}
+
+PlotOptions of_weights() {
+  PlotOptions options;
+  options.step = kStep;
+  options.weights = true;
+  return options;
+}
+
+float cell(const plot::HeatMap& heat, int row, int column) {
+  return heat.cells[static_cast<size_t>(row * heat.columns + column)];
+}
+
+TEST_CASE("a triangle of weights over depth has the weights that are read behind each sub-layer") {
+  view::LabData data;
+  const auto view = view_over_depth();
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  REQUIRE(plots.size() == 3);
+  for (size_t run = 0; run < 2; ++run) {
+    INFO(run);
+    REQUIRE(plots[run].heat);
+    const plot::HeatMap& heat = *plots[run].heat;
+    REQUIRE(heat.rows == kSublayers);
+    REQUIRE(heat.columns == kSublayers + 1);
+    bool differ = false;
+    for (int row = 0; row < heat.rows; ++row) {
+      float sum = 0;
+      for (int column = 0; column <= row + 1; ++column) {
+        const std::string name =
+            fmt::format("L{:02}.{}.read.{}", row / 2 + 1, row % 2 == 0 ? "attn" : "ffn", column + 1);
+        INFO(name);
+        CHECK(cell(heat, row, column) == data.value(view->runs[run], name, kStep));
+        sum += cell(heat, row, column);
+        differ = differ || cell(heat, row, column) != cell(heat, row, 0);
+      }
+      if (run == 0) CHECK(sum == Approx(1).epsilon(1e-5));
+      if (run == 1) CHECK(sum > 1.5f);
+      for (int column = row + 2; column < heat.columns; ++column) CHECK(std::isnan(cell(heat, row, column)));
+    }
+    CHECK(differ);  // the runs have moved
+  }
+  CHECK(plots[0].heat->below == "Σ rows 1.00–1.00");
+  CHECK(plots[1].heat->below != plots[0].heat->below);
+  CHECK_FALSE(plots[2].heat);  // Post-LN weighs nothing
+}
+
+TEST_CASE("the triangle of weights says what it shows, and how many outputs count at the end") {
+  view::LabData data;
+  const auto view = view_over_depth();
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  CHECK(plots[0].title == "Weights over depth");
+  CHECK(plots[2].title == plots[0].title);
+  CHECK(plots[0].y.label == "weight over depth at step 4, A: " + view->runs[0].name);
+  CHECK(plots[0].id == "depth-weights-A");
+  std::string said;
+  for (size_t run = 0; run < 2; ++run) {
+    double sum = 0, squares = 0;
+    for (int column = 0; column <= kSublayers; ++column) {
+      const double weight = cell(*plots[run].heat, kSublayers - 1, column);
+      sum += std::abs(weight);
+      squares += weight * weight;
+    }
+    said += fmt::format("{}about {} of 7 in {}", run == 0 ? "" : ", ", std::lround(sum * sum / squares),
+                        "AB"[run]);
+  }
+  CHECK(plots[0].sentence == "The output reads " + said + ".");
+  // On one scale, that reaches as far as the largest weight of any run.
+  CHECK(plots[0].heat->full == plots[1].heat->full);
+  float most = 0;
+  for (const float weight : plots[1].heat->cells.values)
+    if (std::isfinite(weight)) most = std::max(most, std::abs(weight));
+  CHECK(most > 1);
+  CHECK(plots[1].heat->full >= most);
+  CHECK(plots[1].heat->full < most + 0.2f);
+}
+
+TEST_CASE("weights below zero have colours of their own") {
+  view::LabData data;
+  LabView view = *view_over_depth();
+  const History& measured = *view.runs[1].history;
+  std::vector<float> numbers;
+  int32_t step = 0;
+  measured.frame(kStep, numbers, step);
+  numbers[static_cast<size_t>(measured.find("L02.attn.read.2"))] = -3;
+  auto changed = std::make_shared<History>(measured.layout());
+  changed->append(kStep, 3, 0.05, std::vector<double>(numbers.begin(), numbers.end()));
+  view.runs[1].history = changed;
+  const auto plots = dependency_plots(view, data, of_weights());
+  CHECK(cell(*plots[1].heat, 2, 1) == -3);
+  CHECK(plots[1].heat->full == 3);
+  CHECK(plots[0].heat->signed_data);
+  CHECK(plots[1].heat->signed_data);
+}
+
+TEST_CASE("without the choice, or without a run that weighs over depth, the triangles are those of shares") {
+  view::LabData data;
+  PlotOptions options = of_weights();
+  options.step = 214;
+  const auto one_sum = fixture::lab_view();
+  CHECK(dependency_plots(*one_sum, data, options)[0].sentence ==
+        "A leans on its newest branch, B on about 3 of 13, C on all.");
+  options = of_weights();
+  options.weights = false;
+  const auto shares = dependency_plots(*view_over_depth(), data, options);
+  for (size_t run = 0; run < 3; ++run) {
+    REQUIRE(shares[run].heat);
+    CHECK(shares[run].title.empty());  // the panel's own
+    CHECK(shares[run].heat->full == 1);
+    CHECK_FALSE(shares[run].heat->signed_data);
+    CHECK(cell(*shares[run].heat, 2, 1) == data.value(view_over_depth()->runs[run], "beta2.3.1", kStep));
+  }
+}
+
+TEST_CASE("the Lab offers the weights beside the shares, and says of other runs that they have none") {
+  for (const char* language : {"en", "de"})
+    for (const float scale : {1.f, 1.5f}) {
+      INFO(language << " " << scale);
+      const fixture::Spoken spoken(language);
+      fixture::LabDriver lab(view_over_depth(), {1600, 1000}, scale);
+      lab.driver.frames(3);
+      const auto press = [&](const char* name) {
+        lab.driver.click(name);
+        lab.driver.frames(3);
+      };
+      if (scale > 1) press("plot/tab/β²");
+      CHECK(lab.driver.value("plot/weights") == "β²");
+      press("plot/weights");
+      press("plot/weights/weights");
+      CHECK(lab.state.screens.lab.shown().weights);
+      const auto written = [&](const std::string& text) {
+        return std::ranges::any_of(
+            lab.ui.texts(), [&](const ui::TextRecord& t) { return t.text.find(text) != std::string::npos; });
+      };
+      CHECK(written(words::say("lab.depth.weights_sum")));
+      CHECK_FALSE(written(words::say("lab.depth.rows_sum")));
+      lab.driver.move_to("plot/dependency/A", {0.2f, 0.1f});
+      lab.driver.frames(40);
+      const auto titled = [&](const ui::TextRecord& t) {
+        return t.text == words::say("plots.weights.title");
+      };
+      CHECK(std::ranges::any_of(lab.ui.texts(), titled) ==
+            (scale == 1));  // in the narrow Lab the tab's name stands
+      lab.driver.move_to({4, 4});
+      lab.driver.frames(3);
+      for (const std::string& fault : fixture::text_faults(lab.ui)) {
+        INFO(fault);
+        CHECK(fault.empty());
+      }
+      press("plot/weights");
+      press("plot/weights/β²");
+      CHECK_FALSE(lab.state.screens.lab.shown().weights);
+    }
+  fixture::LabDriver lab(fixture::lab_view());
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.registry().find("plot/weights"));
+}
+
+}  // namespace normscope::test_depth_weights
