@@ -322,7 +322,8 @@ class Player {
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
   std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
   float scroll_ = 0, text_height_ = 0;
-  bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
+  ui::Rect readable_{};  ///< of the page in the last frame: what no edge fades
+  bool fresh_ = true;    ///< the step was just opened: give its main control the keyboard
 };
 
 }  // namespace normscope::lessons
