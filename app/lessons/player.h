@@ -259,6 +259,8 @@ class Player {
                    std::string_view help);
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
+  std::string puzzle_words() const;
+  float puzzle_height(ui::Ui& ui, float width) const;
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   // pages/player_zoo.cpp
   bool can_enter() const;  ///< whether the learner's wiring is measured, and may be entered in the zoo
