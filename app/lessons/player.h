@@ -259,6 +259,8 @@ class Player {
                    std::string_view help);
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
+  std::string puzzle_words() const;
+  float puzzle_height(ui::Ui& ui, float width) const;
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   // pages/player_zoo.cpp
   bool can_enter() const;  ///< whether the learner's wiring is measured, and may be entered in the zoo
@@ -322,7 +324,8 @@ class Player {
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
   std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
   float scroll_ = 0, text_height_ = 0;
-  bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
+  ui::Rect readable_{};  ///< of the page in the last frame: what no edge fades
+  bool fresh_ = true;    ///< the step was just opened: give its main control the keyboard
 };
 
 }  // namespace normscope::lessons

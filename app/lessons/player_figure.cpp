@@ -21,7 +21,8 @@ namespace {
 
 // Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200". While a run is measured its numbers change
 // their length, so the room is the same for all; a finished figure takes what its labels need, in whole steps.
-constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kLabelStep = 24, kRunRow = 30;
+constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kLabelStep = 24, kRunRow = 30, kPuzzleLine = 17;
+constexpr TextStyle kPuzzle{Face::Sans, type::body};
 
 /// `label_room` is how much the labels of a finished figure need.
 float label_room(const plot::PlotSpec& plot, const Painter& p, float most) {
@@ -103,7 +104,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   draw_figure_head(ui, rest, figure);
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
-  float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)
+  float below = strip     ? 92.f + puzzle_height(ui, rest.w)
                 : slider  ? 92.f
                 : compact ? kRunRow * rows + 8
                           : kRunRow * rows + 14;
@@ -341,16 +342,26 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   }
 }
 
+std::string Player::puzzle_words() const {
+  if (step_ != StepKind::Explain || !lesson()->puzzle) return "";
+  return (solved_ ? word("course.claim.solved") : word("course.claim.puzzle")) + lesson()->puzzle->text;
+}
+
+/// `puzzle_height` is the room above the strip for the puzzle, of two lines or more; 0 where there is none.
+float Player::puzzle_height(Ui& ui, float width) const {
+  const std::string words = puzzle_words();
+  return words.empty() ? 0
+                       : std::max(36.f, ui.paint().wrapped_height(width, kPuzzle, words, kPuzzleLine)) + 10;
+}
+
 /// `draw_strip` offers one more experiment with a setting that the learner chooses, and the puzzle.
 void Player::draw_strip(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const auto state = measurer_->state();
-  if (step_ == StepKind::Explain && lesson()->puzzle) {
-    Rect row = rect.take_top(36, 12);
-    const std::string words =
-        (solved_ ? word("course.claim.solved") : word("course.claim.puzzle")) + lesson()->puzzle->text;
-    p.text_wrapped(row, {Face::Sans, type::body}, t.ink, words, 17);
+  if (const float high = puzzle_height(ui, rect.w); high > 0) {
+    Rect row = rect.take_top(high - 10, 12);
+    p.text_wrapped(row, kPuzzle, t.ink, puzzle_words(), kPuzzleLine);
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open", word("course.help.puzzle"));
   }
   if (lesson()->challenge) return draw_runs(ui, rect);

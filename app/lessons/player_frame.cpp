@@ -312,7 +312,8 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
   }
   for (size_t i = 0; i < formulas.size(); ++i)
     ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", word("course.help.text"));
-  ui.mark("lesson/readable", {text.x, from, text.w, to - from}, "", word("course.help.text"));
+  readable_ = {text.x, from, text.w, to - from};
+  ui.mark("lesson/readable", readable_, "", word("course.help.text"));
   const Colour panel = ui.theme().panel;
   if (from > first)
     ui.paint().fill({text.x, text.y, text.w, from - text.y}, panel);
@@ -335,7 +336,7 @@ void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& 
   if (aside_ == Aside::Challenge) return void(rest.take_top(draw_challenge(ui, rest, seen)));
   Dragged dragged;
   FlowContext context = flow_context(ui);
-  context.seen = seen;
+  context.seen = readable_.h > 0 ? readable_ : seen;
   context.formulas = &formulas;
   std::set<const view::Term*> used;  // a term is underlined once on the page, how far it reaches included
   context.used = &used;

@@ -11,7 +11,7 @@ using namespace ui;
 namespace {
 
 constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, type::title},
-    kVerdict{Face::Bold, type::run_name};
+    kVerdict{Face::Bold, type::run_name}, kScoreFigure{Face::Mono, type::figure};
 constexpr float kScoreLine = 18, kScoreCell = 10;
 
 /// `InOrder` is "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
@@ -41,6 +41,7 @@ InOrder in_order(std::string words, const std::string& last) {
 /// `scored` fills in the box: said, measured, verdict; and what was said first.
 Player::Score Player::scored(const LessonProgress& progress) const {
   const bool drew = lesson()->prediction.kind == course::Prediction::Kind::Draw;
+  const bool ordered = lesson()->prediction.kind == course::Prediction::Kind::Order;
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
   Score score;
@@ -49,6 +50,7 @@ Player::Score Player::scored(const LessonProgress& progress) const {
                  progress.skipped ? word("course.ask.yours")
                  : other          ? word("course.score.was_for")
                  : drew           ? word("course.score.curve")
+                 : ordered        ? word("course.score.order")
                                   : word("course.score.answer")};
   score.values = {progress.skipped ? word("course.score.nothing") : progress.said,
                   measured_                     ? progress.measured
@@ -113,7 +115,10 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
     if (i == 2 && narrow)
       p.text_wrapped(cell, kVerdict, t.ink, score.values[i], 20);
     else
-      p.text_in({cell.x, cell.y, cell.w + 8, 28}, i < 2 ? TextStyle{Face::Mono, type::figure} : kVerdict,
+      p.text_in({cell.x, cell.y, cell.w + 8, 28},
+                i == 2                                                     ? kVerdict
+                : p.text_width(kScoreFigure, score.values[i]) > cell.w - 8 ? kScoreWords
+                                                                           : kScoreFigure,
                 t.ink, score.values[i]);
   }
   return 24 + high;

@@ -141,8 +141,10 @@ TEST_CASE("a sentence that is left out keeps a lesson with a prediction open", "
   CHECK_FALSE(p.player().progress("warm-up").done);
 }
 
-TEST_CASE("no formula is cut where a page goes on behind its edge, however far it is scrolled", "[player]") {
-  size_t formulas = 0, pages = 0;
+TEST_CASE(
+    "no formula is cut and no term marked where a page fades behind its edge, however far it is scrolled",
+    "[player]") {
+  size_t formulas = 0, pages = 0, terms = 0;
   for (const float scale : {1.f, 1.2f, 1.5f}) {
     PlayerDriver p("", {1280, 720}, scale);
     for (const std::string& id : ids())
@@ -154,6 +156,11 @@ TEST_CASE("no formula is cut where a page goes on behind its edge, however far i
           const ui::Rect seen = p.driver.control("lesson/readable").rect;
           const ui::Rect page = p.driver.control("lesson/text").rect;
           for (const ui::Control& c : p.ui.registry().all()) {
+            if (c.name.starts_with("title/term/") && page.contains(c.rect)) {
+              CHECK(c.rect.y > seen.y - 0.5f);
+              CHECK(c.rect.bottom() < seen.bottom() + 0.5f);
+              ++terms;
+            }
             if (!c.name.starts_with("lesson/formula/")) continue;
             const bool whole = c.rect.y > seen.y - 0.5f && c.rect.bottom() < seen.bottom() + 0.5f;
             const bool gone = c.rect.bottom() < seen.y + 0.5f || c.rect.y > seen.bottom() - 0.5f;
@@ -171,6 +178,7 @@ TEST_CASE("no formula is cut where a page goes on behind its edge, however far i
   }
   CHECK(formulas > 50);
   CHECK(pages > 100);
+  CHECK(terms > 500);
 }
 
 TEST_CASE("a click under a text that goes on reads on", "[player]") {

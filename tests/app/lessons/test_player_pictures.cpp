@@ -1,4 +1,5 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ std::string overlap(const fixture::PlayerDriver& p, float from) {
   return "";
 }
 
+/// `in_language` shows the course in English or German, in the numbers of five seeds.
+void in_language(fixture::PlayerDriver& p, const char* language) {
+  p.state.screens.lessons.player =
+      std::make_shared<lessons::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
+                                        std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+}
+
 }  // namespace
 
 TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
@@ -46,10 +54,7 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
   for (const Window& window : windows) {
     const fixture::Spoken language(window.language);
     fixture::PlayerDriver p("", window.size, window.scale);
-    if (*window.language)
-      p.state.screens.lessons.player =
-          std::make_shared<lessons::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", window.language),
-                                            std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    if (*window.language) in_language(p, window.language);
     for (const Lesson& lesson : fixture::shipped_course().lessons)
       for (const StepKind step : {StepKind::Run, StepKind::Compare, StepKind::Explain})
         for (const std::string& id : lesson.step(step).figures) {
@@ -127,6 +132,54 @@ TEST_CASE("a finished figure leaves its labels the room that they need, and the 
       CHECK(last > plot.right() - 64);
     }
   CHECK(figures > 20);
+}
+
+TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]") {
+  size_t puzzles = 0;
+  for (const char* language : {"", "de"}) {
+    const fixture::Spoken spoken(language);
+    fixture::PlayerDriver p("", {1600, 1000}, 1.5f);
+    in_language(p, language);
+    for (const Lesson& lesson : fixture::shipped_course().lessons) {
+      if (!lesson.puzzle) continue;
+      ++puzzles;
+      p.player().open(lesson.id, StepKind::Explain);
+      p.driver.frames(3);
+      const ui::Rect puzzle = p.driver.control("lesson/puzzle").rect;
+      for (const ui::TextRecord& text : p.ui.texts()) {
+        if (text.layer > 0 || text.rect.x < puzzle.x - 1 || text.rect.y < puzzle.y - 1) continue;
+        INFO(language << " " << lesson.id << ": " << text.text);
+        const bool within = text.rect.bottom() < puzzle.bottom() + 2;
+        CHECK((within || text.rect.y > puzzle.bottom() + 6));
+      }
+    }
+  }
+  CHECK(puzzles > 20);
+}
+
+TEST_CASE("what was said, what was measured and the verdict keep apart", "[player]") {
+  size_t neighbours = 0;
+  for (const char* language : {"", "de"}) {
+    const fixture::Spoken spoken(language);
+    fixture::PlayerDriver p("", {1600, 1000}, 1.5f);
+    in_language(p, language);
+    for (const Lesson& lesson : fixture::shipped_course().lessons) {
+      if (lesson.prediction.kind != Prediction::Kind::Value) continue;
+      p.player().open(lesson.id, StepKind::Compare);
+      p.driver.frames(3);
+      const ui::Rect box = p.driver.control("lesson/score").rect;
+      for (const ui::TextRecord& left : p.ui.texts())
+        for (const ui::TextRecord& right : p.ui.texts()) {
+          if (!box.contains(left.rect) || !box.contains(right.rect) || right.rect.x <= left.rect.x ||
+              std::abs(left.rect.centre().y - right.rect.centre().y) > 6)
+            continue;
+          ++neighbours;
+          INFO(language << " " << lesson.id << ": " << left.text << " and " << right.text);
+          CHECK(right.rect.x - left.rect.right() > 9);
+        }
+    }
+  }
+  CHECK(neighbours > 20);
 }
 
 }  // namespace normscope::test_player_pictures
