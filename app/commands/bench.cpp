@@ -21,7 +21,6 @@
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
 #include "training/experiments/first_steps.h"
 #include "training/spec/backend_choice.h"
 

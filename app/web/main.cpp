@@ -1,6 +1,6 @@
 // A browser's program begins here. A page has no command line, so neither app/cli nor app/commands is compiled for it:
-// they were a sixth of what a visitor loads. It takes the words that the page passes (web/page.js), and under node the
-// one question of the tests, `bench --first-steps`.
+// they were an eighth of the program. It takes the words that the page passes (web/page.js), and under node the one
+// question of the tests, `bench --first-steps`.
 #include <fmt/format.h>
 
 #include <charconv>
