@@ -41,8 +41,5 @@ TEST_CASE("sources: a screen asks for the clipboard by its desk, and the shell a
 
 TEST_CASE("sources: nothing lives as long as its thread") {
   // With GCC for Windows the memory of a thread's own objects is freed before they are destroyed.
-  for (const char* top : {"engine", "training", "app"})
-    CHECK(sources_with(top,
-                       "thread_local")
-              .empty());
+  for (const char* top : {"engine", "training", "app"}) CHECK(sources_with(top, "thread_local").empty());
 }
