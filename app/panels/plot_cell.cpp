@@ -1,6 +1,7 @@
 #include "app/panels/plot_cell.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
