@@ -171,20 +171,31 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
-  const bool both = view::any_both(f.view);  // the list of stacks takes the place of the step
-  const bool chooses = view::any_over_depth(f.view);
-  const std::string at = both    ? (whole ? words::say("lab.depth.whole_batch") : "")
-                         : whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}})
-                                 : at_step(plot_.step);
+  const bool both = view::any_both(f.view), chooses = view::any_over_depth(f.view);
+  const float stack_w = both ? kStackWidth + 8 : 0.f, weights_w = chooses ? kWeightsWidth + 8 : 0.f;
+  const float room =
+      rect.w - 2 * space::pad - p.text_width({Face::Bold, type::title}, head.title) - 8 - stack_w - weights_w;
+  // A button asks for the whole batch. Beside the list of weights it has no more room than its words take, and where that
+  // is not left either, the palette has it.
+  const float batch_w = chooses
+                            ? p.text_width({Face::Sans, type::tick}, words::say("lab.depth.whole_batch")) + 20
+                            : kBatchWidth;
+  const bool asks = !whole && (!chooses || batch_w + 8 <= room);
+  const float button_w = asks ? batch_w + 8 : 0.f;
+  std::string at =
+      whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
+  // The list of stacks takes the place of the step, and so does that of weights where both have no room.
+  if (both || (chooses && p.text_width(small, at) + button_w + 8 > room))
+    at = whole ? words::say("lab.depth.whole_batch") : "";
   CellOptions options = cell_options(f, panel);
-  const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
-  const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
-  options.right = at_w + stack_w + (both ? 0.f : 8.f) + (chooses ? kWeightsWidth + 8 : 0.f);
+  const float right = rect.right() - space::pad - stack_w;
+  const float at_w = p.text_width(small, at) + button_w;
+  options.right = at_w + stack_w + (both ? 0.f : 8.f) + weights_w;
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (both)
     draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, std::string("plot/stack") + panel.lists);
   p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::Right);
-  if (!whole) batch_button(f, panel, {right - at_w, rect.y + 7, kBatchWidth, 22});
+  if (asks) batch_button(f, panel, {right - at_w, rect.y + 7, batch_w, 22});
   if (chooses)
     draw_weights_choice(f, {right - at_w - kWeightsWidth - 8, rect.y + 6, kWeightsWidth, 24}, "plot/weights");
   return inner;
