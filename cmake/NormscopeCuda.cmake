@@ -73,8 +73,10 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
   NORMSCOPE_TOOLKIT "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
-# There must never be --use_fast_math. Warnings are for the host code.
-target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
+# There must never be --use_fast_math. Warnings are for the host code. The names of nvcc's temporary files stand in what it
+# makes: beside the objects they are the same whenever it is made.
+target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra
+  "$<$<COMPILE_LANGUAGE:CUDA>:--objdir-as-tempdir>")
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
 # An installed program looks for the library in ../lib/normscope beside bin (engine/cuda/loader.cpp).

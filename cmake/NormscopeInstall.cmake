@@ -10,13 +10,16 @@ foreach(folder lessons claims studies)
 endforeach()
 install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" ${component})
 
-# normscope_printed(DESTINATION FILE ARGUMENT...): installs a file with what the program prints.
+# normscope_printed(DESTINATION FILE ARGUMENT...): installs a file with what the program prints where nobody has a
+# placement or a setting of their own.
 function(normscope_printed destination file)
   set(made "${CMAKE_BINARY_DIR}/install/${file}")
   # Built for another processor, the program runs in the emulator that the toolchain file names.
   set(command ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:normscope>" ${ARGN})
   list(JOIN command "\" \"" command)
   install(CODE "file(MAKE_DIRECTORY \"${CMAKE_BINARY_DIR}/install\")
+    set(ENV{XDG_CONFIG_HOME} \"${CMAKE_BINARY_DIR}/install/none\")
+    unset(ENV{NORMSCOPE_PLACEMENTS})
     execute_process(COMMAND \"${command}\" OUTPUT_FILE \"${made}\" RESULT_VARIABLE result)
     if(NOT result EQUAL 0)
       message(FATAL_ERROR \"normscope ${ARGN}: \${result}\")

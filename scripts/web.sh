@@ -25,6 +25,8 @@ compile() {
     rm -f build/web-objects/CMakeCache.txt
     exit 1
   }
+  # What wasm-opt makes depends on how its threads come along; a release has the same bytes whenever it is made.
+  if [[ -n "${SOURCE_DATE_EPOCH:-}" ]]; then export BINARYEN_CORES=1; fi
   cmake --build build/web-objects --parallel "${JOBS:-$(nproc)}" --target normscope
 }
 
@@ -68,7 +70,7 @@ else
     mount --rbind /dev "$1/dev"
     cd "$1"
     exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin JOBS="${JOBS:-}" \
-      NORMSCOPE_HOST_FONTS=/mnt/fonts \
+      NORMSCOPE_HOST_FONTS=/mnt/fonts SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-}" \
       bash "$2/scripts/web.sh" --inside /opt/normscope-web' web "$tools" "$root"
 fi
 

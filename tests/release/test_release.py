@@ -94,7 +94,8 @@ class Archives(Folder):
     def test_the_words_of_a_release_reach_no_part(self):
         with mock.patch.object(release.subprocess, "run") as ran, mock.patch("builtins.print"):
             release.make("package", epoch=1, MAINTAINER=MAINTAINER)
-        self.assertEqual(ran.call_args.args[0], ["make", "package", "ARGS=", f"MAINTAINER={MAINTAINER}"])
+        fixed = ["setarch", "-R"] if shutil.which("setarch") else []  # the same addresses, so that compilers do the same
+        self.assertEqual(ran.call_args.args[0], [*fixed, "make", "package", "ARGS=", f"MAINTAINER={MAINTAINER}"])
 
 
 class Terms(Folder):

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "app/support/recorded_measurer.h"
 #include "app/support/shipped_course.h"
 #include "catch.hpp"
+#include "folder.h"
 
 using namespace normscope;
 using fixture::LabDriver;
@@ -177,6 +179,8 @@ TEST_CASE("the medium layout and its settings answer the mouse") {
 }
 
 TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
+  const test::Folder folder;  // what is chosen here saves a placement
+  setenv("NORMSCOPE_PLACEMENTS", folder.file("placements").c_str(), 1);
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(fixture::four_runs(), size);
     const shell::AppState start = lab.state;
@@ -218,4 +222,6 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
     }
     CHECK(opened >= 5);
   }
+  unsetenv("NORMSCOPE_PLACEMENTS");
+  CHECK(std::filesystem::exists(folder.path / "placements/my-placement.toml"));  // and not in somebody's home
 }
