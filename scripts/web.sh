@@ -70,7 +70,7 @@ else
     mount --rbind /dev "$1/dev"
     cd "$1"
     exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin JOBS="${JOBS:-}" \
-      NORMSCOPE_HOST_FONTS=/mnt/fonts SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-}" \
+      NORMSCOPE_HOST_FONTS=/mnt/fonts ${SOURCE_DATE_EPOCH:+"SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH"} \
       bash "$2/scripts/web.sh" --inside /opt/normscope-web' web "$tools" "$root"
 fi
 
