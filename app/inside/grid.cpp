@@ -45,9 +45,8 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
 const Inside::Lens* lens_of(const Inside& found, int row) {
   const std::string name =
       row == 0 ? "embedding" : found.sublayers[static_cast<size_t>(row - 1)].name.substr(0, 3);
-  const bool ends =
-      row == 0 || row == static_cast<int>(found.sublayers.size()) ||
-      found.sublayers[static_cast<size_t>(row)].layer != found.sublayers[static_cast<size_t>(row - 1)].layer;
+  const bool ends = row == 0 || row == static_cast<int>(found.sublayers.size()) ||
+                    layer_of(found, row + 1) != layer_of(found, row);
   for (const Inside::Lens& lens : found.lens)
     if (ends && lens.name == name) return &lens;
   return nullptr;
@@ -102,7 +101,7 @@ void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
   int last = -1;
   float used = std::numeric_limits<float>::infinity();
   for (int row = 0; row < cells.rows; ++row) {
-    const int layer = row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
+    const int layer = layer_of(found, row);
     const Rect line = cells.at(row, 0);
     const bool every = height >= 12;
     if ((!every && layer == last) || line.bottom() > used) continue;
