@@ -40,6 +40,17 @@ void in_language(fixture::PlayerDriver& p, const char* language) {
                                         std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
 }
 
+/// `each_lesson` calls visit(driver, lesson, language) for every lesson in English and in German, where texts are largest.
+template <typename Visit>
+void each_lesson(const Visit& visit) {
+  for (const char* language : {"", "de"}) {
+    const fixture::Spoken spoken(language);
+    fixture::PlayerDriver p("", {1600, 1000}, 1.5f);
+    in_language(p, language);
+    for (const Lesson& lesson : fixture::shipped_course().lessons) visit(p, lesson, language);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
@@ -136,49 +147,39 @@ TEST_CASE("a finished figure leaves its labels the room that they need, and the 
 
 TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]") {
   size_t puzzles = 0;
-  for (const char* language : {"", "de"}) {
-    const fixture::Spoken spoken(language);
-    fixture::PlayerDriver p("", {1600, 1000}, 1.5f);
-    in_language(p, language);
-    for (const Lesson& lesson : fixture::shipped_course().lessons) {
-      if (!lesson.puzzle) continue;
-      ++puzzles;
-      p.player().open(lesson.id, StepKind::Explain);
-      p.driver.frames(3);
-      const ui::Rect puzzle = p.driver.control("lesson/puzzle").rect;
-      for (const ui::TextRecord& text : p.ui.texts()) {
-        if (text.layer > 0 || text.rect.x < puzzle.x - 1 || text.rect.y < puzzle.y - 1) continue;
-        INFO(language << " " << lesson.id << ": " << text.text);
-        const bool within = text.rect.bottom() < puzzle.bottom() + 2;
-        CHECK((within || text.rect.y > puzzle.bottom() + 6));
-      }
+  each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
+    if (!lesson.puzzle) return;
+    ++puzzles;
+    p.player().open(lesson.id, StepKind::Explain);
+    p.driver.frames(3);
+    const ui::Rect puzzle = p.driver.control("lesson/puzzle").rect;
+    for (const ui::TextRecord& text : p.ui.texts()) {
+      if (text.layer > 0 || text.rect.x < puzzle.x - 1 || text.rect.y < puzzle.y - 1) continue;
+      INFO(language << " " << lesson.id << ": " << text.text);
+      const bool within = text.rect.bottom() < puzzle.bottom() + 2;
+      CHECK((within || text.rect.y > puzzle.bottom() + 6));
     }
-  }
+  });
   CHECK(puzzles > 20);
 }
 
 TEST_CASE("what was said, what was measured and the verdict keep apart", "[player]") {
   size_t neighbours = 0;
-  for (const char* language : {"", "de"}) {
-    const fixture::Spoken spoken(language);
-    fixture::PlayerDriver p("", {1600, 1000}, 1.5f);
-    in_language(p, language);
-    for (const Lesson& lesson : fixture::shipped_course().lessons) {
-      if (lesson.prediction.kind != Prediction::Kind::Value) continue;
-      p.player().open(lesson.id, StepKind::Compare);
-      p.driver.frames(3);
-      const ui::Rect box = p.driver.control("lesson/score").rect;
-      for (const ui::TextRecord& left : p.ui.texts())
-        for (const ui::TextRecord& right : p.ui.texts()) {
-          if (!box.contains(left.rect) || !box.contains(right.rect) || right.rect.x <= left.rect.x ||
-              std::abs(left.rect.centre().y - right.rect.centre().y) > 6)
-            continue;
-          ++neighbours;
-          INFO(language << " " << lesson.id << ": " << left.text << " and " << right.text);
-          CHECK(right.rect.x - left.rect.right() > 9);
-        }
-    }
-  }
+  each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
+    if (lesson.prediction.kind != Prediction::Kind::Value) return;
+    p.player().open(lesson.id, StepKind::Compare);
+    p.driver.frames(3);
+    const ui::Rect box = p.driver.control("lesson/score").rect;
+    for (const ui::TextRecord& left : p.ui.texts())
+      for (const ui::TextRecord& right : p.ui.texts()) {
+        if (!box.contains(left.rect) || !box.contains(right.rect) || right.rect.x <= left.rect.x ||
+            std::abs(left.rect.centre().y - right.rect.centre().y) > 6)
+          continue;
+        ++neighbours;
+        INFO(language << " " << lesson.id << ": " << left.text << " and " << right.text);
+        CHECK(right.rect.x - left.rect.right() > 9);
+      }
+  });
   CHECK(neighbours > 20);
 }
 

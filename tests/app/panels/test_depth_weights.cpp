@@ -17,26 +17,15 @@
 namespace normscope::test_depth_weights {
 
 using namespace normscope::panels;
+using fixture::cell;
 
 constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
 
 /// `view_over_depth` is A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
 /// steps.
 std::shared_ptr<const LabView> view_over_depth() {
-  static const std::shared_ptr<const LabView> view = [] {
-    std::vector<RunSpec> runs;
-    for (const char* placement : {"attn-res", "depth-average", "post"}) {
-      runs.push_back(preset_run("post"));
-      set_field(runs.back(), "model.placement", placement);
-      test::make_tiny(runs.back(), kLayers);
-      set_field(runs.back(), "train.lr", "0.05");
-    }
-    Lab lab{fixture::quiet_lab()};
-    lab.post(session::ReplaceRuns{std::move(runs), {}, false});
-    lab.post(session::PlayTo{kStep});
-    lab.wait_idle();
-    return lab.view();
-  }();
+  static const std::shared_ptr<const LabView> view =
+      fixture::trained_view({"attn-res", "depth-average", "post"}, kLayers, "train.lr", "0.05", kStep);
   return view;
 }
 
@@ -45,10 +34,6 @@ PlotOptions of_weights() {
   options.step = kStep;
   options.weights = true;
   return options;
-}
-
-float cell(const plot::HeatMap& heat, int row, int column) {
-  return heat.cells[static_cast<size_t>(row * heat.columns + column)];
 }
 
 TEST_CASE("a triangle of weights over depth has the weights that are read behind each sub-layer") {

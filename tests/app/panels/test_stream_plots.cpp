@@ -17,20 +17,8 @@ using namespace normscope::panels;
 /// `view_of_streams` is A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
 /// real steps.
 std::shared_ptr<const LabView> view_of_streams() {
-  static const std::shared_ptr<const LabView> view = [] {
-    std::vector<RunSpec> runs;
-    for (const char* placement : {"hyper", "post", "resi-dual"}) {
-      runs.push_back(preset_run("post"));
-      set_field(runs.back(), "model.placement", placement);
-      test::make_tiny(runs.back(), 3);
-      set_field(runs.back(), "train.steps", "60");
-    }
-    Lab lab{fixture::quiet_lab()};
-    lab.post(session::ReplaceRuns{std::move(runs), {}, false});
-    lab.post(session::PlayTo{4});
-    lab.wait_idle();
-    return lab.view();
-  }();
+  static const std::shared_ptr<const LabView> view =
+      fixture::trained_view({"hyper", "post", "resi-dual"}, 3, "train.steps", "60", 4);
   return view;
 }
 

@@ -14,6 +14,7 @@
 namespace normscope::test_variance_maps {
 
 using namespace normscope::panels;
+using fixture::cell;
 
 /// `known_text` is the fixture's Lab with a text whose symbols repeat as often as the built-in one's.
 std::shared_ptr<LabView> known_text() {
@@ -27,10 +28,6 @@ PlotOptions as_map() {
   options.step = 214;
   options.map = true;
   return options;
-}
-
-float cell(const plot::HeatMap& heat, int row, int column) {
-  return heat.cells[static_cast<size_t>(row * heat.columns + column)];
 }
 
 TEST_CASE("a map has a row for each sub-layer, and a column only where the run has been") {

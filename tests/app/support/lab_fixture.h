@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/plot/plot_spec.h"
 #include "training/data/identity/data_identity.h"
 #include "training/session/lab.h"
 #include "training/spec/loss_window.h"
@@ -199,6 +200,10 @@ inline std::shared_ptr<const LabView> four_runs() {
   LabShape shape;
   shape.fork = true;
   return lab_view(shape);
+}
+
+inline float cell(const plot::HeatMap& heat, int row, int column) {
+  return heat.cells[static_cast<size_t>(row * heat.columns + column)];
 }
 
 }  // namespace normscope::fixture

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
+#include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/support/lab_driver.h"
 #include "catch.hpp"
@@ -27,6 +31,23 @@ inline LabOptions quiet_lab() {
   options.sample_text = false;
   options.validation_every = 0;
   return options;
+}
+
+/// `trained_view` is a Lab after some real steps of one small run of each placement; `key` is set in all of them.
+inline std::shared_ptr<const LabView> trained_view(std::initializer_list<const char*> placements, int layers,
+                                                   const char* key, const char* value, int steps) {
+  std::vector<RunSpec> runs;
+  for (const char* placement : placements) {
+    runs.push_back(preset_run("post"));
+    set_field(runs.back(), "model.placement", placement);
+    test::make_tiny(runs.back(), layers);
+    set_field(runs.back(), key, value);
+  }
+  Lab lab{quiet_lab()};
+  lab.post(session::ReplaceRuns{std::move(runs), {}, false});
+  lab.post(session::PlayTo{steps});
+  lab.wait_idle();
+  return lab.view();
 }
 
 struct LiveDriver : LabDriver {
