@@ -1,6 +1,6 @@
 # The program for a browser (scripts/web.sh, docs/web.md): WebAssembly with SIMD of 128 bits and threads, without
 # relaxed instructions, so that it computes the same bits everywhere. Included in place of the system's packages, which
-# are for the host. NORMSCOPE_WEB_DEPS holds include/ with the headers of fmt, nlohmann-json, CLI11, toml++, stb and
+# are for the host. NORMSCOPE_WEB_DEPS holds include/ with the headers of fmt, nlohmann-json, toml++, stb and
 # Highway, and src/md4c.c, src/md4c.h, src/hwy/targets.cc and src/hwy/abort.cc where its Highway has one.
 include_guard()
 

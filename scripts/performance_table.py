@@ -16,6 +16,7 @@ import argparse
 import itertools
 import json
 import pathlib
+import statistics
 import sys
 
 OPENING = pathlib.Path(__file__).resolve().parent.parent / "docs/performance.md"  # its pages are in the folder of its name
@@ -119,10 +120,13 @@ def short_table(engine, peers):
 
 
 def opening_table():
-    """Lists four models on each processor, by the numbers on its page, the newest processor of a maker first."""
+    """Lists four models on each processor, by the numbers on its page, the newest processor of a maker first. Pages without
+    a section that this script makes, those of GPUs, are left out."""
     lines = ["| processor | model | normscope, tokens/s | fastest peer, tokens/s | normscope over the nearest peer | of the best sgemm |", "|--|--|--:|--:|--:|--:|"]
     for page in sorted(OPENING.with_suffix("").glob("*.md"), reverse=True):
         text = page.read_text().splitlines()
+        if not any(line.startswith("<!-- performance") for line in text):
+            continue
         heads, *rows = cells_of(text) or [[]]
         name = text[0].removeprefix("# Speed: ")
         for cells in rows:
@@ -152,14 +156,29 @@ def gemm_lines(engine, peers):
 
     def span(what, chosen):
         ratios = sorted(ratio for _, ratio in chosen)
-        return f"{what} {ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}" if ratios else None
+        return f"{what} {ratios[0]:.2f} to {ratios[-1]:.2f}, median {statistics.median(ratios):.2f}" if ratios else None
 
     listed = [pair for pair in rows if pair[0]["group"] == "listed"]
     spans = [span(layout, [pair for pair in listed if pair[0]["layout"] == layout]) for layout in ("NN", "NT", "TN")]
     spans += [span("weight gradients", [pair for pair in rows if pair[0]["group"] == "gradients"]),
               span("attention's of one head, on one core,", [pair for pair in rows if pair[0]["group"] == "per-head"])]
     return [f"The best sgemm of any library here: {best:.0f} GFLOP/s. Matrix products over the fastest library at each shape, "
-            f"rate over rate: {'; '.join(filter(None, spans))}."]
+            f"rate over rate: {'; '.join(filter(None, spans))}.", *below_goal(rows), *transposed(listed)]
+
+
+def below_goal(rows):
+    """Names the products that reach less than 0.95 of the fastest library, the slowest first."""
+    below = sorted((ratio, *shape(row)) for row, ratio in rows if ratio < 0.95)
+    named = [f"{layout} {m} × {n} × {k} {ratio:.2f}{' on one core' if threads == 1 else ''}" for ratio, m, n, k, layout, threads in below]
+    return ["", f"Below 0.95, as rows × columns × length of the sums: {', '.join(named)}."] if named else []
+
+
+def transposed(listed):
+    """Compares a product of a transposed A with that of the same shape whose A lies as it is read."""
+    rates = {shape(row): row["gflops"] for row, _ in listed}
+    ratios = [rate / rates[m, n, k, "NN", threads] for (m, n, k, layout, threads), rate in rates.items()
+              if layout == "TN" and (m, n, k, "NN", threads) in rates]
+    return ["", f"TN over NN at the same shape, both ours: {min(ratios):.2f} to {max(ratios):.2f}, median {statistics.median(ratios):.2f}."] if ratios else []
 
 
 def micro_lines(engine):

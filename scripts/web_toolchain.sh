@@ -4,7 +4,7 @@
 #   web_toolchain.sh --headers DIR   DIR/include and DIR/src from the packages of the system it runs in
 set -euo pipefail
 
-packages=(emscripten cmake ninja-build ccache brotli python3-fonttools libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev
+packages=(emscripten cmake ninja-build ccache brotli python3-fonttools libhwy-dev libfmt-dev nlohmann-json3-dev
   libtomlplusplus-dev libstb-dev fonts-inter fonts-jetbrains-mono fonts-dejavu-core dpkg-dev)
 sources=(highway md4c)  # libraries of them are for the host
 export DEBIAN_FRONTEND=noninteractive
@@ -14,7 +14,7 @@ headers() {
   local whole="$1" dir="$1.part" name folder work
   rm -rf "$whole" "$dir"
   mkdir -p "$dir/include" "$dir/src/hwy"
-  for name in hwy fmt nlohmann CLI toml++ stb; do
+  for name in hwy fmt nlohmann toml++ stb; do
     for folder in /usr/include /usr/include/*-linux-gnu; do
       if [[ -d "$folder/$name" ]]; then ln -s "$folder/$name" "$dir/include/$name"; fi
     done

@@ -40,9 +40,8 @@ experiments::StorePlace results_folder(const std::string& asked, bool reads_only
     return place;
   }
   try {
-    const std::string cache = cache_folder();
-    if (cache.empty()) throw Error("[results] there is no folder for a cache");
-    experiments::StorePlace place(cache + "/results", experiments::kCacheBudget, reads_only);
+    experiments::StorePlace place = experiments::results_in_cache(reads_only);
+    if (place.folder.empty()) throw Error("[results] there is no folder for a cache");
     prepare(place);
     return place;
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
+#include "training/io/input_file.h"
 
 namespace normscope::course {
 
@@ -20,6 +21,9 @@ Lesson read_lesson(const std::string& folder);
 /// Markdown file by its path.
 using ReadProse = std::function<std::string(const std::string& path)>;
 Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);
+
+/// `read_needed` reads a file that a lesson must have. Throws Error where it is not there.
+std::string read_needed(const std::string& path, const InputKind& kind);
 
 /// `lessons_folder` is lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();

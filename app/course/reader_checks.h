@@ -1,20 +1,13 @@
 // The reader checks cover what no single table of a lesson can see: that every name refers to something, that the claim
-// is short, that no text between two actions is a wall of words. read_lesson calls them at its end. Files of a lesson
-// are read here.
+// is short, that no text between two actions is a wall of words. read_lesson calls them at its end.
 #pragma once
 
-#include <string>
-
 #include "app/course/lesson.h"
-#include "training/io/input_file.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::course {
 
 inline constexpr int32_t kClaimWords = 25, kStepWords = 130;
-
-/// `read_needed` reads a file that a lesson must have. Throws Error where it is not there.
-std::string read_needed(const std::string& path, const InputKind& kind);
 
 /// `check_references` throws Error with the table's file.
 void check_references(const Lesson& lesson, const Table& root);

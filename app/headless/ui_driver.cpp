@@ -73,6 +73,13 @@ void UiDriver::click(std::string_view name, ui::Vec fraction, int button) {
   release(button);
 }
 
+void UiDriver::choose(const std::string& menu, const std::string& entry) {
+  click(menu);
+  frames(3);
+  click(menu + "/" + entry);
+  frames(3);
+}
+
 void UiDriver::double_click(std::string_view name, ui::Vec fraction) {
   move_to(name, fraction);
   press();

@@ -29,6 +29,8 @@ class UiDriver {
   void press(int button = 0);
   void release(int button = 0);
   void click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f}, int button = 0);
+  // `choose` opens a menu or a list and takes an entry of it.
+  void choose(const std::string& menu, const std::string& entry);
   void double_click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
   // `drag` goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
   // "Ctrl+Shift", "".

@@ -42,7 +42,9 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   } else if (aside_ == Aside::Why) {
     draw_why(ui, rest);
   } else {
-    draw_text(ui, rest.take_left(compact ? 440.f : 600.f, gap));
+    // Of the smallest window, 1024 wide, a phone shows 520: its one side is the text, its other the figure.
+    const float narrow = std::max(440.f, 490 - (ui.size().x - 1024));
+    draw_text(ui, rest.take_left(compact ? narrow : 600.f, gap));
     draw_figure(ui, rest);
   }
   draw_footer(ui, footer, to_lab);

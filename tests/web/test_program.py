@@ -159,6 +159,7 @@ class ProgramTest(WebTest):
         self.picture(program, "phone-lesson")
         self.tap_element(page, "side")  # shows the right side: figure, slider, what comes next
         page.wait('document.getElementById("stage").scrollLeft > 300', 10, "the right side")
+        self.assertGreaterEqual(program.place("lesson/slider")["x"], 0)
         self.assertFalse(program.places("lesson/next")["lesson/next"]["enabled"])  # nothing is predicted yet
         program.tap("lesson/tape/next")
         slider = program.place("lesson/slider")["value"]

@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "app/course/reader.h"
 #include "app/course/reader_checks.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

@@ -46,12 +46,10 @@ compare_screen::CompareScreen& screen_of(ComparePlace& place) {
 }
 
 experiments::StorePlace results_store() {
-  const std::string cache = cache_folder();
-  if (cache.empty()) return {};
-  const std::string folder = cache + "/results";
-  if (!guarded("the store of results", [&] { make_folder(folder, Access::Shared, "results"); }).empty())
-    return {};
-  return {folder, experiments::kCacheBudget};
+  const experiments::StorePlace place = experiments::results_in_cache();
+  const auto make = [&] { make_folder(place.folder, Access::Shared, "results"); };
+  return place.folder.empty() || !guarded("the store of results", make).empty() ? experiments::StorePlace()
+                                                                                : place;
 }
 
 sweep::SweepScreen& sweep_of(SweepPart& part) {

@@ -230,8 +230,8 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
   const Mutation first[] = {
       {"A little more of that weight", [](SmallTape& tape) { tape.instructions.back().target = 4; }},
       {"What the gradient foretells", norm(NormKind::Detach)},
-      // The branch is added twice: the sum hands on its gradient twice.
-      {"hands its gradient on to the branch undivided",
+      // The correction is added twice: the sum hands on its gradient twice.
+      {"hands its gradient on to the correction undivided",
        [](SmallTape& tape) {
          auto& lines = tape.instructions;
          lines.insert(lines.begin() + 3, {"s0", SmallTape::Op::Add, {"x", "f"}});

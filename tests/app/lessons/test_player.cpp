@@ -605,6 +605,16 @@ TEST_CASE("in a small window too a page says why its button is grey, and what a 
   CHECK(p.shows("Σ of a row"));
 }
 
+TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure", "[player]") {
+  // 390 px of the page show 520 of the 1024 that the program draws at three quarters of its size.
+  const float shown = 390 / 0.75f;
+  PlayerDriver p("", {1024, 600});
+  p.player().open("five-minutes", StepKind::Predict);
+  p.driver.frames(3);
+  CHECK(p.driver.control("lesson/text").rect.right() <= shown);
+  CHECK(p.driver.control("lesson/slider").rect.x >= 1024 - shown);
+}
+
 TEST_CASE("where a page goes on behind its edge no line stands by half", "[player]") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
   p.state.look.dark = false;

@@ -66,13 +66,7 @@ TEST_CASE("the Lab offers streams beside the matrices where a run has several, a
     const fixture::Spoken spoken(language);
     fixture::LabDriver lab(view_of_streams());
     lab.driver.frames(3);
-    const auto choose = [&](const std::string& name, const std::string& value) {
-      lab.driver.click(name);
-      lab.driver.frames(3);
-      lab.driver.click(name + "/" + value);
-      lab.driver.frames(3);
-    };
-    choose("plot/matrix", "stream 4");
+    lab.driver.choose("plot/matrix", "stream 4");
     CHECK(lab.state.screens.lab.shown().stream == 4);
     CHECK(lab.driver.value("plot/matrix") == "stream 4");
     CHECK(lab.driver.value("plot/matrix-over-time") == "stream 4");
@@ -82,10 +76,10 @@ TEST_CASE("the Lab offers streams beside the matrices where a run has several, a
       INFO(fault);
       CHECK(fault.empty());
     }
-    choose("plot/gradient-over-time/quantity", "update-ratio");
+    lab.driver.choose("plot/gradient-over-time/quantity", "update-ratio");
     CHECK(lab.driver.value("plot/matrix-over-time") == "W₂");
     CHECK(lab.state.screens.lab.shown().stream == 4);  // of the plot by layer, still
-    choose("plot/matrix", "W₁");
+    lab.driver.choose("plot/matrix", "W₁");
     CHECK(lab.state.screens.lab.shown().stream == 0);
     CHECK(lab.state.screens.lab.shown().matrix == 1);
   }

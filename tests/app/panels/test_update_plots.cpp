@@ -116,20 +116,14 @@ TEST_CASE("the Lab chooses the layer whose heads are shown, where heads have the
   fixture::LabDriver lab(fixture::lab_view());
   lab.driver.frames(3);
   CHECK_FALSE(lab.ui.registry().find("plot/heads"));
-  const auto choose = [&](const char* name, const std::string& value) {
-    lab.driver.click(name);
-    lab.driver.frames(3);
-    lab.driver.click(std::string(name) + "/" + value);
-    lab.driver.frames(3);
-  };
-  choose("plot/gradient-over-time/quantity", "first-mass");
+  lab.driver.choose("plot/gradient-over-time/quantity", "first-mass");
   REQUIRE(lab.ui.registry().find("plot/heads"));
   CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
-  choose("plot/heads", "2");
+  lab.driver.choose("plot/heads", "2");
   CHECK(lab.state.screens.lab.shown().heads_of == 1);
-  choose("plot/heads", "layers");
+  lab.driver.choose("plot/heads", "layers");
   CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
-  choose("plot/gradient-over-time/quantity", "gradient");
+  lab.driver.choose("plot/gradient-over-time/quantity", "gradient");
   CHECK_FALSE(lab.ui.registry().find("plot/heads"));
 }
 

@@ -108,18 +108,12 @@ TEST_CASE("where no theory holds there is no column, and the sentence says why")
 TEST_CASE("the Lab shows the variances over time as lines or as a map") {
   fixture::LabDriver lab(known_text());
   lab.driver.frames(3);
-  const auto choose = [&](const char* name, const std::string& value) {
-    lab.driver.click(name);
-    lab.driver.frames(3);
-    lab.driver.click(std::string(name) + "/" + value);
-    lab.driver.frames(3);
-  };
   CHECK_FALSE(lab.ui.registry().find("plot/map"));
-  choose("plot/gradient-over-time/quantity", "branch-variance");
-  choose("plot/map", "map");
+  lab.driver.choose("plot/gradient-over-time/quantity", "branch-variance");
+  lab.driver.choose("plot/map", "map");
   CHECK(lab.state.screens.lab.shown().map);
   CHECK_FALSE(lab.ui.registry().find("plot/heads"));
-  choose("plot/map", "lines");
+  lab.driver.choose("plot/map", "lines");
   CHECK_FALSE(lab.state.screens.lab.shown().map);
 }
 

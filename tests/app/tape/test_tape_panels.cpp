@@ -266,33 +266,27 @@ TEST_CASE("tape panels: a memory panel that is not drawn has nothing under the h
 TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {
   Played p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
-  const auto choose = [&](const std::string& menu, const std::string& ending) {
-    stage.driver.click(menu);
-    stage.driver.frames(2);
-    stage.driver.click(menu + "/" + ending);
-    stage.driver.frames(2);
-  };
-  choose("tape/instruction/menu", "json");
+  stage.driver.choose("tape/instruction/menu", "json");
   REQUIRE(stage.file);
   const nlohmann::json all = nlohmann::json::parse(stage.file->second);
   CHECK(all["tensors"].size() == stage.shown->reads.size() + stage.shown->writes.size());
   CHECK(all["tensors"][0]["tensor"] == stage.shown->reads[0].name);
   CHECK(all.contains("check"));
-  choose("tape/instruction/menu", "csv");
+  stage.driver.choose("tape/instruction/menu", "csv");
   CHECK(contains(stage.file->second, stage.shown->writes[0].name));
   CHECK(contains(stage.file->second, "float32"));
-  choose("tape/instruction/menu", "svg");
+  stage.driver.choose("tape/instruction/menu", "svg");
   const std::vector<view::SavePlot> saves = stage.instruction.take_saves();
   REQUIRE(saves.size() == 1);
   CHECK(saves[0].plots->size() == tensors_of(*stage.shown).size() + 1);
   for (const plot::PlotSpec& plot : *saves[0].plots)
     CHECK(contains(plot::to_svg(plot, ui::theme(false)), "</svg>"));
-  choose("tape/memory/menu", "csv");
+  stage.driver.choose("tape/memory/menu", "csv");
   CHECK(std::ranges::count(stage.file->second, '\n') ==
         static_cast<std::ptrdiff_t>(stage.map->buffers.size()) + 1);
-  choose("tape/memory/menu", "json");
+  stage.driver.choose("tape/memory/menu", "json");
   CHECK(nlohmann::json::parse(stage.file->second)["buffers"].size() == stage.map->buffers.size());
-  choose("tape/memory/menu", "png");
+  stage.driver.choose("tape/memory/menu", "png");
   CHECK(stage.memory.take_saves().size() == 1);
 }
 

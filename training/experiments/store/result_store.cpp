@@ -19,8 +19,9 @@
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/store/result_files.h"
 #include "training/experiments/store/shards.h"
-#include "training/io/input_kinds.h"
+#include "training/files/places.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
 #include "training/run/finished_run.h"
 #include "training/spec/unused_settings.h"
@@ -118,6 +119,11 @@ struct ResultStore::Shared {
     used.insert(name.substr(0, name.find('.')));
   }
 };
+
+StorePlace results_in_cache(bool reads_only) {
+  const std::string cache = cache_folder();
+  return cache.empty() ? StorePlace() : StorePlace(cache + "/results", kCacheBudget, reads_only);
+}
 
 ResultStore::ResultStore(StorePlace place) : place_(std::move(place)), shared_(std::make_shared<Shared>()) {
   if (!place_.reads_only) make_folder(folder(), Access::Shared, "results");
