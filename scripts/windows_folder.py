@@ -25,7 +25,7 @@ FACES = {  # of Debian's fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core
     "truetype/jetbrains-mono": ["JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf"],
     "truetype/dejavu": ["DejaVuSans.ttf", "DejaVuSansMono.ttf"],
 }
-PACKAGES = ["gcc-mingw-w64-base", "mingw-w64-common"]  # of the compiler, whose libraries the program has inside
+PACKAGES = ["libcli11-dev", "gcc-mingw-w64-base", "mingw-w64-common"]  # the command line; the compiler's own libraries
 SOURCES = {"highway": "LICENSE", "md4c": "LICENSE.md", "utf8proc": "LICENSE.md", "glfw": "LICENSE.md"}
 READ_ME = """normscope {version} for Windows 10 and newer, 64 bits
 

@@ -9,7 +9,6 @@ HEADING = re.compile(r"^={20} (\S.*)$", re.MULTILINE)
 PACKAGES = [  # Debian's, which both have inside: libraries that are headers alone, and faces
     "libfmt-dev",
     "nlohmann-json3-dev",
-    "libcli11-dev",
     "libtomlplusplus-dev",
     "libstb-dev",
     "fonts-inter",

@@ -59,7 +59,7 @@ constexpr Room kRooms[] = {
     {"training/records",
      "engine/core engine/model training/io training/data training/spec training/measure training/run"},
     {"training/experiments",
-     "engine/core engine/tape engine/cpu engine/model training/io training/data training/text training/spec training/measure training/run training/session"},
+     "engine/core engine/tape engine/cpu engine/model training/io training/data training/text training/spec training/measure training/run training/session training/files"},
 
     {"app/words", "engine/core training/io"},
     {"app/ui", "engine/core app/words"},
