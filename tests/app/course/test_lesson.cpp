@@ -449,7 +449,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"dependency", "C", "model.placement", "post", "With 36 sub-layers Post-LN changes", 0},
       {"admin", "D", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
       {"two-stacks", "A", "model.placement", "pre", "In a Post-LN decoder that reads an encoder", 2},
-      {"not-only-adam", "raw", "train.bias_correction", "true", "Without bias correction it sticks", 120},
+      {"not-only-adam", "raw", "train.bias_correction", "true", "Without Adam's correction it sticks", 120},
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
       {"map-of-rates", "A", "model.placement", "pre", "Without warm-up Post-LN learns at 0.002", 40},
       {"after-the-papers", "lns", "model.placement", "pre", "LayerNorm Scaling does what it is made for", 0},
