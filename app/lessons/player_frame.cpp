@@ -42,8 +42,8 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   } else if (aside_ == Aside::Why) {
     draw_why(ui, rest);
   } else {
-    // Of the smallest window, 1024 wide, a phone shows 520: its one side is the text, its other the figure.
-    const float narrow = std::max(440.f, 490 - (ui.size().x - 1024));
+    // Of the smallest window, 1024 wide, a phone shows 520: on one side the text, on the other what the figure has in it.
+    const float narrow = std::max(440.f, 476 - (ui.size().x - 1024));
     draw_text(ui, rest.take_left(compact ? narrow : 600.f, gap));
     draw_figure(ui, rest);
   }

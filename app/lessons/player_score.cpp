@@ -106,6 +106,11 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
       p.text_width(kVerdict, score.values[2]) > width - 2;  // "within the five seeds", on a small window
   const float high =
       narrow ? std::max(32.f, p.wrapped_height(width - kScoreCell, kVerdict, score.values[2], 20)) : 32;
+  // What was said and what was measured compare at one size.
+  const auto large = [&](size_t i) {
+    return p.text_width(kScoreFigure, score.values[i]) <= width - kScoreCell - 8;
+  };
+  const TextStyle& figure = large(0) && large(1) ? kScoreFigure : kScoreWords;
   for (size_t i = 0; draw && i < 3; ++i) {
     Rect cell = rect.take_left(width);
     cell.w -= kScoreCell;
@@ -115,11 +120,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
     if (i == 2 && narrow)
       p.text_wrapped(cell, kVerdict, t.ink, score.values[i], 20);
     else
-      p.text_in({cell.x, cell.y, cell.w + 8, 28},
-                i == 2                                                     ? kVerdict
-                : p.text_width(kScoreFigure, score.values[i]) > cell.w - 8 ? kScoreWords
-                                                                           : kScoreFigure,
-                t.ink, score.values[i]);
+      p.text_in({cell.x, cell.y, cell.w + 8, 28}, i == 2 ? kVerdict : figure, t.ink, score.values[i]);
   }
   return 24 + high;
 }

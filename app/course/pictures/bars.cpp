@@ -284,16 +284,22 @@ double bar_value(const Bars& bars, const Rect& slot, float y) {
 
 void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, const Words& words,
                 bool hand) {
+  const auto back = [&](std::string_view form) {
+    return bars.back_known ? words.say(form, {{"x", bars.x}, {"length", number(bars.length, 3)}})
+                           : words.say("course.bars.back_unknown", {{"x", bars.x}});
+  };
   const std::string heads[] = {
       words.say("course.bars.in",
                 {{"x", bars.x}, {"mean", number(bars.mean, 3)}, {"spread", number(bars.spread, 3)}}),
       words.say("course.bars.out", {{"x", bars.x}, {"y", bars.y}}),
-      bars.back_known ? words.say("course.bars.back", {{"x", bars.x}, {"length", number(bars.length, 3)}})
-                      : words.say("course.bars.back_unknown", {{"x", bars.x}}),
+      "",  // the gradient's has two forms
       bars.beside ? detached_words(*bars.beside, words) : ""};
   for (size_t which = 0; which < strips_of(bars); ++which) {
     const StripPlace at = strip_place(bars, rect, which);
-    p.text_in(at.head, kStripStyle, t.ink, heads[which]);
+    p.text_in(at.head, kStripStyle, t.ink,
+              which == 2 ? fitting(p, kStripStyle, at.head.w,
+                                   {back("course.bars.back"), back("course.bars.back_brief")})
+                         : heads[which]);
     if (which == 0) paint_spread(p, t, at, bars.mean, bars.spread);
     if (which == 1) paint_spread(p, t, at, 0, 1);
     if (which < 2 || bars.back_known) {

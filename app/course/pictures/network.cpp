@@ -14,7 +14,7 @@ namespace {
 using namespace ui;
 
 constexpr size_t kMostNumbers = 6;  // in a box
-constexpr float kNameWidth = 18, kMostCell = 48, kColumnGap = 14, kHighestLevel = 76, kHighestBox = 44;
+constexpr float kNameWidth = 15, kMostCell = 48, kColumnGap = 10, kHighestLevel = 76, kHighestBox = 44;
 // Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
 constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
 constexpr float kTwoLines = 30;  // a lower box gives its value the whole height until there is a gradient

@@ -91,7 +91,11 @@ void paint_stack(Painter& p, const Theme& t, const Walk& walk, size_t i, const W
   const Walk::Stack& stack = walk.stacks[i];
   const Rect head{at.left(i), at.heads.y, at.stack, at.heads.h};
   tile(p, t, {head.x, head.y + 2, 18, 18}, stack.run);
-  p.text_in({head.x + 26, head.y, head.w - 26, 22}, {Face::Bold, type::body}, t.ink, stack.name);
+  const TextStyle style{Face::Bold, type::body};
+  const std::string placement =
+      stack.name.substr(0, stack.name.find(','));  // the letter tells two of it apart
+  p.text_in({head.x + 26, head.y, head.w - 26, 22}, style, t.ink,
+            fitting(p, style, head.w - 26, {stack.name, placement}));
   paint_slab(p, t, at.slab_of(i, 0), words.say("course.walk.loss"));
   for (int32_t layer = walk.layers; layer > 0; --layer)
     paint_slab(p, t, at.slab_of(i, walk.layers + 1 - layer),

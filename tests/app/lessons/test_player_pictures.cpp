@@ -163,10 +163,15 @@ TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]"
   CHECK(puzzles > 20);
 }
 
-TEST_CASE("what was said, what was measured and the verdict keep apart", "[player]") {
-  size_t neighbours = 0;
+TEST_CASE("what was said, what was measured and the verdict keep apart, and the first two are of one size",
+          "[player]") {
+  size_t neighbours = 0, pairs = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (lesson.prediction.kind != Prediction::Kind::Value) return;
+    p.player().open(lesson.id, StepKind::Predict);
+    p.driver.frames(3);
+    p.driver.click("lesson/slider", {0.999f, 0.5f});  // the longest number
+    p.driver.click("lesson/next");
     p.player().open(lesson.id, StepKind::Compare);
     p.driver.frames(3);
     const ui::Rect box = p.driver.control("lesson/score").rect;
@@ -178,9 +183,14 @@ TEST_CASE("what was said, what was measured and the verdict keep apart", "[playe
         ++neighbours;
         INFO(language << " " << lesson.id << ": " << left.text << " and " << right.text);
         CHECK(right.rect.x - left.rect.right() > 9);
+        const auto& told = p.player().progress(lesson.id);
+        if (left.text != told.said || right.text != told.measured) continue;
+        ++pairs;
+        CHECK(left.px == right.px);
       }
   });
   CHECK(neighbours > 20);
+  CHECK(pairs > 7);
 }
 
 }  // namespace normscope::test_player_pictures
