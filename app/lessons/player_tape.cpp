@@ -147,18 +147,15 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
 void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
+  float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
   const Rect head = rect.take_top(kHead);
   const TextStyle small{Face::Sans, type::body};
-  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("course.tape.value"));
-  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
-            word("course.tape.gradient"));
   size_t lines = 0;
   for (const TapeRow& row : table.rows) lines += lines_of(row);
   if (lines == 0) return;
   const float line = std::clamp(rect.h / static_cast<float>(lines), kLowestLine, kLine);
   const bool roomy = line >= kRoomy;
-  const float value_room = gradient_at - value_at - 6, gradient_room = rect.right() - gradient_at - 6;
+  float value_room = gradient_at - value_at - 6, gradient_room = rect.right() - gradient_at - 6;
   const auto cells = [&](TextStyle style) {
     return std::pair{cells_of(p, style, table.rows, &TapeRow::value),
                      cells_of(p, style, table.rows, &TapeRow::gradient)};
@@ -170,6 +167,15 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
     number = {Face::Mono, type::tick};
     std::tie(values, gradients) = cells(number);
   }
+  if (values.width() > value_room) {  // takes what the gradients leave, then what the names leave
+    gradient_room = std::max(gradients.width(), gradient_room - (values.width() - value_room));
+    gradient_at = rect.right() - gradient_room - 6;
+    value_room = values.width();
+    value_at = std::min(value_at, gradient_at - 6 - value_room);
+  }
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("course.tape.value"));
+  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
+            word("course.tape.gradient"));
   const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
   float names = 0;  // the widest
   for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));
