@@ -8,10 +8,12 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 initial_mb=256 maximum_mb=2048
 
-# compile runs inside the toolchain, in the source tree; DEPS holds headers and sources. Other toolchains' objects go.
+# compile runs inside the toolchain, in the source tree; DEPS holds headers and sources. Other toolchains' objects go, and
+# those of any day when a release is made: clang decides by where things lie in memory (scripts/release/release.py).
 compile() {
   local deps="$1" fonts="build/web-objects/fonts" toolchain
-  toolchain="$(command -v emcc) $(emcc -dumpversion) $deps"
+  toolchain="$(command -v emcc) $(emcc -dumpversion) $deps $root${SOURCE_DATE_EPOCH:+ release}"
+  if [[ -n "${SOURCE_DATE_EPOCH:-}" ]]; then export CCACHE_NAMESPACE=release; fi
   if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
   echo "$toolchain" >build/web-objects/toolchain.txt
@@ -56,11 +58,12 @@ else
     exit 3
   }
   scripts/web_toolchain.sh "$tools" || exit 3
-  mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
+  mkdir -p "$tools/mnt/normscope" "$tools/proc" "$tools/dev"
   # The mounts are of a namespace of their own, so they go with its last process, however that ends, and nobody else
-  # sees them. Dear ImGui's sources may be a link out of the tree.
+  # sees them. The sources lie at one place there, so that what is compiled does not depend on theirs; Dear ImGui's may be
+  # a link out of the tree.
   unshare --mount --propagation private bash -euc '
-    mount --rbind "$2" "$1$2"
+    mount --rbind "$2" "$1/mnt/normscope"
     imgui="$(readlink -f "$2/build/deps")"
     if [[ "$imgui" != "$2"/* ]]; then mkdir -p "$1$imgui"; mount --bind "$imgui" "$1$imgui"; fi
     # The desktop program of this system shows its faces: the same versions give the same widths of words.
@@ -71,7 +74,7 @@ else
     cd "$1"
     exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin JOBS="${JOBS:-}" \
       NORMSCOPE_HOST_FONTS=/mnt/fonts ${SOURCE_DATE_EPOCH:+"SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH"} \
-      bash "$2/scripts/web.sh" --inside /opt/normscope-web' web "$tools" "$root"
+      bash /mnt/normscope/scripts/web.sh --inside /opt/normscope-web' web "$tools" "$root"
 fi
 
 rm -rf build/web

@@ -1,9 +1,15 @@
 """Archives that are the same bytes whenever they are made of the same files: names in order, one time, no owner."""
 
 import gzip
+import io
 import subprocess
+import tarfile
 import time
 import zipfile
+
+
+class Unknown(Exception):
+    """A file whose contents this module cannot list."""
 
 
 def source(root, prefix, target):
@@ -24,3 +30,17 @@ def folder(path, prefix, target, epoch):
             entry.create_system = 3  # the modes are Unix's
             entry.external_attr = (0o755 if file.stat().st_mode & 0o100 else 0o644) << 16
             archive.writestr(entry, file.read_bytes())
+
+
+def members(path):
+    """The names and bytes of the files in an archive; a Debian package's are those of its data."""
+    if path.suffix in (".zip", ".whl"):
+        with zipfile.ZipFile(path) as archive:
+            yield from ((name, archive.read(name)) for name in archive.namelist())
+    elif path.suffix == ".deb" or path.name.endswith(".tar.gz"):
+        command = ["dpkg-deb", "--fsys-tarfile", path]
+        deb = path.suffix == ".deb" and subprocess.run(command, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(deb or path.read_bytes())) as archive:
+            yield from ((entry.name, archive.extractfile(entry).read() if entry.isfile() else b"") for entry in archive)
+    else:
+        raise Unknown(f"{path.name}: expected a .zip, .whl, .tar.gz or .deb")

@@ -63,7 +63,7 @@ def check(version, maintainer, changes):
 
 def make(*targets, epoch, **variables):
     """Runs make, whose parts read the day from the environment. ARGS are those of `make release` and of no part."""
-    # Some compilers (nvcc's, wasm-opt) decide by where things lie in memory, which Linux draws anew for every process.
+    # Some compilers (nvcc's, clang's for WebAssembly, wasm-opt) decide by where things lie in memory, which Linux draws anew for every process.
     fixed = ["setarch", "-R"] if shutil.which("setarch") else []
     command = [*fixed, "make", *targets, "ARGS=", *(f"{name}={value}" for name, value in variables.items())]
     print(f"release: {' '.join(targets)}", flush=True)
@@ -125,6 +125,15 @@ def sums(folder):
     }
 
 
+def check_paths(out):
+    """Raises Refused where a file names the folder that it was made in: made elsewhere, it would have other bytes."""
+    here = f"{ROOT}/".encode()
+    for path in sorted(out.iterdir()):
+        for name, data in archives.members(path):
+            if here in data:
+                raise Refused(f"{path.name}: {name} names {ROOT}, where it was made; compile it without that path")
+
+
 def release(version, maintainer, only):
     status = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True)
     check(version, maintainer, status.stdout)
@@ -139,6 +148,7 @@ def release(version, maintainer, only):
     for part, step in steps.items():
         if not only or part in only:
             step()
+    check_paths(out)
     spdx.write(out, version, epoch, ROOT)
     listed = "".join(f"{digest}  {name}\n" for name, digest in sums(out).items())
     (out / "SHA256SUMS").write_text(listed, encoding="utf-8")
@@ -168,7 +178,7 @@ def main():
             print("\n".join(lines) or f"{len(sums(options.compare[0]))} files, the same to the byte")
             return 1 if lines else 0
         release(options.version, options.maintainer, [part for part in options.only.split(",") if part])
-    except (Refused, spdx.Unknown) as why:
+    except (Refused, archives.Unknown) as why:
         print(f"release: {why}", file=sys.stderr)
         return 2
     except subprocess.CalledProcessError as failed:

@@ -3,45 +3,25 @@ it holds, with version and terms. What a file holds is read from the file itself
 whatever is compiled in or comes along."""
 
 import hashlib
-import io
 import json
 import re
 import shutil
 import subprocess
-import tarfile
 import time
 import zipfile
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
+import archives
 import terms
 
 NAMESPACE = "https://normscope.example.org/spdx"
 LICENSES = re.compile(r"(?:^|/)licen[sc]es/([^/]+?)(?:\.txt)?$")  # of a package or folder: a file for each component
 
 
-class Unknown(Exception):
-    """A file whose contents this module cannot list."""
-
-
-def member_names(path):
-    """The names of the files in an archive; a Debian package's are those of its data."""
-    if path.suffix in (".zip", ".whl"):
-        with zipfile.ZipFile(path) as archive:
-            return archive.namelist()
-    if path.name.endswith(".tar.gz"):
-        with tarfile.open(path) as archive:
-            return archive.getnames()
-    if path.suffix == ".deb":
-        data = subprocess.run(["dpkg-deb", "--fsys-tarfile", path], check=True, capture_output=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            return archive.getnames()
-    raise Unknown(f"{path.name}: expected a .zip, .whl, .tar.gz or .deb")
-
-
 def components(path):
     """The packages of others in a file, by the names of the terms that it carries."""
-    names = member_names(path)
+    names = [name for name, _ in archives.members(path)]
     inside = {match.group(1) for name in names if (match := LICENSES.search(name))}
     web = [name for name in names if PurePosixPath(name).name == "licenses.txt" and name.count("/") == 1]
     if path.suffix == ".zip" and web:

@@ -15,11 +15,12 @@ import zipfile
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/release"))
+sys.path[:0] = [str(ROOT / "scripts/release"), str(ROOT / "scripts")]
 import archives
 import release
 import spdx
 import terms
+import windows_folder
 
 MAINTAINER = "Ada Example <ada@example.org>"
 
@@ -85,6 +86,26 @@ class Archives(Folder):
         self.assertEqual(lines, [f"b is only in {self.folder / 'one'}", f"c is only in {self.folder / 'other'}", "a differs"])
         self.assertEqual(release.differences(self.folder / "one", self.folder / "one"), [])
 
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "dpkg-deb is not installed")
+    def test_a_file_that_names_the_folder_it_was_made_in_is_refused(self):
+        out = self.folder / "out"
+        self.file("deb/DEBIAN/control", "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a\nDescription: a\n")
+        self.file("deb/usr/bin/a", f"\0{release.ROOT.parent}\0")
+        out.mkdir()
+        subprocess.run(["dpkg-deb", "--build", self.folder / "deb", out / "a.deb"], check=True, capture_output=True)
+        release.check_paths(out)
+        self.file("deb/usr/bin/a", f"\0{release.ROOT}/lessons\0")
+        for make in (
+            lambda: subprocess.run(["dpkg-deb", "--build", self.folder / "deb", out / "a.deb"], check=True, capture_output=True),
+            lambda: archives.folder(self.folder / "deb", "deb", out / "a.zip", 1795305600),
+            lambda: subprocess.run(["tar", "-C", self.folder, "-czf", out / "a.tar.gz", "deb"], check=True),
+        ):
+            make()
+            with self.assertRaisesRegex(release.Refused, "^a[.][a-z.]+: .*usr/bin/a names .*, where it was made"):
+                release.check_paths(out)
+            for path in out.iterdir():
+                path.unlink()
+
     def test_a_folder_that_is_not_there_is_told_in_one_line(self):
         self.file("one/a")
         command = [sys.executable, ROOT / "scripts/release/release.py", "--compare", "one", "none"]
@@ -120,7 +141,8 @@ class Terms(Folder):
         self.assertGreater(len(libraries), 3)
         for library in [*libraries, "stb"]:
             name = library.split(":")[0].lower().replace("_", "-")
-            self.assertTrue([package for package in terms.PACKAGES if name in package], f"no terms of {library}")
+            packages = [*terms.PACKAGES, *windows_folder.PACKAGES]  # a page has no command line, and so not CLI11
+            self.assertTrue([package for package in packages if name in package], f"no terms of {library}")
 
 
 class Inside(Folder):
@@ -184,7 +206,7 @@ class Inside(Folder):
 
     def test_a_file_that_cannot_be_listed(self):
         self.file("out/notes.pdf")
-        with self.assertRaises(spdx.Unknown):
+        with self.assertRaises(archives.Unknown):
             spdx.document(self.folder / "out", "1", 0, ROOT)
 
 

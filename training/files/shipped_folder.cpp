@@ -7,22 +7,33 @@
 #include "engine/core/program_path.h"
 
 namespace normscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `sources_of` is the folder of the sources in whose build/ the program lies, and for a build elsewhere what was known
+/// when it was compiled. Were it always known then, the bytes of a release would depend on where it was made.
+fs::path sources_of(fs::path program) {
+  for (; program.has_relative_path(); program = program.parent_path())
+    if (program.filename() == "build") return program.parent_path();
+  return NORMSCOPE_SOURCE_DIR;
+}
+
+}  // namespace
 
 std::string shipped_folder(const std::string& name, const char* variable) {
-  namespace fs = std::filesystem;
   if (const char* set = std::getenv(variable); set && *set) return set;
   std::error_code error;
   std::vector<fs::path> places;
   if (const fs::path program = fs::path(program_path()).parent_path(); !program.empty())
     places = {program / name, program / "../share/normscope" / name};
-  const fs::path sources = fs::path(NORMSCOPE_SOURCE_DIR) / name;
-  // The last two serve where there is no /proc, as in a bare chroot.
-  for (const fs::path& more :
-       {sources, "/usr/local/share/normscope" / fs::path(name), "/usr/share/normscope" / fs::path(name)})
-    places.push_back(more);
+  if (const fs::path sources = sources_of(program_path()); !sources.empty()) places.push_back(sources / name);
+  // These two serve where there is no /proc, as in a bare chroot.
+  for (const char* share : {"/usr/local/share/normscope", "/usr/share/normscope"})
+    places.push_back(fs::path(share) / name);
   for (const fs::path& place : places)
     if (fs::is_directory(place, error)) return place.string();
-  return sources.string();
+  return places.front().string();
 }
 
 }  // namespace normscope

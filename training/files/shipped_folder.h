@@ -5,8 +5,8 @@
 
 namespace normscope {
 
-/// `shipped_folder` is the folder of this name beside the program, where it is installed, in the sources, or under
-/// share/normscope of /usr/local or /usr; the environment variable overrides them all.
+/// `shipped_folder` is the folder of this name beside the program, where it is installed, in the sources whose build/
+/// holds the program, or under share/normscope of /usr/local or /usr; the environment variable overrides them all.
 std::string shipped_folder(const std::string& name, const char* variable);
 
 }  // namespace normscope
