@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/course/check/check_writers.h"
+#include "app/reproduce/plan.h"
 #include "app/reproduce/recorded.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope::view {

@@ -1,8 +1,6 @@
 // The writers write the zoo as a table for a terminal, as JSON and as CSV (summary.h).
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "app/zoo/summary.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/store/result_store.h"

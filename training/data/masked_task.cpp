@@ -2,7 +2,6 @@
 #include "training/data/masked_task.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 

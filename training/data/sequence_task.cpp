@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"

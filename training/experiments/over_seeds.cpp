@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "training/experiments/store/result_store.h"
 #include "training/io/text_table.h"

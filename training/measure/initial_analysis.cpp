@@ -1,7 +1,5 @@
 #include "training/measure/initial_analysis.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include "training/published/published.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>

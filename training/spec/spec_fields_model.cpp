@@ -1,5 +1,4 @@
 // The field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
-#include <algorithm>
 
 #include "training/spec/spec_fields.h"
 

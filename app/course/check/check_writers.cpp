@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "app/course/report.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"

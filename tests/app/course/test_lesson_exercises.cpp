@@ -1,5 +1,4 @@
 // These tests cover sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>

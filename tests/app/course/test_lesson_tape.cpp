@@ -17,14 +17,12 @@
 
 #include "app/course/check/check.h"
 #include "app/course/tapes/tape_curves.h"
-#include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/lessons/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 

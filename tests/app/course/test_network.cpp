@@ -9,7 +9,6 @@
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 

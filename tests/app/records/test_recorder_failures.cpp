@@ -1,7 +1,6 @@
 // Whatever goes wrong while a recorder of `normscope record` runs, the training goes on, and one line says what
 // happened. The recorders run on stand-ins for PyTorch and JAX (tests/fixtures/recorder/stand_in).
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "app/records/recorder_script.h"

@@ -1,5 +1,4 @@
 // These tests cover a wiring's slots as knobs of a lesson, and the learner's own wiring as an entry of the zoo.
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>

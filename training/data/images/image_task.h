@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "training/data/images/image_set.h"
 #include "training/data/task.h"

@@ -9,8 +9,6 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <limits>
-#include <map>
 #include <mutex>
 #include <set>
 
