@@ -10,7 +10,6 @@
 
 namespace normscope::records {
 using test::Folder, test::run_python;
-
 namespace {
 
 // `kTorchFailures` runs on a stand-in for PyTorch (tests/fixtures/recorder/stand_in): each failure must leave the
