@@ -3,7 +3,7 @@
 
 #include "app/zoo/summary.h"
 #include "training/data/identity/data_identity.h"
-#include "training/experiments/store/result_store.h"
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
 namespace normscope::zoo {
@@ -11,7 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 using experiments::Column, experiments::Kind, experiments::Table, experiments::TableRow;
-using experiments::number_json;
 
 TableRow cells_of(const Row& row) {
   const bool system = row.layers == 0;
