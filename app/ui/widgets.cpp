@@ -294,13 +294,4 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   return content;
 }
 
-float key_cap(Ui& ui, Vec at, std::string_view text) {
-  const TextStyle style{Face::Mono, type::tick};
-  Painter& p = ui.paint();
-  Rect r{at.x, at.y, p.text_width(style, text) + 10, 18};
-  p.outline(r, ui.theme().strong, 1, 4);
-  p.text_in(r, style, ui.theme().ink3, text, Align::Centre);
-  return r.w;
-}
-
 }  // namespace normscope::ui

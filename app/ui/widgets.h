@@ -160,7 +160,4 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
                          std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
-// `key_cap` draws a small key cap such as "Ctrl K".
-float key_cap(Ui&, Vec at, std::string_view text);
-
 }  // namespace normscope::ui
