@@ -59,7 +59,6 @@ struct Stacks {
   }
 };
 Stacks stacks_of(const ModelConfig& model);
-bool has_both(const ModelConfig& model);
 StackWiring& stack_of(ModelConfig& model, Side side);
 // `layers_of` includes the layer of the classes for a convolutional network or a parser.
 int layers_of(const ModelConfig& model, Side side);
