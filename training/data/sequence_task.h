@@ -43,6 +43,17 @@ class BatchDraws {
   std::array<uint32_t, 4> block_{};
 };
 
+// `each_row` calls fill(draws, tokens, targets) for each row of a batch whose rows have `width` positions.
+template <typename Fill>
+void each_row(uint64_t seed, uint64_t step, Split split, int32_t width, std::span<int32_t> tokens,
+              std::span<int32_t> targets, const Fill& fill) {
+  const auto T = static_cast<size_t>(width);
+  for (size_t row = 0; row < tokens.size() / T; ++row) {
+    BatchDraws draws(seed, step, split, static_cast<int32_t>(row));
+    fill(draws, tokens.subspan(row * T, T), targets.subspan(row * T, T));
+  }
+}
+
 // `example_of` says which of so many examples the row of a batch is: any of them in training, the next one in
 // validation. That may lie behind the last example: then the row is empty.
 size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples);
