@@ -31,10 +31,10 @@ namespace {
 
 using namespace course;
 using namespace normscope::lessons;
+using fixture::by_hand;
 using fixture::PlayerDriver;
 using Values = std::vector<float>;
 
-Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
 Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/08-norm-gradient"); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }

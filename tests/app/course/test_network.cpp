@@ -16,9 +16,8 @@ namespace normscope::test_network {
 namespace {
 
 using namespace course;
+using fixture::by_hand;
 using fixture::PlayerDriver;
-
-Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
 
 struct Drawn {
   SmallTape tape = by_hand().tape("net")->tape;

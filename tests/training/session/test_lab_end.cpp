@@ -2,7 +2,6 @@
 // that are undone, and a history that is not relabelled.
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 #include "catch.hpp"
 #include "skip.h"
@@ -20,11 +19,6 @@ session::ForkRequest dragged(const LabView& view, int32_t source, const std::str
   fork.train = true;
   fork.step = step;
   return fork;
-}
-
-double mean(const std::vector<float>& values, size_t from, size_t count) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
 }
 
 std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
