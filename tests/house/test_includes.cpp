@@ -42,7 +42,7 @@ constexpr Room kRooms[] = {
     {"training/io", "engine/core"},
     {"training/tokenizer", "engine/core training/io"},
     {"training/data", "engine/core training/io training/tokenizer"},
-    {"training/text", "engine/core engine/tape engine/ops engine/model training/io training/data"},
+    {"training/text", "engine/core engine/tape engine/model training/io training/data"},
     {"training/spec",
      "engine/core engine/tape engine/cpu engine/cuda engine/model training/io training/data"},
     {"training/verify", "engine/core engine/tape engine/model training/io"},
