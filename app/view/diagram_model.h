@@ -140,7 +140,7 @@ std::string slot_help(const Stack& stack, SlotId at);
 std::string layers_text(std::vector<int> layers);
 
 // `KindWords` describe a kind of norm: on its token ("LN"), in the list of kinds (name, one line and group). Every
-// kind of the engine has an entry in assets/words/diagram.toml, by its short name.
+// kind of the engine has an entry in assets/words/norms.toml, by its short name.
 struct KindWords {
   std::string_view token, name, help, group;
 };
