@@ -32,6 +32,7 @@ struct KeptWindow {
 // `SidecarState` is what was handed over last, so that a frame in which nothing changed costs only a few comparisons.
 struct SidecarState {
   std::vector<int> bookmarks;
+  uint64_t undo_changes = 0;
   char selected = 'A';
   KeptWindow window;
   session::Ticket restored = 0;  // the LabView::restored that was taken in last
