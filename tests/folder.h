@@ -1,4 +1,4 @@
-// `Folder` is a folder that is removed with the test, and `read_all` what a file holds.
+// `Folder` is a folder that is removed with the test, `read_all` what a file holds; `write_text` writes a file.
 #pragma once
 
 #include <unistd.h>
@@ -17,6 +17,10 @@ inline std::string read_all(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+inline void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
 struct Folder {
   Folder()
       : path(std::filesystem::temp_directory_path() /
@@ -33,7 +37,7 @@ struct Folder {
 
   std::string file(const std::string& name) const { return (path / name).string(); }
   std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(file(name), std::ios::binary) << content;
+    write_text(file(name), content);
     return file(name);
   }
   /// `files` is the number of its entries.

@@ -1,7 +1,6 @@
 // `measure_machine` finds the roofs: FMA peak in registers, bandwidth of a triad over arrays larger than any cache.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <vector>
 

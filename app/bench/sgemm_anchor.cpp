@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
-#include <memory>
 
 namespace normscope::bench {
 namespace {

@@ -9,6 +9,7 @@
 #include "app/cli/machine.h"
 #include "app/cli/results.h"
 #include "training/experiments/elsewhere.h"
+#include "training/files/command_text.h"
 
 namespace normscope::cli {
 namespace {
@@ -180,6 +181,11 @@ std::string page_command(std::string line, const StudyFiles& files) {
 
 std::string backend_line(const BackendOptions& options, std::string_view between) {
   return experiments::backend_text({options.backend == "cuda", options.tf32}, between);
+}
+
+void add_option_text(std::string& line, std::string_view between, const char* option,
+                     const std::string& value) {
+  if (!value.empty()) line.append(between).append(option).append(" ").append(shell_quoted(value));
 }
 
 }  // namespace normscope::cli

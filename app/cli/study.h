@@ -41,6 +41,10 @@ void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
 /// `backend_line` repeats --backend and --tf32 as a command line: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);
 
+/// `add_option_text` adds an option to a command line, its value quoted for a shell; nothing where the value is empty.
+void add_option_text(std::string& line, std::string_view between, const char* option,
+                     const std::string& value);
+
 /// `picture_beside` is the picture as seen from the page; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
 /// `page_command` is the command that makes the same page, including its files where they do not name places of this

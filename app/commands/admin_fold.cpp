@@ -1,10 +1,8 @@
 // normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "app/cli/options.h"
 #include "app/cli/specs.h"

@@ -1,5 +1,4 @@
 // normscope average writes the mean weights of saved states as a run that goes on.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>

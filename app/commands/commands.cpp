@@ -2,7 +2,6 @@
 #include "app/commands/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>

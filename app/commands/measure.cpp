@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +13,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/io/number_json.h"
 #include "training/run/edge/next_curvature.h"
 #include "training/session/ablation.h"
 #include "training/session/analysis.h"
@@ -33,9 +33,6 @@ struct MeasureOptions {
 };
 
 using nlohmann::json;
-
-/// `number` is null where a number is not finite, as JSON has no such number.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 /// `Table` has text in its first column and numbers in the others; as JSON each row is an object.
 struct Table {
@@ -62,7 +59,7 @@ struct Table {
     if (!objects.empty()) return result;
     for (const auto& [name, numbers] : rows) {
       json row = {{columns.front(), name}};
-      for (size_t c = 0; c < numbers.size(); ++c) row[columns[c + 1]] = number(numbers[c]);
+      for (size_t c = 0; c < numbers.size(); ++c) row[columns[c + 1]] = number_json(numbers[c]);
       result["rows"].push_back(row);
     }
     return result;
@@ -137,16 +134,15 @@ Table spectrum(Run& run, const MeasureOptions&) {
   Table table{
       {"matrix", "norm", "over_weights", "stable_rank", "effective_rank", "at_90%", "median", "at_10%"}, {}};
   for (const MatrixSpectra& m : next_spectra(run)) {
-    json object = {{"matrix", m.name}, {"ratio", number(m.ratio())}};
+    json object = {{"matrix", m.name}, {"ratio", number_json(m.ratio())}};
     const auto add = [&](const char* what, const Spectrum& s) {
       table.rows.push_back({fmt::format("{} {}", m.name, what),
                             {s.norm(), s.norm() / m.weights.norm(), s.stable_rank(), s.effective_rank(),
                              s.share_at(0.9), s.share_at(0.5), s.share_at(0.1)}});
-      object[what] = {{"norm", number(s.norm())},
-                      {"stable_rank", number(s.stable_rank())},
-                      {"effective_rank", number(s.effective_rank())},
-                      {"singular_values", json::array()}};
-      for (const double value : s.values) object[what]["singular_values"].push_back(number(value));
+      object[what] = {{"norm", number_json(s.norm())},
+                      {"stable_rank", number_json(s.stable_rank())},
+                      {"effective_rank", number_json(s.effective_rank())},
+                      {"singular_values", list_json(s.values)}};
     };
     add("update", m.update);
     add("weights", m.weights);

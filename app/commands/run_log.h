@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "app/commands/report.h"
 #include "engine/tape/program.h"

@@ -14,7 +14,7 @@
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/sweep/copy_text.h"
+#include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/words/words.h"
 

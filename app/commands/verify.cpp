@@ -1,5 +1,4 @@
 // normscope verify holds the engine against reference fixtures.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -7,10 +7,8 @@
 // screen.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

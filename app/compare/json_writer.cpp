@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "app/compare/words.h"
 #include "app/compare/writers.h"
 
 namespace normscope::compare {

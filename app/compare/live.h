@@ -3,7 +3,6 @@
 // later comparison sees what the history gained.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

@@ -13,7 +13,7 @@
 namespace normscope::compare {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
 /// `metric_track` is a metric of a layer, or the ratio of two stats where both have a number.
@@ -34,10 +34,11 @@ float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& other
   double sum = 0;
   for (const Track& other : others) {
     const std::optional<double> found = ruler.find(other, x);
-    if (!found || !(*found > 0)) return kNone;
+    if (!found || !(*found > 0)) return kNoRatio;
     sum += std::log10(*found);
   }
-  return value > 0 ? static_cast<float>(std::log10(value) - sum / static_cast<double>(others.size())) : kNone;
+  return value > 0 ? static_cast<float>(std::log10(value) - sum / static_cast<double>(others.size()))
+                   : kNoRatio;
 }
 
 std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
@@ -74,6 +75,8 @@ class Search {
   Search(const Comparison& all, const Ruler& ruler, FirstPlace& place)
       : all_(all), ruler_(ruler), place_(place) {}
 
+  /// `visit` looks along one tensor of the run for the first place where it parts from the others, and for the largest
+  /// factor between them.
   void visit(const Tensor& tensor, const Track& track, const std::vector<Track>& others) {
     for (size_t i = 0; i < track.steps.size(); ++i) {
       const std::optional<double> ratio = ratio_to_range(ruler_, track.y[i], others, track.x[i]);
@@ -168,7 +171,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
       map.steps = track.steps;
       map.x = track.x;
     }
-    rows.emplace_back(map.steps.size(), kNone);
+    rows.emplace_back(map.steps.size(), kNoRatio);
     for (size_t i = 0; i < map.steps.size(); ++i)
       if (const std::optional<double> value = ruler.find(track, map.x[i]))
         rows.back()[i] = ratio_at(ruler, *value, others, map.x[i]);

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/compare/tracks.h"

@@ -8,7 +8,6 @@
 // panels share a cell.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>

@@ -5,7 +5,6 @@
 #include "app/course/check/check.h"
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"

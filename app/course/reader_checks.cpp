@@ -19,9 +19,9 @@
 namespace normscope::course {
 namespace {
 
-class Checker {
+class Checker : TableChecker {
  public:
-  Checker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+  using TableChecker::TableChecker;
 
   void all() const {
     std::istringstream words(lesson_.claim);
@@ -71,15 +71,6 @@ class Checker {
   }
   static std::string wrong_name(const std::string& id) {
     return fmt::format("'{}' is no name: expected letters, digits, - and _", id);
-  }
-
-  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
-    throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
-  }
-
-  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
-            const char* what) const {
-    if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
   /// `need_letter` requires a run with a letter, because a learner sees, changes or takes the run to the Lab.
@@ -310,9 +301,6 @@ class Checker {
           "{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
           prose.file, piece.line, piece.text));
   }
-
-  const Lesson& lesson_;
-  const Table& root_;
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/course/check/check.h"
-#include "app/course/labels.h"
 #include "app/course/language/language.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

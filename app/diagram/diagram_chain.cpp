@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_sublayer.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"

@@ -2,7 +2,6 @@
 // micro-bars. diagram_picture.cpp uses it; diagram_chain.cpp uses the bar of a gradient too.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,10 +3,8 @@
 // loss depends on it, or what the model would say if it ended there.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/ui/ui.h"
 #include "training/session/run_inside.h"

@@ -3,21 +3,12 @@
 #include <span>
 
 #include "app/inside/inspected.h"
+#include "training/io/number_json.h"
 
 namespace normscope::inside {
 namespace {
 
 using nlohmann::json;
-
-/// `json_number` is null where a number is not finite, as JSON has no such number.
-json json_number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-
-template <typename Numbers>
-json json_list(const Numbers& numbers) {
-  json all = json::array();
-  for (const auto value : numbers) all.push_back(json_number(static_cast<double>(value)));
-  return all;
-}
 
 json token_of(const Inspected& of, int32_t token) {
   json all = {{"token", token}};
@@ -31,8 +22,8 @@ json tokens_of(const Inspected& of) {
   for (size_t t = 0; t < in.tokens.size(); ++t) {
     json one = token_of(of, in.tokens[t]);
     one["target"] = in.targets[t] < 0 ? json(nullptr) : json(in.targets[t]);
-    one["loss"] = json_number(in.token_loss[t]);
-    one["embedding_norm"] = json_number(in.embedding[t]);
+    one["loss"] = number_json(in.token_loss[t]);
+    one["embedding_norm"] = number_json(in.embedding[t]);
     all.push_back(std::move(one));
   }
   return all;
@@ -43,13 +34,13 @@ json sublayers_of(const Inside& in) {
   for (const Inside::Sublayer& s : in.sublayers)
     all.push_back({{"name", s.name},
                    {"layer", s.layer},
-                   {"branch_variance", json_number(s.branch_variance)},
-                   {"input_variance", json_number(s.input_variance)},
-                   {"beta2", json_number(s.shares.back())},
-                   {"shares", json_list(s.shares)},
-                   {"token_cosine", json_number(s.token_cosine)},
-                   {"layer_cosine", json_number(s.layer_cosine)},
-                   {"norms", json_list(s.norms)}});
+                   {"branch_variance", number_json(s.branch_variance)},
+                   {"input_variance", number_json(s.input_variance)},
+                   {"beta2", number_json(s.shares.back())},
+                   {"shares", list_json(s.shares)},
+                   {"token_cosine", number_json(s.token_cosine)},
+                   {"layer_cosine", number_json(s.layer_cosine)},
+                   {"norms", list_json(s.norms)}});
   return all;
 }
 
@@ -59,7 +50,7 @@ json layers_of(const Inside& in) {
   for (size_t i = 0; i < in.sublayers.size(); ++i)
     if (i + 1 == in.sublayers.size() || in.sublayers[i + 1].layer != in.sublayers[i].layer)
       all.push_back({{"layer", in.sublayers[i].layer},
-                     {"stream_norm", json_number(root_mean_square(in.sublayers[i].norms))}});
+                     {"stream_norm", number_json(root_mean_square(in.sublayers[i].norms))}});
   return all;
 }
 
@@ -71,13 +62,13 @@ json attention_of(const Inside& in) {
     json heads = json::array();
     for (size_t at = 0; at < a.probabilities.size(); at += keys) {
       if (at % (queries * keys) == 0) heads.push_back(json::array());
-      heads.back().push_back(json_list(std::span(a.probabilities).subspan(at, keys)));
+      heads.back().push_back(list_json(std::span(a.probabilities).subspan(at, keys)));
     }
     all.push_back({{"name", a.name},
                    {"layer", a.layer},
-                   {"entropy", json_list(a.entropy)},
-                   {"logit", json_list(a.logit)},
-                   {"first_mass", json_list(a.first_mass)},
+                   {"entropy", list_json(a.entropy)},
+                   {"logit", list_json(a.logit)},
+                   {"first_mass", list_json(a.first_mass)},
                    {"probabilities", std::move(heads)}});
   }
   return all;
@@ -92,13 +83,13 @@ json lens_of(const Inspected& of) {
       json said = json::array();
       for (const Inside::Guess& guess : std::span(lens.guesses).subspan(t * guesses, guesses)) {
         said.push_back(token_of(of, guess.token));
-        said.back()["probability"] = json_number(guess.probability);
+        said.back()["probability"] = number_json(guess.probability);
       }
-      tokens.push_back({{"right", json_number(lens.right[t])}, {"guesses", std::move(said)}});
+      tokens.push_back({{"right", number_json(lens.right[t])}, {"guesses", std::move(said)}});
     }
     all.push_back({{"name", lens.name},
                    {"layer", lens.layer},
-                   {"loss", json_number(lens.loss)},
+                   {"loss", number_json(lens.loss)},
                    {"tokens", std::move(tokens)}});
   }
   return all;
@@ -133,7 +124,7 @@ std::string shown_token(const Inspected& inspected, int32_t token) {
 json json_of(const Inspected& of) {
   const Inside& in = of.inside;
   json all = of.about;
-  all["loss"] = json_number(in.loss);
+  all["loss"] = number_json(in.loss);
   all["tokens"] = tokens_of(of);
   all["layers"] = layers_of(in);
   all["sublayers"] = sublayers_of(in);
@@ -142,10 +133,10 @@ json json_of(const Inspected& of) {
   for (const Inside::LeftOut& l : in.left_out)
     all["left_out"].push_back({{"name", l.name},
                                {"layer", l.layer},
-                               {"loss", json_number(l.loss)},
-                               {"change", json_number(l.loss - in.loss)}});
+                               {"loss", number_json(l.loss)},
+                               {"change", number_json(l.loss - in.loss)}});
   for (const Inside::Gradient& g : in.gradients)
-    all["gradients"].push_back({{"name", g.name}, {"layer", g.layer}, {"norm", json_number(g.norm)}});
+    all["gradients"].push_back({{"name", g.name}, {"layer", g.layer}, {"norm", number_json(g.norm)}});
   return all;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/lab/lab_frame.h"
 #include "app/words/words.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/lab/lab_frame.h"
+#include "app/lab/run_cards.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

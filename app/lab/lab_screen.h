@@ -3,14 +3,11 @@
 // code.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/diagram/diagram.h"
-#include "app/lab/run_cards.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/panels/panels.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "app/diagram/diagram.h"
-#include "app/panels/panels.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lab {

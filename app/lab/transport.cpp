@@ -9,6 +9,7 @@
 
 #include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
+#include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 

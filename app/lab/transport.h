@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/lab/run_cards.h"
 #include "app/lab/timeline_labels.h"
-#include "app/view/commands.h"
+#include "app/ui/ui.h"
+#include "training/session/lab.h"
 
 namespace normscope::lab {
 

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <set>
 
-#include "app/course/language/language.h"
 #include "app/course/terms.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"

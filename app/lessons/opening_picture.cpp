@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "app/course/language/language.h"
 #include "app/course/reading/opening.h"
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_scales.h"

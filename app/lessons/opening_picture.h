@@ -5,8 +5,6 @@
 // lesson/opening.
 #pragma once
 
-#include <memory>
-
 #include "app/lessons/worker.h"
 #include "app/ui/ui.h"
 #include "app/view/lab_data.h"

@@ -6,11 +6,8 @@
 #include <utility>
 
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
-#include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/reading/reach.h"
-#include "app/course/tapes/tape_tables.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/opening_picture.h"
 #include "app/lessons/verdict.h"

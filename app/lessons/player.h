@@ -8,8 +8,6 @@
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <array>
 #include <functional>
 #include <map>
@@ -20,7 +18,6 @@
 #include <vector>
 
 #include "app/course/figures.h"
-#include "app/course/language/language.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
 #include "app/course/tapes/tape_curves.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/course/labels.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"

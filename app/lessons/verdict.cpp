@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/course/exercises/thought.h"
-#include "app/course/language/language.h"
 #include "app/course/measures.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "app/link/link_text.h"
@@ -12,7 +11,6 @@
 #include "app/sweep/cells.h"
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
-#include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/spec/limits.h"
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>

@@ -1,6 +1,5 @@
 // A plot as a picture of its own, outside the window and without neighbours: what the file writers draw.
 #include <algorithm>
-#include <cmath>
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"

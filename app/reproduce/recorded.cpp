@@ -9,7 +9,6 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"

@@ -6,16 +6,16 @@
 #include <cmath>
 
 #include "app/course/check/check_writers.h"
+#include "app/reproduce/plan.h"
 #include "app/reproduce/recorded.h"
-#include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 #include "training/experiments/table.h"
+#include "training/io/number_json.h"
 
 namespace normscope::reproduce {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::list_json;
 
 std::string capital(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });

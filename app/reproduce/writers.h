@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/reproduce/finding.h"
-#include "app/reproduce/plan.h"
 
 namespace normscope::reproduce {
 

@@ -2,8 +2,6 @@
 #include "app/words/words.h"
 #include "training/spec/backend_choice.h"
 
-#include <array>
-
 namespace normscope::settings {
 namespace {
 

@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "app/ui/ui.h"
 #include "training/files/background.h"

@@ -6,7 +6,6 @@
 // of a model that guesses as you do.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/shell/classroom/kept_teaching.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/compare_screen/compare_screen.h"
+#include "app/compare_screen/kept_choice.h"
 #include "app/inside/inside_screen.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/classroom/teaching.h"

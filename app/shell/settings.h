@@ -3,7 +3,6 @@
 // another name and reported in one line, never overwritten.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

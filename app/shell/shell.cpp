@@ -19,7 +19,6 @@
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/files/session_file.h"
 #include "training/io/input_file.h"

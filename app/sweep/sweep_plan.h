@@ -1,6 +1,6 @@
 // The sweep plan says which runs a sweep needs: a base run, one or two axes over it, seeds for every cell and more for
 // regions; each run is a complete specification. A plan is a value: the command line makes it of its options, the
-// screen of its fields, and copy_text.h writes it as options again. The command, the screen and the tests call it.
+// screen of its fields, and command_text() writes it as options again. The command, the screen and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "app/sweep/axis.h"
 #include "training/experiments/study.h"
+#include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {
@@ -89,5 +90,17 @@ struct Preset {
 const std::vector<Preset>& presets();
 /// `preset_plan` throws an Error that names the nearest preset.
 Plan preset_plan(std::string_view name);
+
+/// `Elsewhere` is what else a text says that trains exactly a plan, extra seeds of regions included, in another place.
+struct Elsewhere {
+  int32_t tasks = 0;  ///< see experiments::Elsewhere
+  BackendChoice backend{};
+  std::string metric{};  ///< of the colour; empty: the usual one
+};
+
+/// `command_text` writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
+std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
+/// `text_for` writes the form with that name. Throws Error.
+std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
 
 }  // namespace normscope::sweep

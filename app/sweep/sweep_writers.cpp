@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "app/sweep/border.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/over_seeds.h"
-#include "training/experiments/store/result_store.h"
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
 namespace normscope::sweep {
@@ -18,7 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 using experiments::Column, experiments::Table, experiments::TableRow;
-using experiments::number_json;
 
 constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a terminal has
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"

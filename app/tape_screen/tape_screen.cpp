@@ -1,7 +1,6 @@
 #include "app/tape_screen/tape_screen.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <imgui.h>
 

@@ -40,7 +40,7 @@ struct Rect {
             std::max(0.f, std::min(bottom(), r.bottom()) - t)};
   }
 
-  // The take_ functions cut a strip off one side and return it; `gap` is left free between strip and rest.
+  /// The take_ functions cut a strip off one side and return it; `gap` is left free between strip and rest.
   Rect take_top(float size, float gap = 0) {
     Rect strip{x, y, w, size};
     y += size + gap;
@@ -69,8 +69,8 @@ struct Rect {
 
 inline Rect centred(Vec c, float w, float h) { return {c.x - w / 2, c.y - h / 2, w, h}; }
 
-// `Size` names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
-// is squeezed.
+/// `Size` names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
+/// is squeezed.
 enum class Size : uint8_t { Full, Medium, Compact };
 Size layout_for(Vec size);  // theme.cpp
 

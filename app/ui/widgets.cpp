@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <numeric>
 
 #include "app/words/words.h"
@@ -293,15 +292,6 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     p.text_in(row.moved(0, -7), {Face::Sans, type::body}, t.ink2, o.sentence);
   }
   return content;
-}
-
-float key_cap(Ui& ui, Vec at, std::string_view text) {
-  const TextStyle style{Face::Mono, type::tick};
-  Painter& p = ui.paint();
-  Rect r{at.x, at.y, p.text_width(style, text) + 10, 18};
-  p.outline(r, ui.theme().strong, 1, 4);
-  p.text_in(r, style, ui.theme().ink3, text, Align::Centre);
-  return r.w;
 }
 
 }  // namespace normscope::ui

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,46 +47,46 @@ struct ButtonOptions {
   Icon icon = Icon::None;
   TextStyle style{Face::Bold, type::title};
 };
-// `button` draws a text button, with an optional icon before the text. It returns true when activated by mouse or
-// Enter.
+/// `button` draws a text button, with an optional icon before the text. It returns true when activated by mouse or
+/// Enter.
 bool button(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view help,
             const ButtonOptions& = {});
-// `icon_button` draws a button with an icon only. `value` is its state for the registry ("playing").
+/// `icon_button` draws a button with an icon only. `value` is its state for the registry ("playing").
 bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view help,
                  const ButtonOptions& = {}, std::string_view value = {});
 
-// `tab` draws a tab of the top bar: text, underlined by the accent when selected.
+/// `tab` draws a tab of the top bar: text, underlined by the accent when selected.
 bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help);
 
-// `shown_label` returns the words shown for a segment or a list entry of this name, because names stay the same in
-// every language. It returns the name itself where assets/words/controls.toml has no label for it.
+/// `shown_label` returns the words shown for a segment or a list entry of this name, because names stay the same in
+/// every language. It returns the name itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
-// `labels_of` returns these names with what is shown for them.
+/// `labels_of` returns these names with what is shown for them.
 std::vector<words::Label> labels_of(std::span<const std::string> names);
 
-// `segmented` draws one choice of several in one rounded box and returns true on a change. It registers each segment
-// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help of each
-// segment; `refusals` say why a segment cannot be chosen, and are empty where it can.
+/// `segmented` draws one choice of several in one rounded box and returns true on a change. It registers each segment
+/// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help
+/// of each segment; `refusals` say why a segment cannot be chosen, and are empty where it can.
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
-// `segmented_width` returns the width that fits the labels with the usual padding.
+/// `segmented_width` returns the width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const words::Label> labels);
 float segmented_width(Ui&, std::span<const std::string> names);
 
-// `choice` draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
-// change.
+/// `choice` draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
+/// change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
             std::string_view help);
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
             std::string_view help);
 
-// `FieldOptions` describe a number to drag, type or change by arrows. The label stands left, value and unit right, a
-// track of 2 px at the bottom edge.
+/// `FieldOptions` describe a number to drag, type or change by arrows. The label stands left, value and unit right, a
+/// track of 2 px at the bottom edge.
 struct FieldOptions {
   double lo = 0, hi = 1;  // the range of track and drag
   double step = 1;        // of an arrow key on a linear field; a log field steps through 1, 2, 5 per decade
@@ -103,16 +102,16 @@ struct FieldOptions {
 enum class Change { None, Live, Done };  // Live: during a drag, the value has changed; Done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
-// `text_field` takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
+/// `text_field` takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help, bool secret = false);
-// `row` shows something and opens something: label left, free drawing right. It returns true when activated.
+/// `row` shows something and opens something: label left, free drawing right. It returns true when activated.
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
-// `file_menu` draws a file icon that opens a list of what can be saved, a row an ending: NAME/svg. It returns the ending
-// that was chosen in this frame, or an empty text. `shortcut` opens it too; `foot` draws what stands below the rows, in a
-// strip of that height.
+/// `file_menu` draws a file icon that opens a list of what can be saved, a row an ending: NAME/svg. It returns the
+/// ending that was chosen in this frame, or an empty text. `shortcut` opens it too; `foot` draws what stands below the
+/// rows, in a strip of that height.
 struct FileRow {
   const char* ending;
   std::string label, help;
@@ -126,26 +125,26 @@ struct FileMenuOptions {
 std::string file_menu(Ui&, std::string_view name, const Rect& icon, std::string_view help,
                       std::span<const FileRow>, const FileMenuOptions& = {});
 
-// `badge` draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
-// badge_height_compact; its width is returned. `flash` in 0..1 draws the one-time flash of a new badge.
+/// `badge` draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
+/// badge_height_compact; its width is returned. `flash` in 0..1 draws the one-time flash of a new badge.
 inline constexpr float badge_height = 20, badge_height_compact = 17;
 enum class BadgeKind { Solid, Outline, Error };
 float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::None, bool compact = false,
             float flash = 0);
 float badge_width(Ui&, std::string_view text, Icon icon = Icon::None, bool compact = false);
 
-// `tile` draws the letter tile of a run (0 = A). Dashed: the run does not exist yet.
+/// `tile` draws the letter tile of a run (0 = A). Dashed: the run does not exist yet.
 void tile(Painter&, const Theme&, const Rect&, int run, bool dashed = false);
 inline void tile(Ui& ui, const Rect& r, int run, bool dashed = false) {
   tile(ui.paint(), ui.theme(), r, run, dashed);
 }
-// `tile_button` draws the tile as a choice of run; it is registered, and the selected one has a ring.
+/// `tile_button` draws the tile as a choice of run; it is registered, and the selected one has a ring.
 bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected, std::string_view help);
-// `depth_square` draws a small square in a layer's depth colour, the key of all plots by depth.
+/// `depth_square` draws a small square in a layer's depth colour, the key of all plots by depth.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
-// `panel` draws background, border, title row and, when not empty, one sentence below. It returns what is left for the
-// content. `right` px of the title row are kept free for controls.
+/// `panel` draws background, border, title row and, when not empty, one sentence below. It returns what is left for the
+/// content. `right` px of the title row are kept free for controls.
 struct PanelOptions {
   std::string title{}, note{}, sentence{};
   float right = 0;
@@ -153,15 +152,12 @@ struct PanelOptions {
   std::string question{}, brief{};  // see behind_title
   std::string term{};               // glossary entry of the title; empty: looked up by the title
 };
-// `fitting` returns the first text that is no wider than `width`; else "".
+/// `fitting` returns the first text that is no wider than `width`; else "".
 std::string fitting(const Painter&, TextStyle, float width, std::initializer_list<std::string> texts);
-// `behind_title` returns what fits behind a title in `room` px: question and note, else the question, else its brief
-// form, else the note. It cuts none of them and returns "" where none fits.
+/// `behind_title` returns what fits behind a title in `room` px: question and note, else the question, else its brief
+/// form, else the note. It cuts none of them and returns "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
-
-// `key_cap` draws a small key cap such as "Ctrl K".
-float key_cap(Ui&, Vec at, std::string_view text);
 
 }  // namespace normscope::ui

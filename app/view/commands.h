@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope::view {
 
 enum class PlotFormat { Svg, Png, Csv };
-// `SavePlot` saves a plot as a file.
+/// `SavePlot` saves a plot as a file.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;

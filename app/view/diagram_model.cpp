@@ -66,8 +66,6 @@ bool Stack::is_locked(SlotId at) const {
   return std::find(locked.begin(), locked.end(), at) != locked.end();
 }
 
-bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
-
 Stacks stacks_of(const ModelConfig& model) {
   if (has_both(model)) return {model.decoder, model.encoder, true};
   return {model.stack(), {}, false};

@@ -1,5 +1,5 @@
-// The diagram's captions, its footer's phrases and the words of every kind of norm come from assets/words/diagram.toml.
-// See diagram_model.h.
+// The diagram's captions and its footer's phrases come from assets/words/diagram.toml, the words of every kind of norm
+// from norms.toml. See diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,8 +66,7 @@ const KindWords& kind_words(NormKind kind) {
     std::vector<KindWords> rows;
     for (const NormKind one : kNormKinds) {
       const auto of = [&](std::string_view what) -> std::string_view {
-        const std::string* text =
-            words::of_window().find(fmt::format("diagram.kind.{}.{}", short_name(one), what));
+        const std::string* text = words::of_window().find(fmt::format("norms.{}.{}", short_name(one), what));
         return text ? std::string_view(*text) : std::string_view{};
       };
       rows.push_back({of("token"), of("name"), of("help"), of("group")});

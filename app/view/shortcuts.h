@@ -11,14 +11,14 @@
 namespace normscope::view {
 
 enum class Act {
-  // Time.
+  /// Time.
   Play,
   Step,
   Back,
   Newest,
   Bookmark,
   MeasureBatch,
-  // The norm in focus.
+  /// The norm in focus.
   NormBefore,
   NormAfter,
   NormStream,
@@ -26,10 +26,10 @@ enum class Act {
   NormEmpty,
   NormLock,
   LayerOut,
-  // Edits.
+  /// Edits.
   Undo,
   Redo,
-  // Anywhere.
+  /// Anywhere.
   Palette,
   Sheet,
   Save,
@@ -45,7 +45,7 @@ enum class Act {
   CopyPlot,
   Theme,
   Present,
-  // Without a key; the palette has them.
+  /// Without a key; the palette has them.
   Teacher,
   ReducedMotion,
   Measurements,
@@ -68,17 +68,17 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-// `control_of` returns the control that an act stands for, so that a key or the palette reaches no more than a hand
-// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
-// focus.
+/// `control_of` returns the control that an act stands for, so that a key or the palette reaches no more than a hand
+/// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
+/// focus.
 std::string_view control_of(Act act);
-// `pressed` is true when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
+/// `pressed` is true when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
 bool pressed(ui::Ui&, Act);
-// `keys_text` writes the keys as the sheet does: "Ctrl Z".
+/// `keys_text` writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);
 
-// `draw_sheet` draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
-// empty: none.
+/// `draw_sheet` draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
+/// empty: none.
 void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 
 }  // namespace normscope::view

@@ -19,7 +19,6 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/first_steps.h"
 #include "training/experiments/loss_archive.h"
-#include "training/experiments/store/result_store.h"
 #include "training/files/placement_file.h"
 
 namespace normscope::web {

@@ -3,21 +3,16 @@
 #include <emscripten/heap.h>
 #include <imgui.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/lessons/player.h"
 #include "app/view/screen.h"
 #include "app/web/page.h"
+#include "training/io/number_json.h"
 
 namespace normscope::web {
-namespace {
 
 using Json = nlohmann::json;
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-}  // namespace
 
 std::string status_of(window::WindowSession& session) {
   shell::AppState& state = session.state();
@@ -27,7 +22,7 @@ std::string status_of(window::WindowSession& session) {
   for (const RunView& run : view->runs)
     runs.push_back({{"letter", std::string(1, run.letter)},
                     {"name", run.name},
-                    {"loss", finite(run.loss)},
+                    {"loss", number_json(run.loss)},
                     {"step", run.step}});
   const lessons::Player* player = state.screens.lessons.player.get();
   const course::Lesson* lesson = player ? player->lesson() : nullptr;

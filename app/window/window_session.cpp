@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
-#include <utility>
 
 #include "app/headless/gl.h"
 #include "app/headless/software_screen.h"

@@ -5,7 +5,6 @@
 #include <imgui.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 
 #include "app/shell/app_state.h"

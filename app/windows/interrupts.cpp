@@ -7,7 +7,6 @@
 #include <windows.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 

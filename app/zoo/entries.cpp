@@ -44,8 +44,11 @@ std::string said(const std::string& key) {
 struct ValueWords {
   std::string title, source;
   ValueWords(std::string_view setting, std::string_view value)
-      : title(said(fmt::format("zoo.{}.{}.title", setting, value))),
-        source(said(fmt::format("zoo.{}.{}.source", setting, value))) {}
+      : ValueWords(setting == "norm" ? fmt::format("norms.{}", value)
+                                     : fmt::format("zoo.{}.{}", setting, value)) {}
+
+ private:
+  explicit ValueWords(const std::string& key) : title(said(key + ".title")), source(said(key + ".source")) {}
 };
 
 /// `add_missing` adds rows for the values of a setting that no row has: on Post-LN, where a remedy shows, and on

@@ -77,17 +77,17 @@ std::string table_of(const Summary& summary, const System& system) {
                      experiments::to_markdown(table));
 }
 
-const char* expectation(const Claim& claim) {
+const char* expectation(const Expected& claim) {
   switch (claim.expect) {
-    case Claim::Expect::Learns:
+    case Expected::Expect::Learns:
       return "learns";
-    case Claim::Expect::Stuck:
+    case Expected::Expect::Stuck:
       return "does not learn";
-    case Claim::Expect::Partly:
+    case Expected::Expect::Partly:
       return "learns late or in some seeds";
-    case Claim::Expect::AsGoodAs:
+    case Expected::Expect::AsGoodAs:
       return "is as good as";
-    case Claim::Expect::WorseThan:
+    case Expected::Expect::WorseThan:
       return "is worse than";
   }
   return "";

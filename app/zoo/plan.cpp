@@ -53,7 +53,7 @@ Job job_of(const Plan& plan, size_t e, int32_t layers, bool warm) {
 
 std::vector<std::string> depth_question() {
   std::vector<std::string> names;
-  for (const Claim& claim : claims())
+  for (const Expected& claim : claims())
     if (claim.layers > kShallow && std::find(names.begin(), names.end(), claim.entry) == names.end())
       names.emplace_back(claim.entry);
   return names;

@@ -36,22 +36,22 @@ bool overlap(const Arm& a, const Arm& b) {
   return (a.low <= b.high && b.low <= a.high) || std::fabs(a.mean - b.mean) < kSame;
 }
 
-Judged::Result result_of(const Claim& claim, const Arm& arm, const Arm* other) {
+Judged::Result result_of(const Expected& claim, const Arm& arm, const Arm* other) {
   using Result = Judged::Result;
   const int32_t learn = arm.count(Verdict::Learns);
   const auto all_or_none = [&](bool all, bool none) {
     return all ? Result::Agrees : none ? Result::Differs : Result::Partly;
   };
   switch (claim.expect) {
-    case Claim::Expect::Learns:
+    case Expected::Expect::Learns:
       return all_or_none(learn == arm.known, learn == 0);
-    case Claim::Expect::Stuck:
+    case Expected::Expect::Stuck:
       return all_or_none(learn == 0, learn == arm.known);
-    case Claim::Expect::Partly:
+    case Expected::Expect::Partly:
       return learn > 0 && learn < arm.known ? Result::Agrees : Result::Differs;
-    case Claim::Expect::AsGoodAs:
+    case Expected::Expect::AsGoodAs:
       return !other ? Result::Unknown : overlap(arm, *other) ? Result::Agrees : Result::Differs;
-    case Claim::Expect::WorseThan:
+    case Expected::Expect::WorseThan:
       return !other ? Result::Unknown : arm.low > other->high ? Result::Agrees : Result::Differs;
   }
   return Result::Unknown;
@@ -95,7 +95,7 @@ Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
 std::vector<Judged> judge(const Summary& summary) {
   std::vector<Judged> out;
   if (!summary.plan.base.empty() || summary.plan.steps > 0 || summary.plan.warmup > 0) return out;
-  for (const Claim& claim : claims()) {
+  for (const Expected& claim : claims()) {
     const Row* row = summary.find(claim.entry, claim.layers);
     if (!row) continue;
     const Arm& arm = row->arms[claim.warmup];

@@ -32,7 +32,7 @@ struct Row {
 
 /// `Judged` is a claim of the study with its verdict here.
 struct Judged {
-  Claim claim;
+  Expected claim;
   enum class Result : uint8_t { Agrees, Differs, Partly, Unknown } result = Result::Unknown;
   std::string here;  ///< "learns 3 of 3, 0.914"
 };

@@ -61,11 +61,11 @@ constexpr System kSystems[] = {
      "bits a letter", 300, 200},
 };
 
-using enum Claim::Expect;
+using enum Expected::Expect;
 
 // `kClaims` comes from an independent implementation in PyTorch: rate 3e-3, 300 steps, two or three seeds, licence
 // texts, letter frequencies at 3.29 nats.
-constexpr Claim kClaims[] = {
+constexpr Expected kClaims[] = {
     {6, "post", false, Stuck, "", "3.301 (5 seeds)"},
     {6, "post", true, Learns, "", "2.640 (5 seeds)"},
     {6, "pre", false, Learns, "", "2.360 (5 seeds)"},
@@ -117,6 +117,6 @@ constexpr Claim kClaims[] = {
 
 std::span<const EntryRow> rows() { return kRows; }
 std::span<const System> systems() { return kSystems; }
-std::span<const Claim> claims() { return kClaims; }
+std::span<const Expected> claims() { return kClaims; }
 
 }  // namespace normscope::zoo

@@ -18,8 +18,8 @@ struct EntryRow {
 };
 std::span<const EntryRow> rows();
 
-/// `Claim` is what the study found, and how to see whether it holds here.
-struct Claim {
+/// `Expected` is what the study found, and how to see whether it holds here.
+struct Expected {
   enum class Expect : uint8_t {
     Learns,
     Stuck,     ///< does not leave the plateau, or is worse
@@ -34,6 +34,6 @@ struct Claim {
   const char* other;  ///< for the last two; else ""
   const char* study;  ///< its setting, where it differs, and its numbers
 };
-std::span<const Claim> claims();
+std::span<const Expected> claims();
 
 }  // namespace normscope::zoo

@@ -1,11 +1,9 @@
 // The writers write the zoo as a table for a terminal, as JSON and as CSV (summary.h).
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "app/zoo/summary.h"
 #include "training/data/identity/data_identity.h"
-#include "training/experiments/store/result_store.h"
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
 namespace normscope::zoo {
@@ -13,7 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 using experiments::Column, experiments::Kind, experiments::Table, experiments::TableRow;
-using experiments::number_json;
 
 TableRow cells_of(const Row& row) {
   const bool system = row.layers == 0;

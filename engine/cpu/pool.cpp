@@ -5,7 +5,6 @@
 #endif
 
 #include <chrono>
-#include <utility>
 
 #include "engine/core/boundary.h"
 #include "engine/core/futex.h"

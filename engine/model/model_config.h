@@ -117,6 +117,10 @@ inline constexpr int32_t kMostMemory = 4096;
 /// These are what attention's zeros stand for.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
+/// `has_both` says whether the model has an encoder and a decoder.
+inline bool has_both(const ModelConfig& config) {
+  return config.architecture == Architecture::EncoderDecoder;
+}
 /// `has_plain_embedding` says whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
 bool has_plain_embedding(const ModelConfig& config);
 /// `clips` says whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "engine/core/initial_values.h"
 #include "engine/ops/rotary/rotary.h"

@@ -2,8 +2,6 @@
 // (model/streams.h) as one value (B,T,n,D), mixed by the op `mix`. Called by transformer.cpp.
 #pragma once
 
-#include <cmath>
-
 #include "engine/model/attention_parts.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/concat/concat.h"

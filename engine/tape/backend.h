@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/tape/step_inputs.h"
 #include "engine/tape/tape.h"

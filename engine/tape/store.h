@@ -3,7 +3,6 @@
 // recording, then materialize() once (allocates), then read/write/programs.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>

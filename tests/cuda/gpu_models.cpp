@@ -2,7 +2,6 @@
 // bit for bit, and the first instruction that differs, by name.
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 

@@ -7,7 +7,6 @@
 
 #include "catch.hpp"
 #include "cuda/fake_driver.h"
-#include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/schedule.h"
 #include "engine/support/helpers.h"

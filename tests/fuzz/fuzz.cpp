@@ -10,8 +10,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <vector>
 
 namespace normscope::fuzz {
 namespace {

@@ -2,7 +2,6 @@
 #include "training/data/masked_task.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -30,12 +29,9 @@ class MaskedTask final : public Task {
              std::span<int32_t> targets) const override {
     check_batch(B, T, tokens, targets);
     require_context(T);
-    const auto width = static_cast<size_t>(T);
-    for (int32_t row = 0; row < B; ++row) {
-      BatchDraws draws(seed, step, split, row);
-      const size_t start = static_cast<size_t>(row) * width;
-      fill_row(draws, text_of(split), tokens.subspan(start, width), targets.subspan(start, width));
-    }
+    each_row(seed, step, split, T, tokens, targets, [&](BatchDraws& draws, auto row, auto answers) {
+      fill_row(draws, text_of(split), row, answers);
+    });
   }
 
   void require_context(int32_t T) const override {

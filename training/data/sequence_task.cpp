@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -31,12 +30,8 @@ class SequenceTask final : public Task {
              std::span<int32_t> targets) const override {
     check_batch(B, T, tokens, targets);
     require_context(T);
-    const auto width = static_cast<size_t>(T);
-    for (int32_t row = 0; row < B; ++row) {
-      BatchDraws draws(seed, step, split, row);
-      const size_t start = static_cast<size_t>(row) * width;
-      fill_row(draws, tokens.subspan(start, width), targets.subspan(start, width));
-    }
+    each_row(seed, step, split, T, tokens, targets,
+             [&](BatchDraws& draws, auto row, auto answers) { fill_row(draws, row, answers); });
   }
 
   void require_context(int32_t T) const override {

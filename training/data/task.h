@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-// `TaskForm` is what a network learns to write from what. It follows from architecture and data (spec/spec.h).
+/// `TaskForm` is what a network learns to write from what. It follows from architecture and data (spec/spec.h).
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
@@ -28,7 +28,7 @@ enum class TaskForm : uint8_t {
   Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
-// `BatchShape` says which program a batch needs: one program is sealed for each shape that occurs.
+/// `BatchShape` says which program a batch needs: one program is sealed for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
@@ -38,7 +38,7 @@ struct BatchShape {
   auto operator<=>(const BatchShape&) const = default;
 };
 
-// `BatchView` is where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
+/// `BatchView` is where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
 struct BatchView {
   std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
   std::span<int32_t> source;           // (rows, source_length)
@@ -47,7 +47,7 @@ struct BatchView {
   std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
-// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+/// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
@@ -60,8 +60,8 @@ struct Batch {
 };
 
 struct DataSpec {
-  // corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx |
-  // treebank
+  /// corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx
+  /// | treebank
   std::string name = "corpus";
   std::string text_path;      // for name == "text"
   std::string passage;        // for name == "passage": the text itself, in the tokens of tokenizer_path
@@ -69,8 +69,8 @@ struct DataSpec {
   std::string labels_path;    // for name == "labels": label<TAB>text, one a line
   std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
   std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
-  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned. text, passage: the folder of a
-  // published model, whose tokenizer cuts the text.
+  /// pairs: the SentencePiece model; empty, or no such file: the pieces are learned. text, passage: the folder of a
+  /// published model, whose tokenizer cuts the text.
   std::string tokenizer_path;
   int32_t vocabulary = 8000;             // pairs: of both languages together
   std::string images_path;               // for name == "idx": images as of MNIST
@@ -87,10 +87,10 @@ struct DataSpec {
   bool operator==(const DataSpec&) const = default;
 };
 
-// `in_published_tokens` says whether a published model's tokenizer cuts the text (token_task.h).
+/// `in_published_tokens` says whether a published model's tokenizer cuts the text (token_task.h).
 bool in_published_tokens(const DataSpec& spec);
-// `is_labelled` says whether each row of that data has a class: labels of a file, and the made-up sets of
-// labels_task.h.
+/// `is_labelled` says whether each row of that data has a class: labels of a file, and the made-up sets of
+/// labels_task.h.
 bool is_labelled(std::string_view name);
 
 struct ImageSize {
@@ -104,7 +104,7 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // These return the same task where it has sentence pairs or a treebank, otherwise null.
+  /// These return the same task where it has sentence pairs or a treebank, otherwise null.
   virtual const PairsTask* sentence_pairs() const { return nullptr; }
   virtual const ParsingTask* treebank() const { return nullptr; }
 
@@ -113,77 +113,78 @@ class Task {
   virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
   virtual std::string class_name(int32_t) const { return {}; }
   virtual ImageSize images() const { return {}; }  // Image
-  // `batch` fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
-  // windows of T + 1 symbols, or if the spans have another size than B*T.
+  /// `batch` fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
+  /// windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                      std::span<int32_t> tokens, std::span<int32_t> targets) const;
-  // `shape` and `fill` give the shape and the contents of a batch of about B*T tokens in rows of at most T.
+  /// `shape` and `fill` give the shape and the contents of a batch of about B*T tokens in rows of at most T.
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
-  // `draw` returns such a batch.
+  /// `draw` returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  // `goes_on` says whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
-  // that was read before belongs to them. False for step 1.
+  /// `goes_on` says whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
+  /// that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
-  // `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes on.
+  /// `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes
+  /// on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
-  // `validation_batches` is how many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
-  // are.
+  /// `validation_batches` is how many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
+  /// are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
-  // `begin` and `end` are, for Translate, the symbols that begin and end a target row (-1: all rows are full).
+  /// `begin` and `end` are, for Translate, the symbols that begin and end a target row (-1: all rows are full).
   virtual int32_t begin() const { return -1; }
   virtual int32_t end() const { return -1; }
-  // `require_context` throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
+  /// `require_context` throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
   virtual void require_context(int32_t T) const = 0;
-  // `require_batch` checks the same. Where rows go on from batch to batch, it also throws, naming the split, unless
-  // each split is long enough for B rows.
+  /// `require_batch` checks the same. Where rows go on from batch to batch, it also throws, naming the split, unless
+  /// each split is long enough for B rows.
   virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
-  // `unigram` has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
-  // model that knows frequencies only.
+  /// `unigram` has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
+  /// model that knows frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
-  // `entropy_rate` is nats per symbol that no model can go below on average; nothing where that is unknown.
+  /// `entropy_rate` is nats per symbol that no model can go below on average; nothing where that is unknown.
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  // `encode` turns a text of the user's into symbols. Throws Error, also for data that are no running text.
+  /// `encode` turns a text of the user's into symbols. Throws Error, also for data that are no running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
-  // `types` has the kind of each symbol, for models that tell them apart; empty where all are of one.
+  /// `types` has the kind of each symbol, for models that tell them apart; empty where all are of one.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
-  // `label` names one symbol.
+  /// `label` names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
   uint64_t hash() const { return hash_; }            // the data's: another hash means other data
   const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
-  // `of_characters` says whether bits a token are bits per character.
+  /// `of_characters` says whether bits a token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 
  protected:
   explicit Task(std::string unit, std::optional<double> entropy_rate = std::nullopt)
       : unit_(std::move(unit)), entropy_rate_(entropy_rate) {}
 
-  // A task's constructor fills them.
+  /// A task's constructor fills them.
   std::string unit_;
   std::optional<double> entropy_rate_;
   std::vector<double> unigram_;
   uint64_t hash_ = 0;
 };
 
-// `make_task` throws Error for an unknown name and for a text that cannot be used.
+/// `make_task` throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
-// `make_text_task` makes the task of a text in memory (a file that was dropped on the window, a test).
+/// `make_text_task` makes the task of a text in memory (a file that was dropped on the window, a test).
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
 
-// `unigram_cross_entropy` is the mean of -ln p(target) under the task's unigram distribution over exactly the
-// training targets of the steps first_step <= step < last_step, in nats: what a run stuck at letter frequencies must
-// show on them.
+/// `unigram_cross_entropy` is the mean of -ln p(target) under the task's unigram distribution over exactly the
+/// training targets of the steps first_step <= step < last_step, in nats: what a run stuck at letter frequencies must
+/// show on them.
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T);
-// `smoothed_unigram_cross_entropy` is the same in the loss of a run with label smoothing s. The frequencies become (1
-// - s) p + s / V, the best answer of a model that knows nothing else. Each target counts as in the loss: 1 - s for
-// itself and s / V for every symbol.
+/// `smoothed_unigram_cross_entropy` is the same in the loss of a run with label smoothing s. The frequencies become (1
+/// - s) p + s / V, the best answer of a model that knows nothing else. Each target counts as in the loss: 1 - s for
+/// itself and s / V for every symbol.
 double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
                                       uint64_t last_step, int32_t B, int32_t T, double smoothing);
 

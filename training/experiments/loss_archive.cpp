@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "engine/core/error.h"
 #include "training/spec/limits.h"
 
 namespace normscope::experiments {

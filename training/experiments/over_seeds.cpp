@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "training/experiments/store/result_store.h"
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
 namespace normscope::experiments {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
 namespace normscope::experiments {
@@ -61,8 +61,7 @@ std::vector<Column> data_columns(std::initializer_list<const char*> keys) {
   return columns;
 }
 
-Cell::Cell(double number, std::string shown)
-    : value(std::isfinite(number) ? Json(number) : Json()), text(std::move(shown)) {}
+Cell::Cell(double number, std::string shown) : value(number_json(number)), text(std::move(shown)) {}
 
 std::string to_text(const Table& table) {
   std::string alignment;

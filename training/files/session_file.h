@@ -1,7 +1,6 @@
 // A Lab session as a configuration file: what the window saves and opens.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "training/files/config_file.h"

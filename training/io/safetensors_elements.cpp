@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/io/half.h"
+#include "engine/core/half.h"
 #include "training/io/input_value.h"
 #include "training/io/safetensors.h"
 

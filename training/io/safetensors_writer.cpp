@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

@@ -1,7 +1,5 @@
 #include "training/measure/initial_analysis.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -123,20 +121,6 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
   return profile;
 }
 
-std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const Batch& batch) {
-  Look look(store, config, batch);
-  look.replay();
-  const auto mean_square = [&](ValueId v) {
-    double sum = 0;
-    const std::vector<float> x = look.read(v);
-    for (float f : x) sum += static_cast<double>(f) * f;
-    return sum / static_cast<double>(x.size());
-  };
-  std::vector<double> out = {mean_square(look.values().embedding)};
-  for (const SublayerValues& s : look.values().sublayers) out.push_back(mean_square(s.output));
-  return out;
-}
-
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch) {
   Look look(store, config, batch);
@@ -198,7 +182,6 @@ LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y)
   }
   LinearFit fit;
   fit.slope = xx > 0 ? xy / xx : 0;
-  fit.intercept = my - fit.slope * mx;
   fit.r2 = xx > 0 && yy > 0 ? xy * xy / (xx * yy) : 0;
   return fit;
 }

@@ -34,10 +34,6 @@ struct GradientProfile {
 GradientProfile gradient_profile(Store& store, const ModelConfig& config, const Batch& batch,
                                  int32_t positions);
 
-/// `hidden_mean_squares` is the mean of x^2 over tokens and features after every sub-layer, x_0 first (Xiong et al.
-/// 2020, Lemma 2).
-std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const Batch& batch);
-
 /// `residual_dependency` is that of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch);
@@ -56,9 +52,9 @@ double output_change(const Store& store, const ModelConfig& config, const Batch&
 /// `output_difference` is the same D between two Stores of one config, which shows what an optimizer step changed.
 double output_difference(Store& before, Store& after, const ModelConfig& config, const Batch& batch);
 
-/// `linear_fit` fits y = a + b x by least squares; r2 is the coefficient of determination.
+/// `linear_fit` fits y = a + slope x by least squares; r2 is the coefficient of determination.
 struct LinearFit {
-  double intercept = 0, slope = 0, r2 = 0;
+  double slope = 0, r2 = 0;
 };
 LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y);
 

@@ -1,7 +1,5 @@
 #include "training/published/published.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -10,9 +8,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/half.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
-#include "training/io/half.h"
 #include "training/io/input_kinds.h"
 #include "training/published/family.h"
 

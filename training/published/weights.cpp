@@ -1,10 +1,7 @@
 #include "training/published/weights.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <span>
 #include <string>

@@ -2,9 +2,7 @@
 #include "training/records/recorded_run.h"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/input_file.h"
 #include "training/io/input_kinds.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "engine/core/error.h"

@@ -3,7 +3,6 @@
 // copied.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

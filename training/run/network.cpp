@@ -2,9 +2,7 @@
 #include "training/run/network.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <span>
 #include <string_view>
 
 #include "engine/core/error.h"

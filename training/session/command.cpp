@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 
 namespace normscope {

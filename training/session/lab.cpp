@@ -13,7 +13,6 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/backend_choice.h"
 
 namespace normscope {
 namespace {

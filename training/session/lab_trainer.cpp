@@ -3,7 +3,6 @@
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

@@ -1,5 +1,4 @@
 // The field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
-#include <algorithm>
 
 #include "training/spec/spec_fields.h"
 
@@ -11,8 +10,6 @@ constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
                                                "parser"};
 constexpr std::string_view kSame = "same";
-
-bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
 
 // `placement_of` is that of the decoder of an encoder-decoder, or of the only stack.
 Placement placement_of(const ModelConfig& model) {

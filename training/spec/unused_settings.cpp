@@ -22,11 +22,10 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
           if (accepted(kind)) return true;
     return std::ranges::any_of(norms_of(stack), accepted);
   };
-  const bool both = model.architecture == Architecture::EncoderDecoder;
-  return in(model.stack()) || (both && in(model.encoder));
+  return in(model.stack()) || (has_both(model) && in(model.encoder));
 }
 
-bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
+bool has_both(const RunSpec& s) { return has_both(s.model); }
 
 /// `any_layer` says whether `wanted` accepts a layer of the model.
 template <typename Wanted>

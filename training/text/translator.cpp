@@ -7,7 +7,6 @@
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/linear/linear.h"
 #include "engine/tape/seal.h"
 #include "training/data/pairs_task.h"
 #include "training/io/safetensors.h"

@@ -2,6 +2,7 @@
 #include "training/tokenizer/byte_alphabet.h"
 
 #include <array>
+#include <cstdint>
 
 #include "training/tokenizer/unicode.h"
 

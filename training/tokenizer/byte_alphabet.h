@@ -2,7 +2,6 @@
 // others follow from U+0100 on (Radford et al. 2019).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -22,7 +22,6 @@
 #include "app/commands/compare/compare_study.h"
 #include "app/commands/report.h"
 #include "training/data/identity/data_identity.h"
-#include "training/files/command_text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -61,7 +60,7 @@ std::string compare_command_of(const MainOptions& options, const BackendOptions&
                                std::string_view between) {
   std::string line = "normscope compare";
   const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) line.append(between).append(option).append(" ").append(shell_quoted(value));
+    add_option_text(line, between, option, value);
   };
   add("--text", options.text);
   add("--config", options.config);

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/cli/terminal.h"

@@ -26,7 +26,6 @@
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "training/experiments/table.h"
-#include "training/files/command_text.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
 
@@ -102,11 +101,8 @@ std::string limits_title(const Lesson& lesson) {
 /// `limits_command_of` is the line that trains the same runs.
 std::string limits_command_of(const LimitsOptions& options, std::string_view between) {
   std::string line = "normscope lesson limits" + (options.id.empty() ? "" : " " + options.id);
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) line.append(between).append(option).append(" ").append(shell_quoted(value));
-  };
-  add("--lessons", options.folder);
-  add("--text", options.text);
+  add_option_text(line, between, "--lessons", options.folder);
+  add_option_text(line, between, "--text", options.text);
   return line + backend_line(options.study.backend, between);
 }
 

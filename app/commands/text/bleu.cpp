@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"

@@ -9,7 +9,7 @@
 #include "app/commands/train/train.h"
 #include "training/data/pairs_task.h"
 #include "training/files/places.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_path.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -7,7 +7,6 @@
 #include <numbers>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "app/commands/train/train.h"
 #include "training/data/treebank/parsing_task.h"

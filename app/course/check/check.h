@@ -2,7 +2,6 @@
 // The same code runs on the command line, in the tests and, with the learner's own run, in the player.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>

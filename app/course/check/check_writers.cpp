@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "app/course/report.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
-#include "training/experiments/store/result_store.h"
 #include "training/experiments/table.h"
+#include "training/io/number_json.h"
 
 namespace normscope::course {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::list_json, experiments::number_json;
 
 Json lesson_json(const LessonReport& report) {
   const Lesson& lesson = *report.lesson;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "app/course/language/language.h"
 #include "app/ui/numbers.h"
 
 namespace normscope::course {

@@ -1,8 +1,8 @@
 // A river: the beta^2 map of a run, drawn as a stream whose bands are the shares of the input and of each branch.
 #pragma once
 
+#include "app/course/exercises/challenge.h"
 #include "app/plot/plot_spec.h"
-#include "app/words/words.h"
 #include "training/experiments/run_store.h"
 
 namespace normscope::course {

@@ -124,7 +124,7 @@ double unnoticed_of(const std::vector<double>& gradient, const std::vector<doubl
 }
 
 const std::string& detached_words(const Bars::Beside& beside, const Words& words) {
-  return words.say(fmt::format("zoo.norm.{}.title", short_name(beside.norm)));
+  return words.say(fmt::format("norms.{}.title", short_name(beside.norm)));
 }
 
 /// `add_beside` replays the other tape with the same hand, and gives both gradients one axis.

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "app/course/tapes/tape_curves.h"

@@ -1,7 +1,6 @@
 // A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no hand moves it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "app/course/figures.h"

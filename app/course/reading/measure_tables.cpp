@@ -33,9 +33,9 @@ Neighbour read_neighbour(Table t) {
 }
 
 /// `MeasureChecker` checks that everything is there that [measure.NAME] and [[check]] refer to.
-class MeasureChecker {
+class MeasureChecker : TableChecker {
  public:
-  MeasureChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+  using TableChecker::TableChecker;
 
   void all() const {
     for (const Curve& c : lesson_.curves) cut("curve." + c.id, can_be_cut(c), c.mean);
@@ -44,15 +44,6 @@ class MeasureChecker {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
-    throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
-  }
-
-  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
-            const char* what) const {
-    if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
-  }
-
   /// `cut` refuses a mean of what may end at a bound of its measurement: that has a median only.
   void cut(const std::string& table, bool can_be, Mean mean) const {
     if (can_be && mean != Mean::Median)
@@ -115,9 +106,6 @@ class MeasureChecker {
     const Measure *first = lesson_.measure(m.first), *second = lesson_.measure(m.second);
     return std::max(first ? depth(*first, level + 1) : 0, second ? depth(*second, level + 1) : 0);
   }
-
-  const Lesson& lesson_;
-  const Table& root_;
 };
 
 void read_points(Curve& c, Table& t) {
@@ -178,6 +166,15 @@ void read_rows(Curve& c, Table& t) {
 }
 
 }  // namespace
+
+void TableChecker::refuse(const std::string& table, const std::string& key, const std::string& what) const {
+  throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
+}
+
+void TableChecker::need(const void* found, const std::string& table, const std::string& key,
+                        const std::string& name, const char* what) const {
+  if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+}
 
 Mean mean_of(Table& t) {
   return static_cast<Mean>(t.choice("mean", {"arithmetic", "geometric", "median"}, 0));

@@ -19,6 +19,21 @@ Measure read_measure(const std::string& id, Table t);
 /// `read_check` reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
 Check read_check(Table t);
 
+/// `TableChecker` is what a checker of a lesson begins with once all its tables are read: refuse() throws Error at
+/// [table.key], and need() refuses there what was not found.
+class TableChecker {
+ public:
+  TableChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+
+ protected:
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const;
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
+            const char* what) const;
+
+  const Lesson& lesson_;
+  const Table& root_;
+};
+
 /// `set_bounds` finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
 /// most" so much.
 void set_bounds(Lesson& lesson);

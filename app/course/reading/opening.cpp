@@ -52,7 +52,7 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
                                      "before or after, final, embedding, or of a scaled skip path "
                                      "layer1/ffn/skip-scale",
                                      picture.slot));
-    const size_t wide = view::has_both(model) ? kMostPictures : 1;
+    const size_t wide = has_both(model) ? kMostPictures : 1;
     if (wide > room)
       one.refuse("run", "has no room: expected two runs at most, or one with an encoder and a decoder");
     room -= wide;

@@ -3,12 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
 
-#include "app/course/language/language.h"
 #include "app/course/tapes/followed.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/ui/widgets.h"

@@ -8,7 +8,6 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/report.h"
 #include "app/course/tapes/tape_curves.h"

@@ -2,11 +2,9 @@
 #include "app/course/worksheet/sheet.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
 #include "app/course/own/slots.h"
 #include "app/course/worksheet/mathml.h"
 #include "app/ui/svg.h"

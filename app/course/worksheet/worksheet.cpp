@@ -7,7 +7,6 @@
 #include <sstream>
 #include <vector>
 
-#include "app/course/language/language.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/report.h"

@@ -11,7 +11,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_path.h"
 
 namespace normscope::lessons {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/course/check/check.h"
-#include "app/course/labels.h"
 #include "app/course/summary.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"

@@ -3,9 +3,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-#include <string_view>
-
 namespace normscope::shell::classroom {
 namespace {
 

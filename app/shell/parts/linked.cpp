@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/lessons/player.h"

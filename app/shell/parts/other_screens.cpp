@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/inside/inside_screen.h"

@@ -102,11 +102,12 @@ void speak(const LessonsScreen&);
 // `player_of` is the player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
 lessons::Player& player_of(LessonsScreen&, Lab* lab);
-// `lesson_place` reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
+// `LessonPlace` is a step of a lesson.
 struct LessonPlace {
   std::string lesson;
   course::StepKind step;
 };
+// `lesson_place` reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
 LessonPlace lesson_place(const std::string& name);
 // `open_lesson` shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
 // made no prediction yet. Throws Error for an unknown lesson.

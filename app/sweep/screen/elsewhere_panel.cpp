@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/sweep/copy_text.h"
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "training/experiments/elsewhere.h"
 
 namespace normscope::sweep {
 

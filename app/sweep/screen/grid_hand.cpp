@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
-#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 

@@ -1,8 +1,6 @@
 // The grid panel has the sentence, the grid or the line plot, and the key; grid_picture.h draws the grid.
 #include <algorithm>
-#include <cmath>
 
-#include "app/sweep/border.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "app/sweep/screen/sweep_screen.h"
-#include "app/sweep/screen/words.h"
 #include "app/words/words.h"
 #include "training/io/text_table.h"
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "app/sweep/copy_text.h"
 #include "app/sweep/screen/words.h"
+#include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
+#include "training/experiments/elsewhere.h"
 
 namespace normscope::sweep {
 

@@ -1,7 +1,6 @@
 // The words of the Sweep screen are sentences computed from the cells. The screen and the tests call them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "app/sweep/cells.h"

@@ -1,9 +1,7 @@
 // QK-clip: what measures each head's largest logit, and what scales its matrices behind the optimizer.
 #pragma once
 
-#include <cmath>
-
-#include "engine/tape/tape.h"
+#include "engine/ops/attention/attention.h"
 
 namespace normscope {
 
@@ -15,9 +13,7 @@ struct LargestLogitSpec {
   float scale = 0;     ///< as attention's
   friend bool operator==(const LargestLogitSpec&, const LargestLogitSpec&) = default;
 
-  double scale_of(int64_t width) const {
-    return scale > 0 ? static_cast<double>(scale) : 1.0 / std::sqrt(static_cast<double>(width));
-  }
+  double scale_of(int64_t width) const { return AttentionSpec{.scale = scale}.scale_of(width); }
 };
 
 struct QkClipSpec {

@@ -1,10 +1,14 @@
 // softmax on CUDA, over runs of n numbers x:
 //   out_i  =  exp(x_i - max) / sum over k of exp(x_k - max)
 //   dx_i   =  out_i (dout_i - sum over k of out_k dout_k)
-// With rounds, over n x n matrices: M = exp(x - max), the max of each row, at least kLeastOfRow, and in every round each
-// row is divided by its sum, then each column. Backward goes through the divisions again, last first; for a row with sum s that became M:
-//   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s,    M_j  <-  s M_j
-// and in the end  dx = dM M. A thread works on one group.
+// With rounds, over n x n matrices:
+//   M           =  exp(x - max of its row), at least kLeastOfRow
+//   each round:    every row of M over its sum, then every column over its own
+// Backward undoes the divisions, the last first; s is the sum that a line was divided by:
+//   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s
+//   M_j   <-  s M_j
+//   dx     =  dM M
+// A thread works on one group.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/softmax/softmax.h"
 

@@ -3,10 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "app/support/program.h"

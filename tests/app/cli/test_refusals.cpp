@@ -2,7 +2,6 @@
 // line.
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "app/course/reader.h"
 #include "app/link/link.h"
@@ -17,7 +16,7 @@
 #include "training/data/treebank/conllu.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
-#include "training/records/log_reader.h"
+#include "training/records/recorded_run.h"
 #include "training/spec/spec.h"
 
 namespace normscope::test::test_refusals {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -12,9 +11,9 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
-#include "training/tokenizer/tokenizer.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
+#include "training/tokenizer/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;

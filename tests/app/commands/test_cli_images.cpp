@@ -1,10 +1,9 @@
 // These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
-#include <cstdint>
-#include <initializer_list>
 #include <string>
 
 #include "app/support/refused.h"
 #include "catch.hpp"
+#include "training/support/idx_words.h"
 
 namespace normscope::test::cli_images {
 namespace {
@@ -12,23 +11,16 @@ namespace {
 const std::string kTrain =
     "train --preset convnet --threads 1 --set model.channels=2 --set model.channels_2=3 ";
 
-std::string words(std::initializer_list<uint32_t> values) {
-  std::string bytes;
-  for (uint32_t v : values)
-    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(v >> shift & 255);
-  return bytes;
-}
-
 /// `images` has 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
 std::string images() {
-  std::string text = words({2051, 36, 12, 12});
+  std::string text = idx_words({2051, 36, 12, 12});
   for (int i = 0; i < 36; ++i)
     for (int p = 0; p < 144; ++p) text += static_cast<char>(p / 48 == i % 3 ? 200 + i : i);
   return text;
 }
 
 std::string labels() {
-  std::string text = words({2049, 36});
+  std::string text = idx_words({2049, 36});
   for (int i = 0; i < 36; ++i) text += static_cast<char>(i % 3);
   return text;
 }

@@ -1,11 +1,9 @@
 // These tests run normscope train: its log, its checkpoints, its edits, and Ctrl+C.
 #include <unistd.h>
 
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,6 +1,5 @@
 // These tests film a session frame by frame. The last frame is the screenshot of its last step; what goes to ffmpeg is
 // read by a stand-in, and by ffmpeg itself where it is installed.
-#include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>

@@ -16,7 +16,7 @@
 
 namespace normscope::compare {
 using compared::history, compared::ours, compared::theirs;
-using test::contains;
+using test::contains, test::times_in;
 
 namespace {
 
@@ -30,12 +30,6 @@ Comparison drawn_comparison() {
            worse = ours("worse <&>", {history(60, 1, other), history(60, 2, other)});
   for (OneSeed& seed : base.seeds) seed.unigram = 2.95;
   return compare({base, worse, theirs("port", history(40, 1, compared::unchanged, false))});
-}
-
-size_t times_in(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // One loss of one run at one step is one number: its mean's window in the Lab, in Compare and at the command line.
-#include <cmath>
 #include <memory>
 
 #include "app/commands/report.h"

@@ -24,15 +24,12 @@
 using namespace normscope;
 using namespace course;
 using namespace experiments;
+using test::write_text;
 namespace fs = std::filesystem;
 
 namespace {
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
-
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 /// `Copy` is the course with one file of lesson 5 (which trains nothing) that can be broken.
 struct Copy {

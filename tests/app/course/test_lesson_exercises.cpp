@@ -1,5 +1,4 @@
 // These tests cover sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -23,8 +22,7 @@ using namespace normscope::lessons;
 using fixture::exercise_with;
 using fixture::parsed_exercise;
 using fixture::refusal_of;
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+using test::holds;
 
 }  // namespace
 
@@ -77,7 +75,7 @@ TEST_CASE("the score is the sum that its rule says", "[lesson]") {
   CHECK(score_of(task, tries, 1) == 2 * 40 - 6 * 5 - 5);
   CHECK(score_of(task, tries, 99) == 2 * 40 - 6 * 5 - 15);  // there are two hints
   CHECK(score_text(task, tries, 1) == "2 ways × 40 − 6 trainings × 5 − 5 for hints = 45 points");
-  CHECK(has(score_rule(task), "below 2 is worth 40 points"));
+  CHECK(holds(score_rule(task), "below 2 is worth 40 points"));
   CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
 }
 
@@ -131,15 +129,15 @@ TEST_CASE("on paper: sentences with a gap and the words, the task and a table fo
           "[lesson]") {
   const Lesson lesson = parsed_exercise();
   const std::string student = worksheet(lesson, std::nullopt, false);
-  CHECK(has(student, "What you should now be able to say"));
-  CHECK(has(student, "The sky is <span class=\"blank\"></span>."));
-  CHECK(has(student, "Bring it below. Below 2"));
-  CHECK(has(student, "Placement (Post-LN, Pre-LN, Sandwich)"));
+  CHECK(holds(student, "What you should now be able to say"));
+  CHECK(holds(student, "The sky is <span class=\"blank\"></span>."));
+  CHECK(holds(student, "Bring it below. Below 2"));
+  CHECK(holds(student, "Placement (Post-LN, Pre-LN, Sandwich)"));
   Results kept;
   kept.seeds = 1;
   for (const Measure& m : lesson.measures) kept.measures[m.id] = {{1.5}, {1.5, 1.5, 1.5}};
   const std::string teacher = worksheet(lesson, kept, true);
-  CHECK(has(teacher, "The sky is <span class=\"answer\">blue</span>."));
+  CHECK(holds(teacher, "The sky is <span class=\"answer\">blue</span>."));
 }
 
 TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {

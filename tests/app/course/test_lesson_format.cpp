@@ -17,7 +17,6 @@
 #include "app/support/small_course.h"
 #include "app/support/small_lesson.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"

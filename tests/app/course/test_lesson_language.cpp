@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -25,14 +24,10 @@ namespace {
 using namespace course;
 using namespace lessons;
 using fixture::PlayerDriver;
-using test::read_all;
+using test::holds, test::read_all, test::write_text;
 namespace fs = std::filesystem;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 /// `Copy` is the course with one file of lesson 2 in German that can be changed.
 struct Copy {
@@ -62,8 +57,6 @@ struct Copy {
   std::string folder;
 };
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("every translation has the texts of its lesson, and no others", "[lesson]") {
@@ -82,9 +75,9 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
     Copy c("lesson_language_1");
     c.replace("texts.toml", "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal");
     const std::string fault = c.fault();
-    CHECK(has(fault,
-              "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
-              "knob.warmup.lable: expected the texts of lesson.toml"));
+    CHECK(holds(fault,
+                "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
+                "knob.warmup.lable: expected the texts of lesson.toml"));
   }
   SECTION("a sentence to complete that lacks a reason, has no gap, or the same word twice") {
     for (const auto& [from, to, why] :
@@ -94,30 +87,30 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
           {"\"gleich bleibt\"", "\"langsam fällt\"", "[say.1] 'langsam fällt' is offered twice"}}) {
       Copy c("lesson_language_7");
       c.replace("texts.toml", from, to);
-      CHECK(has(c.fault(), why));
+      CHECK(holds(c.fault(), why));
     }
   }
   SECTION("no text") {
     Copy c("lesson_language_2");
     c.replace("texts.toml", "\"Wie Post-LN anfangen muss\"", "7");
-    CHECK(has(c.fault(), "texts.toml:1: [title] is no text"));
+    CHECK(holds(c.fault(), "texts.toml:1: [title] is no text"));
   }
   SECTION("a number that the English text has not") {
     Copy c("lesson_language_3");
     c.replace("explain.md", "bei {value end_C}, ganz", "bei {value end_B}, ganz");
-    CHECK(has(c.fault(), "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"));
+    CHECK(holds(c.fault(), "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"));
   }
   SECTION("a file that is missing") {
     Copy c("lesson_language_4");
     fs::remove(c.folder + "/02-warm-up/de/run.md");
-    CHECK(has(c.fault(), "run.md:1: the file is missing"));
+    CHECK(holds(c.fault(), "run.md:1: the file is missing"));
   }
   SECTION("a wall of words") {
     Copy c("lesson_language_5");
     std::string wall;
     for (int i = 0; i < 140; ++i) wall += "Wort ";
     c.replace("run.md", "Drei", wall + "Drei");
-    CHECK(has(c.fault(), "de/run.md:1: "));
+    CHECK(holds(c.fault(), "de/run.md:1: "));
   }
 }
 
@@ -309,14 +302,14 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
       INFO(entry.key);
       if (const std::string& word = english.say(entry.key); german.say(entry.key) != word)
         for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
-          CHECK_FALSE(has(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
+          CHECK_FALSE(holds(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
     }
-    CHECK_FALSE(has(sheet, " to "));
-    CHECK_FALSE(has(sheet, "at least "));
-    CHECK(has(sheet, "<h3>Im Terminal</h3>"));
-    CHECK(has(sheet, "<h2>Vorhersagen</h2>"));
-    CHECK(has(sheet, "<p>Warum denkst du das?</p>"));
-    CHECK(has(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
+    CHECK_FALSE(holds(sheet, " to "));
+    CHECK_FALSE(holds(sheet, "at least "));
+    CHECK(holds(sheet, "<h3>Im Terminal</h3>"));
+    CHECK(holds(sheet, "<h2>Vorhersagen</h2>"));
+    CHECK(holds(sheet, "<p>Warum denkst du das?</p>"));
+    CHECK(holds(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
   }
 }
 
@@ -390,31 +383,31 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const std::string lessons = " --lessons '" + kFolder + "'";
   const auto german = test::run_program("lesson show warm-up --language de" + lessons);
   CHECK(german.code == 0);
-  CHECK(has(german.out, "Wie Post-LN anfangen muss"));
-  CHECK(has(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-            "How to start"));
+  CHECK(holds(german.out, "Wie Post-LN anfangen muss"));
+  CHECK(holds(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+              "How to start"));
   const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
-  CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
+  CHECK(holds(variable.out, "Pre-LN braucht kein Warm-up."));
   // Before a command the flag is the command's, and an order too.
-  CHECK(has(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
-  CHECK(has(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-            "How to start"));
-  CHECK(has(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
-            "How to start"));
+  CHECK(holds(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
+  CHECK(holds(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+              "How to start"));
+  CHECK(holds(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
+              "How to start"));
   const auto before = test::run_program("--language dd lesson list" + lessons);
   CHECK(before.code == 2);
-  CHECK(has(before.err, "--language 'dd': no lesson has it: "));
+  CHECK(holds(before.err, "--language 'dd': no lesson has it: "));
   // A sheet that is printed has the numbers of its language.
   const test::Folder sheets;
   const std::string sheet = sheets.file("sheet.html");
   CHECK(test::run_program("lesson worksheet warm-up --answers --language de --out '" + sheet + "'" + lessons)
             .code == 0);
-  CHECK(has(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
+  CHECK(holds(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
   CHECK(test::run_program("lesson worksheet warm-up --answers --out '" + sheet + "'" + lessons).code == 0);
-  CHECK(has(read_all(sheet), "letter frequencies 2.89"));
+  CHECK(holds(read_all(sheet), "letter frequencies 2.89"));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
-  CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
+  CHECK(holds(wrong.err, "--language 'dd': no lesson has it: "));
   // In a folder without it the flag is an order, the variable a wish.
   const test::Folder other;
   fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
@@ -454,10 +447,10 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
   const std::vector<std::string> there =
       reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
   REQUIRE(there.size() == 3);
-  CHECK(has(there[1],
-            ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
-            "Zufallsstarts)"));
-  CHECK(has(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
+  CHECK(holds(there[1],
+              ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
+              "Zufallsstarts)"));
+  CHECK(holds(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
   CHECK_THROWS_WITH(
       parse_reach(*course.find("admin"), table, "t.md"),
       Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "

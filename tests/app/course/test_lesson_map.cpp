@@ -15,7 +15,6 @@
 #include "app/support/small_lesson.h"
 #include "app/sweep/border.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 
 namespace normscope::test_lesson_map {

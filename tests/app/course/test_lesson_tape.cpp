@@ -17,14 +17,12 @@
 
 #include "app/course/check/check.h"
 #include "app/course/tapes/tape_curves.h"
-#include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/lessons/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 
@@ -33,10 +31,10 @@ namespace {
 
 using namespace course;
 using namespace normscope::lessons;
+using fixture::by_hand;
 using fixture::PlayerDriver;
 using Values = std::vector<float>;
 
-Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
 Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/08-norm-gradient"); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }

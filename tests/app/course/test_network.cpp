@@ -9,7 +9,6 @@
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 
@@ -17,9 +16,8 @@ namespace normscope::test_network {
 namespace {
 
 using namespace course;
+using fixture::by_hand;
 using fixture::PlayerDriver;
-
-Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
 
 struct Drawn {
   SmallTape tape = by_hand().tape("net")->tape;

@@ -1,7 +1,6 @@
 // These tests cover one step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the
 // ball in the figure as a value, and the hand that drags it.
 #include <algorithm>
-#include <cmath>
 
 #include "app/course/check/check.h"
 #include "app/course/figures.h"
@@ -11,7 +10,6 @@
 #include "app/support/small_lesson.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
-#include "training/experiments/probes.h"
 
 namespace normscope::test_one_step {
 namespace {

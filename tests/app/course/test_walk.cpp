@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/course/pictures/stills.h"
 #include "app/course/pictures/walk.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/worksheet.h"

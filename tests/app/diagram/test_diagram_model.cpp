@@ -1,5 +1,4 @@
 // These tests cover the diagram without window and trainer: rows, alike layers, legal moves, what a drop does.
-#include <set>
 
 #include "app/diagram/diagram_layout.h"
 #include "app/view/diagram_model.h"

@@ -1,7 +1,6 @@
 // These tests cover configuration files: what is written reads back equal, and every way a file can be wrong names
 // file, line and key.
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "catch.hpp"

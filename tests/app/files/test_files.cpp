@@ -9,7 +9,6 @@
 #include "app/compare_screen/compare_screen.h"
 #include "app/files/small_window.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "training/files/file_kind.h"
 
 using namespace normscope;

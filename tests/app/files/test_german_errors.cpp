@@ -11,7 +11,6 @@
 #include "app/support/english.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "test_paths.h"
 #include "training/files/file_kind.h"
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "folder.h"
 #include "training/session/lab.h"
@@ -12,6 +13,7 @@
 using namespace normscope;
 namespace fs = std::filesystem;
 
+using fixture::quiet_lab;
 using test::Folder;
 
 namespace {
@@ -23,14 +25,6 @@ std::vector<RunSpec> tiny_comparison() {
     set_field(run, "train.steps", "40");
   }
   return runs;
-}
-
-LabOptions quiet() {
-  LabOptions options;
-  options.threads = 1;
-  options.sample_text = false;
-  options.validation_every = 0;
-  return options;
 }
 
 // `play_a_little` leaves four runs at step 20, one of them forked and one edited on the way.
@@ -69,14 +63,14 @@ void check_equal(const LabView& a, const LabView& b) {
 
 TEST_CASE("a saved session is restored and goes on bit for bit") {
   const Folder folder;
-  Lab lab(quiet());
+  Lab lab(quiet_lab());
   play_a_little(lab);
   REQUIRE(lab.view()->runs.size() == 4);
   lab.post(session::SaveSession{folder.file("")});
   lab.post(session::PlayTo{33});
   lab.wait_idle();
 
-  Lab other(quiet());
+  Lab other(quiet_lab());
   other.post(session::RestoreSession{folder.file(""), false});
   other.wait_idle();
   CHECK(other.view()->message == "");
@@ -88,7 +82,7 @@ TEST_CASE("a saved session is restored and goes on bit for bit") {
 
 TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
-  Lab lab(quiet());
+  Lab lab(quiet_lab());
   play_a_little(lab);
   lab.post(session::SaveSession{folder.file("")});
   lab.post(session::PlayTo{25});
@@ -104,7 +98,7 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
     runs += name.find("-2.safetensors") != std::string::npos && name.find("-step") == std::string::npos;
   }
   CHECK(runs == 4);
-  Lab other(quiet());
+  Lab other(quiet_lab());
   other.post(session::RestoreSession{folder.file(""), false});
   other.wait_idle();
   check_equal(*lab.view(), *other.view());
@@ -114,7 +108,7 @@ TEST_CASE("what lies beside a session is left alone, whatever it is called") {
   const Folder folder;
   fs::create_directories(folder.path);
   std::ofstream(folder.file("mine.safetensors")) << "weights of months";
-  Lab lab(quiet());
+  Lab lab(quiet_lab());
   play_a_little(lab);
   lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
@@ -131,7 +125,7 @@ TEST_CASE("what lies beside a session is left alone, whatever it is called") {
 
 TEST_CASE("a damaged session is said in one line and changes nothing") {
   const Folder folder;
-  Lab lab(quiet());
+  Lab lab(quiet_lab());
   play_a_little(lab);
   lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
@@ -153,7 +147,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
 
 TEST_CASE("runs too large to be kept by themselves are not, and that is said") {
   const Folder folder;
-  LabOptions options = quiet();
+  LabOptions options = quiet_lab();
   options.autosave = folder.file("auto");
   options.autosave_every = 0.01;
   options.autosave_bytes = 1000;
@@ -171,7 +165,7 @@ TEST_CASE("runs too large to be kept by themselves are not, and that is said") {
 
 TEST_CASE("the autosave follows by itself and holds the last state at the end") {
   const Folder folder;
-  LabOptions options = quiet();
+  LabOptions options = quiet_lab();
   options.autosave = folder.file("auto");
   options.autosave_every = 0.05;
   double loss = 0;
@@ -185,7 +179,7 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
     lab.wait_idle();
     loss = lab.view()->runs[0].loss;
   }
-  Lab other(quiet());
+  Lab other(quiet_lab());
   other.post(session::RestoreSession{folder.file("auto"), false});
   other.wait_idle();
   CHECK(other.view()->step == 30);
@@ -193,7 +187,7 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
 }
 
 TEST_CASE("runs start with edits that come in their time") {
-  Lab lab(quiet());
+  Lab lab(quiet_lab());
   play_a_little(lab);
   std::vector<RunSpec> specs;
   std::vector<std::vector<Edit>> edits;
@@ -201,7 +195,7 @@ TEST_CASE("runs start with edits that come in their time") {
     specs.push_back(*run.origin);
     edits.push_back(run.edits);
   }
-  Lab other(quiet());
+  Lab other(quiet_lab());
   other.post(session::ReplaceRuns{specs, edits, false});
   other.post(session::PlayTo{20});
   other.wait_idle();

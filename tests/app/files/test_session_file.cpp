@@ -1,7 +1,6 @@
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 #include "app/files/small_window.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 
 using namespace normscope;

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "app/support/lab_driver.h"

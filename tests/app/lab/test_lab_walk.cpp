@@ -1,6 +1,5 @@
 // These tests walk through the Lab's first five minutes as a person does: train, drag, look back, reset, undo.
 #include <algorithm>
-#include <numeric>
 
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
@@ -8,10 +7,12 @@
 #include "app/support/text_faults.h"
 #include "app/window/main_window.h"
 #include "catch.hpp"
+#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using fixture::LabDriver;
 using fixture::LiveDriver;
+using test::mean;
 
 namespace {
 
@@ -19,11 +20,6 @@ bool says(const LabDriver& lab, const std::string& part) {
   const auto& texts = lab.ui.texts();
   return std::any_of(texts.begin(), texts.end(),
                      [&](const auto& t) { return t.text.find(part) != std::string::npos; });
-}
-
-double mean(const std::vector<float>& values, size_t from, size_t count) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
 }
 
 constexpr const char *kStream = "diagram/layer2/attn/trunk", *kBefore = "diagram/layer2/attn/before";

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/course/check/check.h"
-#include "app/course/labels.h"
 #include "app/course/summary.h"
 #include "app/support/player_driver.h"
 #include "catch.hpp"

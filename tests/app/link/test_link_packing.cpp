@@ -2,7 +2,6 @@
 // it is damaged, and bounded where it is made to do harm.
 #include "app/link/packing.h"
 
-#include <algorithm>
 #include <random>
 #include <string>
 

@@ -6,7 +6,6 @@
 
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
-#include "app/plot/plot.h"
 #include "app/support/english.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "test_paths.h"
+#include "training/records/recorded_run.h"
 
 namespace normscope::test {
 
@@ -49,6 +51,12 @@ inline std::string run_python(const std::string& python, const Folder& folder, c
       "JAX_PLATFORMS=cpu '" +
       python + "' script.py >out 2>&1";
   return std::system(line.c_str()) == 0 ? "" : read_all(folder.file("out"));
+}
+
+/// `first_of` is the first number of a measurement.
+inline float first_of(const records::RecordedRun& run, const char* stat) {
+  const Series series = run.history->series(run.history->find(stat));
+  return series.values.empty() ? NAN : series.values.front();
 }
 
 /// `line_breaks_in` counts the lines of a text that ends with a line break.

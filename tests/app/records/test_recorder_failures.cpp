@@ -1,7 +1,5 @@
 // Whatever goes wrong while a recorder of `normscope record` runs, the training goes on, and one line says what
 // happened. The recorders run on stand-ins for PyTorch and JAX (tests/fixtures/recorder/stand_in).
-#include <cmath>
-#include <string>
 #include <vector>
 
 #include "app/records/recorder_script.h"
@@ -10,8 +8,7 @@
 #include "training/records/recorders.h"
 
 namespace normscope::records {
-using test::Folder, test::run_python;
-
+using test::first_of, test::Folder, test::run_python;
 namespace {
 
 // `kTorchFailures` runs on a stand-in for PyTorch (tests/fixtures/recorder/stand_in): each failure must leave the
@@ -209,11 +206,6 @@ except FileNotFoundError:
     pass
 )";
 
-float first_number(const RecordedRun& run, const char* stat) {
-  const Series series = run.history->series(run.history->find(stat));
-  return series.values.empty() ? NAN : series.values.front();
-}
-
 /// `check_odd_values` reads what the script of either framework recorded with values that JSON does not have.
 void check_odd_values(const Folder& folder) {
   const RecordedFile odd = read_recorded(folder.file("odd.jsonl"));
@@ -229,10 +221,10 @@ TEST_CASE("a recorder of PyTorch runs goes quiet, and the training that it recor
   REQUIRE(run_python(python, folder, kTorchRecorder, kTorchFailures, test::kStandIns) == "");
   check_odd_values(folder);
   const RecordedRun devices = read_recorded(folder.file("devices.jsonl")).runs.at(0);
-  CHECK(first_number(devices, "L01.attn.wq.grad_norm") == 5);
-  CHECK(first_number(devices, "emb.tokens.grad_norm") == 2);
-  CHECK(first_number(devices, "L01.attn.norm.gain.grad_norm") == 2);
-  CHECK(first_number(devices, "L01.attn.wq.update_norm") == Approx(0.5));
+  CHECK(first_of(devices, "L01.attn.wq.grad_norm") == 5);
+  CHECK(first_of(devices, "emb.tokens.grad_norm") == 2);
+  CHECK(first_of(devices, "L01.attn.norm.gain.grad_norm") == 2);
+  CHECK(first_of(devices, "L01.attn.wq.update_norm") == Approx(0.5));
 }
 
 TEST_CASE("a recorder of JAX runs goes quiet, and the training that it records goes on") {

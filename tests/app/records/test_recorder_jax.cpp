@@ -1,6 +1,5 @@
 // These tests run the recorder that `normscope record --jax` prints, on a tree such as Flax has, where there is JAX.
 // What may go wrong is in test_recorder_failures.cpp.
-#include <string>
 
 #include "app/records/recorder_script.h"
 #include "catch.hpp"

@@ -9,7 +9,7 @@
 #include "training/records/recorders.h"
 
 namespace normscope::records {
-using test::Folder, test::read_all, test::run_python;
+using test::first_of, test::Folder, test::read_all, test::run_python;
 
 namespace {
 
@@ -97,11 +97,6 @@ assert header["data"] == {"name": "noise"}, header
 assert [line["lr"] for line in steps] == [0.1, 0.025, 0.00625], steps
 assert all(line["grad_norm"]["1.weight"] > 0 and line["validation"] is None for line in steps), steps
 )";
-
-float first_of(const RecordedRun& run, const char* stat) {
-  const Series series = run.history->series(run.history->find(stat));
-  return series.values.empty() ? NAN : series.values.front();
-}
 
 }  // namespace
 

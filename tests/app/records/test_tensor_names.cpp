@@ -1,5 +1,4 @@
 // These tests read names of other people's models: each family's own, what no rule knows, and the mapping file.
-#include <fmt/format.h>
 
 #include <string>
 

@@ -1,6 +1,5 @@
 // These tests read claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a
 // verdict is found from made-up measurements, and what is written of it. Nothing is trained here.
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>

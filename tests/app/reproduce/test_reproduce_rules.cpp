@@ -5,7 +5,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,6 +24,7 @@ namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
+using test::holds;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kFile = "claims/test/tiny.toml";
@@ -45,8 +45,6 @@ Claim tiny(const std::string& from = "", const std::string& to = "") {
 Values values(std::vector<double> lead, std::vector<double> shares = {0.1, 0.1}) {
   return {{"lead", std::move(lead)}, {"shares", std::move(shares)}, {"post", {3, 3}}, {"pre", {2, 2}}};
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 /// `with_falls` judges the tiny claim by its two losses and how far each still falls, alike with both seeds.
 Outcome with_falls(const Claim& claim, double post, double pre, double fall_post, double fall_pre) {
@@ -80,10 +78,10 @@ TEST_CASE("reproduce: every part has its verdict, and none labels the whole") {
   CHECK(mixed.checks[1].finding == Finding::Contradicted);
   CHECK(mixed.sentence ==
         "Reproduced: The shares are small. Contradicted here (speed, not quality): Post-LN ends higher.");
-  CHECK(has(to_text(mixed), "PARTS DIFFER"));
-  CHECK(has(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
-  CHECK(has(to_markdown({mixed}, ""), "*contradicted here*"));
-  CHECK(has(summary_text({mixed}), "1 parts differ"));
+  CHECK(holds(to_text(mixed), "PARTS DIFFER"));
+  CHECK(holds(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
+  CHECK(holds(to_markdown({mixed}, ""), "*contradicted here*"));
+  CHECK(holds(summary_text({mixed}), "1 parts differ"));
   CHECK(judge_values(claim, values({-1, -1}, {0.95, 0.95}), 2).finding == Finding::Contradicted);
   CHECK(judge_values(claim, values({0.2, 0.2}, {0.7, 0.7}), 2).finding == Finding::NotAtThisScale);
 }
@@ -99,8 +97,8 @@ TEST_CASE(
     const Outcome outcome = judge_values(claim, values({1, 1}, {shares, shares}), 2);
     CHECK(outcome.checks[0].finding == Finding::Beyond);
     CHECK(outcome.finding == Finding::PartsDiffer);
-    CHECK(has(outcome.sentence, "No system yet: The shares are small."));
-    CHECK(has(to_markdown({outcome}, ""), "*no system yet: both are at chance*"));
+    CHECK(holds(outcome.sentence, "No system yet: The shares are small."));
+    CHECK(holds(to_markdown({outcome}, ""), "*no system yet: both are at chance*"));
   }
   const Claim alone = tiny("low = 0.5\n", "low = 0.5\nbeyond = \"both are at chance\"\n");
   const Outcome outcome = judge_values(alone, values({1, 1}), 2);
@@ -119,7 +117,7 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
   CHECK(falling.finding == Finding::Reproduced);
   CHECK(verdict_of(falling) == "reproduced (speed, not quality)");
   CHECK(falling.checks[0].why == "a loss still fell by 0.06 in the last quarter, quality allows 0.05");
-  CHECK(has(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
+  CHECK(holds(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
   // What a run comes to alone compares nothing.
   const Claim one = parse_claim(changed(changed(fixture::kTinyClaim, "\"speed\"", "\"quality\""), kLead,
                                         "[[check]]\nmeasure = \"post\""),
@@ -129,7 +127,7 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
   CHECK(verdict_of(with_falls(tiny("", ""), 3, 2, 0, 0)) == "reproduced (speed, not quality)");
   const Outcome unknown = judge_values(quality, values({1, 1}), 2);
   CHECK(unknown.checks[0].speed);
-  CHECK(has(unknown.checks[0].why, "was not measured"));
+  CHECK(holds(unknown.checks[0].why, "was not measured"));
 }
 
 TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a straight line") {
@@ -160,14 +158,14 @@ TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothin
   const Claim wide = parse_claim(text, kFile);
   const Outcome outcome = judge_values(wide, values({0.1, 0.1}), 2);
   CHECK(outcome.finding == Finding::CannotBeTold);
-  CHECK(has(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
+  CHECK(holds(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
   CHECK(judge_values(wide, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
   const Claim narrow = parse_claim(changed(text, "size = 0.3", "size = 0.4"), kFile);
   CHECK(judge_values(narrow, values({0.1, 0.1}), 2).finding == Finding::Reproduced);
   CHECK(judge_values(narrow, values({0.3, 0.3}), 2).finding == Finding::NotAtThisScale);
   const Outcome scattered = judge_values(narrow, values({-0.3, 0.3}), 2);
   CHECK(scattered.finding == Finding::CannotBeTold);
-  CHECK(has(scattered.checks[0].why, "the seeds scatter by 0.6"));
+  CHECK(holds(scattered.checks[0].why, "the seeds scatter by 0.6"));
   // By a share of what another measure came to: 0.1 of 4.
   const Claim measured = parse_claim(changed(text, "size = 0.3", "measure = \"shares\", share = 0.1"), kFile);
   CHECK(judge_values(measured, values({0.1, 0.1}, {4, 5}), 2).finding == Finding::Reproduced);
@@ -222,8 +220,8 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   REQUIRE(best);
   CHECK(get_field(best->language.run("post")->spec, "model.init") == "normal002");
   CHECK(get_field(best->language.run("post")->spec, "train.lr") == "0.004");
-  CHECK(has(best->controls[0].chosen,
-            "0.004 (the largest tried), the best of 9 on seeds 101 and 102 (1 nats)"));
+  CHECK(holds(best->controls[0].chosen,
+              "0.004 (the largest tried), the best of 9 on seeds 101 and 102 (1 nats)"));
   CHECK(definition_of(*best, 2) == definition_of(claim, 2));
   taken.erase(taken.begin());
   CHECK_FALSE(resolved(claim, find));
@@ -260,10 +258,10 @@ TEST_CASE("reproduce: hyper-parameters that a source states are its own, or the 
         if (run.spec.train.steps <= 2) continue;  // of the start alone
         INFO(claim.id);
         for (const StatedSetting& one : stated)
-          if (has(claim.file, one.folder) && get_field(run.spec, one.key) != one.value)
-            CHECK(has(claim.setting, one.word));
+          if (holds(claim.file, one.folder) && get_field(run.spec, one.key) != one.value)
+            CHECK(holds(claim.setting, one.word));
         // Footnote 7 of Xu et al.
-        if (get_field(run.spec, "model.norm") == "adanorm") CHECK(has(claim.setting, "Kaiming"));
+        if (get_field(run.spec, "model.norm") == "adanorm") CHECK(holds(claim.setting, "Kaiming"));
       }
     }
   }
@@ -367,7 +365,7 @@ TEST_CASE("reproduce: where one part is of speed and one of quality neither word
   CHECK(verdict_of(outcome.checks[0]) == "reproduced");
   CHECK(verdict_of(outcome.checks[1]) == "reproduced (speed, not quality)");
   CHECK(verdict_of(outcome) == "parts differ");
-  CHECK(has(outcome.sentence, "Reproduced (speed, not quality): Post-LN ends higher."));
+  CHECK(holds(outcome.sentence, "Reproduced (speed, not quality): Post-LN ends higher."));
   // What cannot be told is of neither word, and then the parts agree.
   for (Part& part : two.parts) part.effect = Effect{std::nullopt, "", 1, "nobody's table"};
   const Outcome untold = with_falls(two, 3, 2, 0.04, 0);
@@ -388,11 +386,11 @@ TEST_CASE("reproduce: the shipped page says what the shipped numbers say of the 
     const std::string section = to_markdown({*outcome}, "");
     std::istringstream lines(section);
     for (std::string line; std::getline(lines, line);)
-      if (has(line, "`" + id + "`")) CHECK(has(page, line));
+      if (holds(line, "`" + id + "`")) CHECK(holds(page, line));
   }
   for (const Claim& claim : all.claims) {
     INFO(claim.id);
-    CHECK(has(page, "| `" + claim.id + "` |"));
+    CHECK(holds(page, "| `" + claim.id + "` |"));
     if (claim.beyond.empty()) CHECK(recorded.contains(claim.id));
   }
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"

@@ -7,7 +7,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/screens/stages.h"

@@ -20,7 +20,6 @@
 #include "app/support/program.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/files/places.h"
 

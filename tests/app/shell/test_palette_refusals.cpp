@@ -2,7 +2,6 @@
 // that choosing it gives.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "app/course/check/check.h"
 #include "app/lessons/worker.h"

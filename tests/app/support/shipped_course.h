@@ -11,4 +11,9 @@ inline const course::Course& shipped_course() {
   return course;
 }
 
+/// `by_hand` is the lesson whose numbers can be computed by hand.
+inline course::Lesson by_hand() {
+  return course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes");
+}
+
 }  // namespace normscope::fixture

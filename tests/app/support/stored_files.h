@@ -1,7 +1,6 @@
 // The stored files are stores of results for tests: one whose disk is full, and what a folder holds.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

@@ -30,4 +30,11 @@ inline bool well_formed(const std::string& xml) {
   return open.empty();
 }
 
+/// `times_in` is how often a part begins in a text.
+inline size_t times_in(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 }  // namespace normscope::test

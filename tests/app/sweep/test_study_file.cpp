@@ -6,7 +6,6 @@
 #include <string>
 
 #include "app/support/program.h"
-#include "app/support/stored_files.h"
 #include "app/sweep/study_file.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"

@@ -9,7 +9,6 @@
 
 #include "app/sweep/border.h"
 #include "app/sweep/cells.h"
-#include "app/sweep/copy_text.h"
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"

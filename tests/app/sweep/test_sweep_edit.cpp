@@ -1,7 +1,6 @@
 // These tests edit a sweep by hand, as values: typed text, handles and ranges agree; regions follow their values; where
 // the cells are; the sentences.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // These tests train a sweep's runs, on a model that takes no time: shared out and merged, stopped and gone on with,
 // found where the zoo or a lesson has trained them; each time to the same bytes.
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <string>

@@ -1,9 +1,6 @@
 // These tests use the Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every
 // control with help and words.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "app/support/program.h"
 #include "app/sweep/sweep_writers.h"

@@ -1,6 +1,5 @@
 // These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the hand,
 // layers that open, numbers that are the engine's, and every text whole at every size.
-#include <algorithm>
 #include <string>
 
 #include "app/support/tape_fixture.h"

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "app/tape_screen/sentences.h"
 #include "app/tape_screen/shown.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"

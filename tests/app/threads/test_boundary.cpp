@@ -26,7 +26,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
-using test::Folder;
+using test::Folder, test::holds;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NORMSCOPE_SCARCE_THREADS 0  // the sanitizer has put itself between the program and its threads
@@ -50,8 +50,6 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 void no_memory() { throw std::bad_alloc(); }
 
 }  // namespace
@@ -65,8 +63,8 @@ TEST_CASE("an exception becomes a line that says what was being done") {
     throw std::filesystem::filesystem_error("rename", "a",
                                             std::make_error_code(std::errc::no_space_on_device));
   });
-  CHECK(has(files, "[saving] "));
-  CHECK(has(files, "No space left"));
+  CHECK(holds(files, "[saving] "));
+  CHECK(holds(files, "No space left"));
 }
 
 TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
@@ -74,7 +72,7 @@ TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
   lab.on_change(no_memory);
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   lab.wait_idle();
-  CHECK(has(lab.view()->message, "not enough memory"));
+  CHECK(holds(lab.view()->message, "not enough memory"));
   lab.on_change({});
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   lab.post(session::PlayTo{2});
@@ -90,14 +88,14 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   lab.post(session::SetBackend{{true, false}});
   lab.wait_idle();
-  CHECK(has(lab.view()->message, "[moving the runs] there is not enough memory"));
+  CHECK(holds(lab.view()->message, "[moving the runs] there is not enough memory"));
   CHECK_FALSE(lab.view()->backend.cuda);
 
   options.backend = {true, false};
   Lab other(options);
   other.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   other.wait_idle();
-  CHECK(has(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
+  CHECK(holds(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
 }
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
@@ -105,7 +103,7 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
   lessons::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
-  CHECK(has(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
+  CHECK(holds(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
   CHECK_FALSE(worker.state()->running);
 }
 
@@ -217,10 +215,10 @@ TEST_CASE("a thread that cannot be started is one line") {
     return guarded("test", start);
   };
   const std::string none = "a thread cannot be started";
-  CHECK(has(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
-  CHECK(has(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
-  CHECK(has(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
-  CHECK(has(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
+  CHECK(holds(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
+  CHECK(holds(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
+  CHECK(holds(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
+  CHECK(holds(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
 
   // A session that cannot be kept is trained on nevertheless.
   const Folder folder;
@@ -235,6 +233,6 @@ TEST_CASE("a thread that cannot be started is one line") {
   for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(lab.view()->step == 30);
-  CHECK(has(lab.view()->message, "[autosave] " + none));
+  CHECK(holds(lab.view()->message, "[autosave] " + none));
 }
 #endif

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "app/headless/damage.h"
 #include "app/headless/raster.h"

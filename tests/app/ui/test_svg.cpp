@@ -10,15 +10,11 @@
 #include "engine/core/error.h"
 
 namespace normscope::ui {
+using test::times_in;
+
 namespace {
 
 constexpr TextStyle kBody{Face::Sans, type::body};
-
-size_t times_in(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 /// `paint_all` paints something of everything that a picture can hold.
 Vec paint_all(Painter& p, const Theme& t) {

@@ -110,11 +110,11 @@ TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and sche
 }
 
 TEST_CASE("claims speak of rows that there are") {
-  for (const Claim& claim : claims()) {
+  for (const Expected& claim : claims()) {
     INFO(claim.entry << " " << claim.other);
     CHECK(entries_named(claim.entry).size() == 1);
     CHECK((*claim.other != 0) ==
-          (claim.expect == Claim::Expect::AsGoodAs || claim.expect == Claim::Expect::WorseThan));
+          (claim.expect == Expected::Expect::AsGoodAs || claim.expect == Expected::Expect::WorseThan));
     if (*claim.other) CHECK(entries_named(claim.other).size() == 1);
   }
 }

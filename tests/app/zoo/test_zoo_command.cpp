@@ -1,6 +1,5 @@
 // These tests run normscope zoo as a user does: files, exit codes, Ctrl+C.
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/support/program.h"
 #include "app/support/stored_files.h"

@@ -9,7 +9,6 @@
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/model/streams.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"

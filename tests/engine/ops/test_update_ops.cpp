@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "engine/ops/probe/probe.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "reference/update.h"

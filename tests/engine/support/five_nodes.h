@@ -2,7 +2,6 @@
 // twice, a frozen parameter. embedding -> relu -> add (residual) -> linear (tied) -> softmax_xent.
 #pragma once
 
-#include "engine/core/philox.h"
 #include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/embedding/embedding.h"

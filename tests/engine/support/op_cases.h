@@ -4,13 +4,10 @@
 // op without one.
 #pragma once
 
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "engine/cpu/kernel.h"
-#include "engine/ops/probe/probe.h"
 #include "engine/tape/tape.h"
 #include "reference/var.h"
 

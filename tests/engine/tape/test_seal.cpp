@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
+#include "engine/core/philox.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/probe/probe.h"

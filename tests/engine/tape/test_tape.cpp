@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/affine/affine.h"

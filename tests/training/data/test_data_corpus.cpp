@@ -1,6 +1,5 @@
 // These tests cover the built-in corpus: the same text for a seed, one parse for every sentence, and entropies that a
 // sample confirms.
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"
 

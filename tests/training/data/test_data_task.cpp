@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"
 #include "training/data/sequence_task.h"

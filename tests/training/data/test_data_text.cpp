@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"
 #include "training/data/text_source.h"

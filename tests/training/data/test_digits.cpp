@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "catch.hpp"

@@ -4,32 +4,25 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/images/idx.h"
+#include "training/support/idx_words.h"
 
 namespace normscope::test::idx {
 namespace {
 
-std::string words(std::initializer_list<uint32_t> values) {
-  std::string bytes;
-  for (uint32_t v : values)
-    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(v >> shift & 255);
-  return bytes;
-}
-
 std::string images_of(uint32_t count, uint32_t rows, uint32_t columns, size_t bytes) {
-  std::string text = words({2051, count, rows, columns});
+  std::string text = idx_words({2051, count, rows, columns});
   for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(i * 7 % 256);
   return text;
 }
 
 std::string labels_of(uint32_t count, size_t bytes) {
-  std::string text = words({2049, count});
+  std::string text = idx_words({2049, count});
   for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(i % 10);
   return text;
 }

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/data/labels_task.h"
 #include "training/data/masked_task.h"

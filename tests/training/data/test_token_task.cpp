@@ -1,8 +1,6 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "catch.hpp"

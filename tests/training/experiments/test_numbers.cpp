@@ -8,10 +8,8 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "isa_scope.h"
 #include "training/experiments/store/numbers.h"
-#include "training/run/network.h"
 #include "training/run/run.h"
 
 using namespace normscope;

@@ -5,10 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <climits>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,7 +18,6 @@
 #include "skip.h"
 #include "test_paths.h"
 #include "training/data/text_source.h"
-#include "training/tokenizer/tokenizer.h"
 #include "training/data/tsv.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
@@ -30,6 +27,7 @@
 #include "training/session/lab_session.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/small_runs.h"
+#include "training/tokenizer/tokenizer.h"
 #include "training/verify/fixture.h"
 #include "training/verify/verify.h"
 

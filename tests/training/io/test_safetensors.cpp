@@ -1,5 +1,4 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

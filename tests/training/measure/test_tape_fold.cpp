@@ -1,7 +1,6 @@
 // These tests cover a step folded at its loss, what a change of wiring does to a program, and memory as address by
 // time.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "engine/core/error.h"
-#include "engine/tape/backend.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/theory/theory_curves.h"
 

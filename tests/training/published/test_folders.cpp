@@ -7,11 +7,11 @@
 #include <string>
 
 #include "catch.hpp"
+#include "engine/core/half.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"
-#include "training/io/half.h"
 #include "training/published/family.h"
 #include "training/published/published.h"
 

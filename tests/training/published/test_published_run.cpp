@@ -2,7 +2,6 @@
 // fits, and is looked into by what looks into every run.
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 

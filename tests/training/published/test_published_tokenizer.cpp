@@ -1,6 +1,5 @@
 // These tests hold the tokenizers of published checkpoints against the library tokenizers, whose encodings are in
 // tests/fixtures/tokenizers.
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>

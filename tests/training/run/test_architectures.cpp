@@ -9,7 +9,6 @@
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/network.h"
 #include "training/support/small_runs.h"

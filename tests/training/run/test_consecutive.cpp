@@ -3,7 +3,6 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/ops/attention/relative_attention.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/model/convolutions.h"
 #include "engine/model/record_model.h"
 #include "engine/support/helpers.h"

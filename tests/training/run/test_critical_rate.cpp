@@ -25,17 +25,6 @@ using reference::Values;
 /// `kPart` is the widest that bisection leaves: 16 octaves in 62 parts.
 const double kPart = std::exp2(16.0 / 62);
 
-double critical_of(const Run& run) {
-  const History& history = *run.history();
-  return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
-}
-
-RunSpec spec_with(const std::string& preset, const std::vector<std::pair<std::string, std::string>>& fields) {
-  RunSpec spec = small_spec(preset);
-  for (const auto& [key, value] : fields) set_field(spec, key, value);
-  return spec;
-}
-
 double dot(const Parameters& a, const Parameters& b) {
   double sum = 0;
   for (const auto& [name, values] : a)

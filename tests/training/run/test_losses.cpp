@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"

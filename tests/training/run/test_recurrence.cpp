@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"

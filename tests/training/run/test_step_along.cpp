@@ -12,26 +12,14 @@ namespace {
 /// `kBracket` is the widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
 const double kBracket = std::exp2(16.0 / 62);
 
-double critical_rate_of(const Run& run) {
-  const History& history = *run.history();
-  return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
-}
-
-RunSpec along_spec(const std::string& preset,
-                   const std::vector<std::pair<std::string, std::string>>& fields) {
-  RunSpec spec = small_spec(preset);
-  for (const auto& [key, value] : fields) set_field(spec, key, value);
-  return spec;
-}
-
 }  // namespace
 
 TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
           "[critical][step_along]") {
   const std::vector<RunSpec> specs = {
-      along_spec("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
-      along_spec("pre", {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.warmup", "10"}}),
-      along_spec("admin", {{"train.optimizer", "adamw"}, {"train.critical_every", "3"}})};
+      spec_with("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
+      spec_with("pre", {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.warmup", "10"}}),
+      spec_with("admin", {{"train.optimizer", "adamw"}, {"train.critical_every", "3"}})};
   for (const RunSpec& spec : specs) {
     INFO(default_name(spec));
     const auto plain = make_run(spec), run = make_run(spec);
@@ -53,34 +41,34 @@ TEST_CASE("one step at other rates: its losses begin at the run's own, and no bi
 
 TEST_CASE("one step at other rates: it crosses the loss before the step where the critical rate says",
           "[critical][step_along]") {
-  for (RunSpec spec : {along_spec("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
-                       along_spec("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}})}) {
+  for (RunSpec spec : {spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
+                       spec_with("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}})}) {
     spec.model.activation = Activation::Gelu;
     spec.train.critical_every = 1;
     INFO(default_name(spec));
     const auto look = make_run(spec), run = make_run(spec);
     steps(*look, 2);
     steps(*run, 1);
-    const double critical = critical_rate_of(*look);
+    const double critical = critical_of(*look);
     // The bracket that bisection leaves around it, and a place half-way down.
     const std::vector<double> losses =
         run->step_along(std::vector<double>{0, critical / 2, critical / kBracket, critical * kBracket});
     CHECK(losses[1] < losses[0]);
     CHECK(losses[2] <= losses[0]);
     CHECK(losses[3] > losses[0]);
-    CHECK(critical_rate_of(*run) == critical);
+    CHECK(critical_of(*run) == critical);
   }
 }
 
 TEST_CASE("one step at other rates: refused without rates, without an update and of a broken run",
           "[critical][step_along]") {
-  const auto run = make_run(along_spec("pre", {}));
+  const auto run = make_run(spec_with("pre", {}));
   CHECK_THROWS_WITH(run->step_along({}), "[rates] there are none: expected one at least");
   CHECK(run->steps_done() == 0);
   run->edit("train.lr", "0");
   CHECK_THROWS_WITH(run->step_along(std::vector<double>{0, 0.1}),
                     "[step] it has no update: expected a learning rate above 0");
-  const auto wild = make_run(along_spec("post", {{"train.optimizer", "sgd"}, {"train.lr", "100"}}));
+  const auto wild = make_run(spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "100"}}));
   for (int step = 0; step < 50 && !wild->non_finite(); ++step) wild->step();
   REQUIRE(wild->non_finite());
   CHECK_THROWS_WITH(wild->step_along(std::vector<double>{0}),

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "training/session/ablation.h"
 #include "training/session/lab.h"
 #include "training/support/small_runs.h"

@@ -1,9 +1,7 @@
 // These tests cover what comes after the first budget: forks that bring steps of their own, play at the end, resets
 // that are undone, and a history that is not relabelled.
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 #include "catch.hpp"
 #include "skip.h"
@@ -21,11 +19,6 @@ session::ForkRequest dragged(const LabView& view, int32_t source, const std::str
   fork.train = true;
   fork.step = step;
   return fork;
-}
-
-double mean(const std::vector<float>& values, size_t from, size_t count) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
 }
 
 std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {

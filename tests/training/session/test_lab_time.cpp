@@ -3,7 +3,6 @@
 #include "catch.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "training/run/keyframes.h"
 #include "training/session/lab_trainer.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "training/session/lab.h"
@@ -43,6 +44,12 @@ inline std::vector<float> alone(const RunSpec& spec, int32_t count, const std::v
   run->schedule_edits(edits);
   steps(*run, count);
   return run->history()->loss().values;
+}
+
+// `mean` is that of `count` values from one on.
+inline double mean(const std::vector<float>& values, size_t from, size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
 }
 
 inline std::shared_ptr<const LabView> rest(Lab& lab) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "training/data/task.h"
+#include "training/run/edge/critical_rate.h"
 #include "training/run/run.h"
 #include "training/support/tiny.h"
 
@@ -18,6 +20,14 @@ inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1)
   if (preset == "convnet") set_field(spec, "data.digits", "240");
   if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
   spec.seed = seed;
+  return spec;
+}
+
+/// `spec_with` is a small run with these fields set.
+inline RunSpec spec_with(const std::string& preset,
+                         const std::vector<std::pair<std::string, std::string>>& fields) {
+  RunSpec spec = small_spec(preset);
+  for (const auto& [key, value] : fields) set_field(spec, key, value);
   return spec;
 }
 
@@ -50,6 +60,12 @@ inline void steps(Run& run, int32_t count) {
 }
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
+
+/// `critical_of` is the critical rate that was measured last.
+inline double critical_of(const Run& run) {
+  const History& history = *run.history();
+  return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
+}
 
 /// `first_difference` is the name of the first parameter whose value or moment differs in any bit, "" when all are the
 /// same.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/model/parser.h"
 #include "engine/model/record_model.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"

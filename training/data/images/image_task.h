@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "training/data/images/image_set.h"
 #include "training/data/task.h"
@@ -32,7 +31,6 @@ class ImageTask final : public Task {
   std::string decode(std::span<const int32_t> pixels) const override;
 
   const ImageSet& set() const { return set_; }
-  size_t training_images() const { return train_; }
 
  private:
   ImageSet set_;

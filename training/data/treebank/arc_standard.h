@@ -32,7 +32,7 @@ class ParseState {
   /// `apply` throws Error for an impossible move. `label` is that of the new arc; Shift has none.
   void apply(Move move, int32_t label = kNothing);
 
-  // A word is its number from 1, the root is 0, and kNothing stands for a missing word.
+  /// A word is its number from 1, the root is 0, and kNothing stands for a missing word.
   int32_t stack(size_t below_top) const;  ///< 0: s1
   int32_t buffer(size_t ahead) const;     ///< 0: the word that Shift would read
   /// `left_child` and `right_child` are the outermost child on that side (0) or the child inside it (1).

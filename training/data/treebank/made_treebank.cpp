@@ -2,7 +2,6 @@
 // made_treebank.h.
 #include "training/data/treebank/made_treebank.h"
 
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>

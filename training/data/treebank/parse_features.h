@@ -47,7 +47,7 @@ class ParseVocabulary {
   const std::string& label(int32_t label) const { return labels_[static_cast<size_t>(label)].name; }
   int32_t find_label(const std::string& name) const;  ///< -1: not in the training trees
 
-  // Classes: 0 Shift, then Left and Right of each label in turn.
+  /// Classes: 0 Shift, then Left and Right of each label in turn.
   int32_t transitions() const { return 1 + 2 * labels(); }
   static int32_t transition(Move move, int32_t label) {
     return move == Move::Shift ? 0 : 1 + 2 * label + (move == Move::Right);

@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
-#include <limits>
-#include <map>
 #include <mutex>
 #include <set>
 
@@ -94,14 +91,6 @@ std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& ba
                    const std::string& start) {
   return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
          (start.empty() ? "" : fmt::format("from {:016x}\n", hash_bytes(start)));
-}
-
-Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json list_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(number_json(value));
-  return list;
 }
 
 struct ResultStore::Shared {

@@ -118,8 +118,4 @@ struct Merged {
 /// shards that overlap (shards.h), before anything is taken.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
-/// `number_json` is a number, or null where it is not finite.
-nlohmann::json number_json(double value);
-nlohmann::json list_json(const std::vector<double>& values);
-
 }  // namespace normscope::experiments

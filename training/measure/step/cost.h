@@ -28,7 +28,7 @@ struct Roof {
 /// than main memory: an instruction on cached tensors can take less.
 double least_seconds(const Cost& cost, const Roof& roof);
 
-/// "312 GFLOP/s" or "41 GB/s".
+/// `rate_text` says the rate of the arithmetic, or of the bytes where there is none: "312 GFLOP/s" or "41 GB/s".
 std::string rate_text(const Cost& cost, double seconds);
 
 }  // namespace normscope

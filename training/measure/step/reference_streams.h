@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/ops/mix/mix.h"
 #include "engine/ops/softmax/softmax.h"

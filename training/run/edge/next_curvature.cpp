@@ -1,7 +1,5 @@
 #include "training/run/edge/next_curvature.h"
 
-#include <cmath>
-
 #include "training/run/edge/critical_rate.h"
 #include "training/spec/schedule.h"
 

@@ -1,6 +1,5 @@
 // SentencePiece's Unigram model. See word_model.h.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 

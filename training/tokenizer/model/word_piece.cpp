@@ -1,7 +1,6 @@
 // BERT's WordPiece. See word_model.h.
 #include <string>
 
-#include "engine/core/error.h"
 #include "training/tokenizer/component.h"
 #include "training/tokenizer/model/word_model.h"
 #include "training/tokenizer/unicode.h"

@@ -1,0 +1,20 @@
+// Numbers as JSON: it has no number that is not finite, so such a one is null.
+#pragma once
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace normscope {
+
+inline nlohmann::json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+template <typename Numbers>
+nlohmann::json list_json(const Numbers& numbers) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto number : numbers) list.push_back(number_json(static_cast<double>(number)));
+  return list;
+}
+
+}  // namespace normscope
