@@ -418,7 +418,7 @@ TEST_CASE("two rivers stand one above the other or side by side, each with its s
     CHECK(above.h == Approx(below.h).margin(20));
     for (const Figure* figure : {&upper, &lower})
       CHECK(p.says(figure_plot(lesson, *figure, kept.data()).sentence));
-    p.driver.move_to("lesson/plot/below", {0.6f, 0.5f});
+    p.driver.move_to("lesson/plot/below", {0.5f, 0.5f});  // in the river, at both sizes
     p.driver.frames(60);
     CHECK(p.says("of all shares belong to"));
   }
