@@ -73,14 +73,6 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
   NORMSCOPE_TOOLKIT "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
-# What nvcc calls things of a file alone follows from its path, which a release must not depend on, or from a seed.
-execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --help OUTPUT_VARIABLE nvcc_help ERROR_QUIET)
-if(nvcc_help MATCHES "frandom-seed")
-  foreach(group IN LISTS groups)
-    get_filename_component(name "${group}" NAME)
-    set_source_files_properties("${group}" PROPERTIES COMPILE_OPTIONS "-frandom-seed=${name}")
-  endforeach()
-endif()
 # There must never be --use_fast_math. Warnings are for the host code. The names of nvcc's temporary files stand in what it
 # makes: beside the objects they are the same whenever it is made.
 target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra

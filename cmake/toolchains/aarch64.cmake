@@ -4,6 +4,7 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 get_filename_component(NORMSCOPE_SYSROOT "${CMAKE_CURRENT_LIST_DIR}/../../build/arm64-sysroot" ABSOLUTE)
 set(CMAKE_SYSROOT "${NORMSCOPE_SYSROOT}")
+set(CMAKE_CXX_FLAGS_INIT "-fmacro-prefix-map=${NORMSCOPE_SYSROOT}=")  # assertions of its headers hold their names
 set(NORMSCOPE_DEBIAN_ARCHITECTURE arm64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L "${NORMSCOPE_SYSROOT}")
