@@ -65,7 +65,7 @@ else
   unshare --mount --propagation private bash -euc '
     mount --rbind "$2" "$1/mnt/normscope"
     imgui="$(readlink -f "$2/build/deps")"
-    if [[ "$imgui" != "$2"/* ]]; then mkdir -p "$1$imgui"; mount --bind "$imgui" "$1$imgui"; fi
+    if [[ "$imgui" != "$2/build/deps" ]]; then mkdir -p "$1$imgui"; mount --bind "$imgui" "$1$imgui"; fi
     # The desktop program of this system shows its faces: the same versions give the same widths of words.
     mkdir -p "$1/mnt/fonts"
     if [[ -d /usr/share/fonts ]]; then mount --bind /usr/share/fonts "$1/mnt/fonts"; fi

@@ -2,6 +2,7 @@
 #include "app/commands/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>

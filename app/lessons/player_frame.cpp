@@ -42,7 +42,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   } else if (aside_ == Aside::Why) {
     draw_why(ui, rest);
   } else {
-    // Of the smallest window, 1024 wide, a phone shows 520: on one side the text, on the other what the figure has in it.
+    // Of the smallest window, 1024 wide, a phone shows 520: on one side the text, on the other what is in the figure.
     const float narrow = std::max(440.f, 476 - (ui.size().x - 1024));
     draw_text(ui, rest.take_left(compact ? narrow : 600.f, gap));
     draw_figure(ui, rest);

@@ -1,5 +1,6 @@
 """Archives that are the same bytes whenever they are made of the same files: names in order, one time, no owner."""
 
+import functools
 import gzip
 import io
 import subprocess
@@ -33,14 +34,15 @@ def folder(path, prefix, target, epoch):
 
 
 def members(path):
-    """The names and bytes of the files in an archive; a Debian package's are those of its data."""
+    """The files in an archive, each as its name and what reads its bytes; a Debian package's are those of its data."""
     if path.suffix in (".zip", ".whl"):
         with zipfile.ZipFile(path) as archive:
-            yield from ((name, archive.read(name)) for name in archive.namelist())
+            yield from ((name, functools.partial(archive.read, name)) for name in archive.namelist())
     elif path.suffix == ".deb" or path.name.endswith(".tar.gz"):
         command = ["dpkg-deb", "--fsys-tarfile", path]
         deb = path.suffix == ".deb" and subprocess.run(command, check=True, capture_output=True).stdout
         with tarfile.open(fileobj=io.BytesIO(deb or path.read_bytes())) as archive:
-            yield from ((entry.name, archive.extractfile(entry).read() if entry.isfile() else b"") for entry in archive)
+            for entry in archive:
+                yield entry.name, archive.extractfile(entry).read if entry.isfile() else bytes
     else:
         raise Unknown(f"{path.name}: expected a .zip, .whl, .tar.gz or .deb")

@@ -11,6 +11,7 @@ same bytes.
 """
 
 import argparse
+import gzip
 import hashlib
 import os
 import re
@@ -127,10 +128,11 @@ def sums(folder):
 
 def check_paths(out):
     """Raises Refused where a file names the folder that it was made in: made elsewhere, it would have other bytes."""
-    here = f"{ROOT}/".encode()
-    for path in sorted(out.iterdir()):
-        for name, data in archives.members(path):
-            if here in data:
+    here = re.compile(rb"(?<![\w.-])" + re.escape(str(ROOT).encode()) + rb"(?![\w.-])")
+    for path in sorted(path for path in out.iterdir() if not path.name.endswith("-source.tar.gz")):
+        for name, read in archives.members(path):
+            data = read()
+            if here.search(gzip.decompress(data) if name.endswith(".gz") else data):
                 raise Refused(f"{path.name}: {name} names {ROOT}, where it was made; compile it without that path")
 
 

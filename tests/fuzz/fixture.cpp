@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/pool.h"
 #include "fuzz.h"
 #include "training/verify/verify.h"
 

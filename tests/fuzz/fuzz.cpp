@@ -10,6 +10,8 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
 
 namespace normscope::fuzz {
 namespace {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <iterator>
 
 #include "app/course/check/check.h"
 #include "app/course/figures.h"

@@ -11,12 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `sources_of` is the folder of the sources in whose build/ the program lies, and for a build elsewhere what was known
-/// when it was compiled. Were it always known then, the bytes of a release would depend on where it was made.
+/// `sources_of` is the folder of the sources: for a build elsewhere it was known when the program was compiled, else the
+/// program lies in their build/. Were it always known, the bytes of a release would depend on where it was made.
 fs::path sources_of(fs::path program) {
+  if (const fs::path known = NORMSCOPE_SOURCE_DIR; !known.empty()) return known;
   for (; program.has_relative_path(); program = program.parent_path())
     if (program.filename() == "build") return program.parent_path();
-  return NORMSCOPE_SOURCE_DIR;
+  return {};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // These tests cover one step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the
 // ball in the figure as a value, and the hand that drags it.
 #include <algorithm>
+#include <cmath>
 
 #include "app/course/check/check.h"
 #include "app/course/figures.h"

@@ -54,7 +54,7 @@ struct StorePlace {
   bool reads_only = false;  ///< nothing there is made, written, touched or removed
 };
 
-/// `results_in_cache` is where results are kept unless somebody names a folder; without a folder where there is no cache.
+/// `results_in_cache` is where results are kept unless somebody names a folder. It has no folder where there is no cache.
 StorePlace results_in_cache(bool reads_only = false);
 
 class ResultStore {
