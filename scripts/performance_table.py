@@ -122,7 +122,7 @@ def short_table(engine, peers):
 def opening_table():
     """Lists four models on each processor, by the numbers on its page, the newest processor of a maker first. Pages without
     a section that this script makes, those of GPUs, are left out."""
-    lines = ["| processor | model | normscope, tokens/s | fastest peer, tokens/s | normscope over the nearest peer | of the best sgemm |", "|--|--|--:|--:|--:|--:|"]
+    lines = ["| processor | model | normscope, tokens/s | fastest peer, tokens/s | normscope over the nearest peer | of the best sgemm | products alone over that peer |", "|--|--|--:|--:|--:|--:|--:|"]
     for page in sorted(OPENING.with_suffix("").glob("*.md"), reverse=True):
         text = page.read_text().splitlines()
         if not any(line.startswith("<!-- performance") for line in text):
@@ -135,7 +135,8 @@ def opening_table():
             if model in ("`lesson`", "`deep`", "`wide`", "`base`") and peers:
                 rate, peer = max(peers)
                 framework, _, mode = peer.removesuffix(", tokens/s").split()
-                lines.append(f"| [{name}]({page.parent.name}/{page.name}) | {model} | {cells[2]} | {framework} {mode} {rate:,} | {cells[-1]} | {cells[4]} |")
+                most = float(cells[-1].strip("*×")) / float(cells[4])
+                lines.append(f"| [{name}]({page.parent.name}/{page.name}) | {model} | {cells[2]} | {framework} {mode} {rate:,} | {cells[-1]} | {cells[4]} | {most:.2f}× |")
     return "\n".join(lines)
 
 

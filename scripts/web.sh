@@ -13,7 +13,8 @@ initial_mb=256 maximum_mb=2048
 compile() {
   local deps="$1" fonts="build/web-objects/fonts" toolchain
   toolchain="$(command -v emcc) $(emcc -dumpversion) $deps $root${SOURCE_DATE_EPOCH:+ release}"
-  if [[ -n "${SOURCE_DATE_EPOCH:-}" ]]; then export CCACHE_NAMESPACE=release; fi
+  # A release takes no object from another cache, and what wasm-opt makes depends on how its threads come along.
+  if [[ -n "${SOURCE_DATE_EPOCH:-}" ]]; then export CCACHE_NAMESPACE=release BINARYEN_CORES=1; fi
   if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
   echo "$toolchain" >build/web-objects/toolchain.txt
@@ -27,8 +28,6 @@ compile() {
     rm -f build/web-objects/CMakeCache.txt
     exit 1
   }
-  # What wasm-opt makes depends on how its threads come along; a release has the same bytes whenever it is made.
-  if [[ -n "${SOURCE_DATE_EPOCH:-}" ]]; then export BINARYEN_CORES=1; fi
   cmake --build build/web-objects --parallel "${JOBS:-$(nproc)}" --target normscope
 }
 

@@ -64,7 +64,8 @@ def check(version, maintainer, changes):
 
 def make(*targets, epoch, **variables):
     """Runs make, whose parts read the day from the environment. ARGS are those of `make release` and of no part."""
-    # Some compilers (nvcc's, clang's for WebAssembly, wasm-opt) decide by where things lie in memory, which Linux draws anew for every process.
+    # Some compilers (nvcc's, clang's for WebAssembly, wasm-opt) decide by where things lie in memory, which Linux draws
+    # anew for every process.
     fixed = ["setarch", "-R"] if shutil.which("setarch") else []
     command = [*fixed, "make", *targets, "ARGS=", *(f"{name}={value}" for name, value in variables.items())]
     print(f"release: {' '.join(targets)}", flush=True)
