@@ -6,13 +6,6 @@
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
-#ifdef __linux__
-#include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -24,36 +17,12 @@
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
 #include "engine/cuda/loader.h"
 #include "training/files/session_file.h"
 
 namespace normscope::window {
 namespace {
-
-#if defined(__linux__) && defined(SYS_sched_setattr)
-/// `SchedulingAttributes` is what sched_setattr(2) takes; the C library has had it only since 2.41.
-struct SchedulingAttributes {
-  uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
-  uint64_t flags = 1;                                        // threads that are started do not inherit it
-  int32_t nice = 0;
-  uint32_t priority = 0;
-  uint64_t runtime = 0, deadline = 0, period = 0;  // nanoseconds
-};
-#endif
-
-/// `take_short_slices` asks for short slices of time, so that beside training and other programs a frame begins soon
-/// after what it answers. That costs nobody any share of time, unlike a lower priority of the trainer: beside other
-/// work of the session such a priority made training up to three times slower. Before Linux 6.12 and elsewhere all
-/// threads are alike.
-void take_short_slices() {
-#if defined(__linux__) && defined(SYS_sched_setattr)
-  if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
-  SchedulingAttributes attributes;
-  attributes.nice = getpriority(PRIO_PROCESS, 0);  // keeps this thread's priority
-  attributes.runtime = 200'000;
-  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm
-#endif
-}
 
 LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) {
   LabOptions options = window.lab;
@@ -71,6 +40,8 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
       pacer_(window.software_gl()),
       frames_(options.frame_log),
       lab_(std::make_unique<Lab>(lab_options(options, memory))) {
+  // Beside training and other programs a frame then begins soon after what it answers. A lower priority of the trainer
+  // would do that too, but made training beside other work of the session up to three times slower.
   take_short_slices();
   if (window.software_gl()) software_ = std::make_unique<headless::SoftwareScreen>();
   memory.put(state_);

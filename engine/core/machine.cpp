@@ -7,6 +7,8 @@
 #endif
 #ifdef __linux__
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #endif
 #ifdef _WIN32
 #include "engine/windows/system.h"
@@ -136,6 +138,32 @@ void require_bytes(std::string_view where, int64_t bytes, int64_t held, int64_t 
   fail(where, "a run of this size needs about {}{}: expected less than the {} of this machine",
        gigabytes(bytes), held > 0 ? fmt::format(", beside {} of the others", gigabytes(held)) : "",
        gigabytes(machine));
+}
+
+#if defined(__linux__) && defined(SYS_sched_setattr)
+namespace {
+
+constexpr uint64_t kSlice = 100'000;  // nanoseconds, the shortest that Linux grants
+
+/// `SchedulingAttributes` is what sched_setattr(2) takes; the C library has had it only since 2.41.
+struct SchedulingAttributes {
+  uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
+  uint64_t flags = 1;                                        // threads that are started do not inherit it
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime = kSlice, deadline = 0, period = 0;  // nanoseconds
+};
+
+}  // namespace
+#endif
+
+void take_short_slices() noexcept {
+#if defined(__linux__) && defined(SYS_sched_setattr)
+  if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
+  SchedulingAttributes attributes;
+  attributes.nice = getpriority(PRIO_PROCESS, 0);       // keeps this thread's priority
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm
+#endif
 }
 
 }  // namespace normscope

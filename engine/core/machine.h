@@ -33,4 +33,10 @@ size_t machine_memory();
 /// `where` is as in fail(). `machine` 0: machine_memory().
 void require_bytes(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
+/// `take_short_slices` asks the system to give the calling thread its time in short slices, so that it runs soon after
+/// it is woken, ahead of busy programs with longer ones. The thread is given no more time than before, unlike by a
+/// higher priority, and threads that it starts do not inherit the wish. The system grants it to a thread that has had
+/// less than its share; before Linux 6.12 and on other systems nothing happens.
+void take_short_slices() noexcept;
+
 }  // namespace normscope

@@ -6,11 +6,13 @@
 #ifdef __linux__
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #endif
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <thread>
 #include <vector>
@@ -73,6 +75,30 @@ struct OneCore {
 };
 
 std::atomic<pid_t> worker_id{0};
+
+/// `Scheduling` is what sched_getattr(2) fills.
+struct Scheduling {
+  uint32_t size = sizeof(Scheduling), policy = 0;
+  uint64_t flags = 0;
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t slice = 0, deadline = 0, period = 0;  // nanoseconds
+};
+
+Scheduling scheduling_of(pid_t thread) {
+  Scheduling found;
+  CHECK(syscall(SYS_sched_getattr, thread, &found, sizeof found, 0) == 0);
+  return found;
+}
+
+/// `grants_slices` says whether this Linux lets a thread choose the length of its slices, as 6.12 and later do.
+bool grants_slices() {
+  utsname system;
+  int major = 0, minor = 0;
+  REQUIRE(uname(&system) == 0);
+  REQUIRE(std::sscanf(system.release, "%d.%d", &major, &minor) == 2);
+  return major > 6 || (major == 6 && minor >= 12);
+}
 #endif
 
 double cpu_seconds() {
@@ -148,6 +174,30 @@ TEST_CASE("pool: a worker on the caller's core leaves it for another", "[pool]")
     cpu_set_t now;
     return sched_getaffinity(worker_id, sizeof now, &now) == 0 && CPU_COUNT(&now) > 1;
   }));
+}
+#endif
+
+#ifdef __linux__
+// Beside busy programs a woken worker otherwise comes when the caller has done everything.
+TEST_CASE("pool: a worker has its time in short slices, and its caller and its priority are left alone",
+          "[pool]") {
+  if (!grants_slices()) SKIP_CASE("slices cannot be chosen before Linux 6.12");
+  const Scheduling caller = scheduling_of(0);
+  if (caller.policy != SCHED_OTHER) SKIP_CASE("this process has a scheduling class of its own");
+  cpu::Pool pool(2);
+  worker_id = 0;
+  const auto note_worker = [](const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
+    if (const auto id = static_cast<pid_t>(syscall(SYS_gettid)); id != getpid()) worker_id = id;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  };
+  EightChunks eight;
+  for (int s = 0; s < 1000 && worker_id == 0; ++s) pool.run({note_worker, 8}, eight.call, eight.inputs);
+  REQUIRE(worker_id != 0);
+  const Scheduling worker = scheduling_of(worker_id);
+  CHECK(worker.slice == 100'000);
+  CHECK(worker.nice == caller.nice);
+  CHECK(scheduling_of(0).slice == caller.slice);
+  CHECK(caller.slice > worker.slice);
 }
 #endif
 
