@@ -21,7 +21,6 @@ namespace normscope::bench {
 namespace {
 
 constexpr int kCrowdedRounds = 5;
-constexpr double kTrial = 0.01;  // seconds a timing: less only asks whether it works, which one round says
 constexpr double kCrowdedGoal = 1.3;
 
 /// `Crowd` is what a step is measured beside.

@@ -16,13 +16,14 @@ Timing time_call(const std::function<void()>& call, double budget) {
   call();
   const double once = std::max(seconds(Clock::now() - start), 1e-7);
   const int batch = std::max(1, static_cast<int>(1e-4 / once));
+  const size_t least = budget < kTrial ? 1 : 5;
   std::vector<double> samples;
   const auto begin = Clock::now();
   do {
     start = Clock::now();
     for (int i = 0; i < batch; ++i) call();
     samples.push_back(seconds(Clock::now() - start) / batch);
-  } while (seconds(Clock::now() - begin) < budget || samples.size() < 5);
+  } while (seconds(Clock::now() - begin) < budget || samples.size() < least);
   std::sort(samples.begin(), samples.end());
   return {samples.front(), samples[samples.size() / 2]};
 }
