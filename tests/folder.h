@@ -1,12 +1,15 @@
-// `Folder` is a folder that is removed with the test, `read_all` what a file holds; `write_text` writes a file.
+// `Folder` is a folder that is removed with the test, `read_all` what a file holds; `write_text` writes a file. `Variable`
+// is one of the environment.
 #pragma once
 
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -49,6 +52,30 @@ struct Folder {
 
  private:
   static inline std::atomic<int> made{0};
+};
+
+/// `Variable` gives a variable of the environment another value while it lives, or takes it away.
+class Variable {
+ public:
+  explicit Variable(const char* name, const std::optional<std::string>& value = {}) : name_(name) {
+    if (const char* found = std::getenv(name)) before_ = found;
+    set(value);
+  }
+  ~Variable() { set(before_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) const {
+    value ? setenv(name_, value->c_str(), 1) : unsetenv(name_);
+  }
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// `Pictures` is a folder that exports go to while it lives.
+struct Pictures : Folder {
+  const Variable place{"XDG_PICTURES_DIR", file("")};
 };
 
 }  // namespace normscope::test

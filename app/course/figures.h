@@ -15,12 +15,12 @@ struct FigureData {
   const CurveSet* own = nullptr;       ///< the learner's; may be partial
   const Results* reference = nullptr;  ///< measured.json
   const std::map<std::string, experiments::ShareMap>* maps =
-      nullptr;                           ///< the learner's beta^2 maps by run: "A start"
-  Changes changes;                       ///< the changes that the own one was measured with
-  double level = 0;                      ///< loss of letter frequencies; 0: not known
-  std::string draw_only;                 ///< before the commitment: only this curve's first point
-  std::vector<double> drawn_x, drawn_y;  ///< the prediction
-  std::optional<double> ball;            ///< the rate at which the learner left it; none: the rate in use
+      nullptr;                               ///< the learner's beta^2 maps by run: "A start"
+  Changes changes{};                         ///< the changes that the own one was measured with
+  double level = 0;                          ///< loss of letter frequencies; 0: not known
+  std::string draw_only{};                   ///< before the commitment: only this curve's first point
+  std::vector<double> drawn_x{}, drawn_y{};  ///< the prediction
+  std::optional<double> ball{};              ///< the rate at which the learner left it; none: the rate in use
 };
 
 /// `letter_of` is the letter before a line's value: that of its run. It is empty for a line over many settings, for one

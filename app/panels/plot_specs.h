@@ -22,15 +22,15 @@ struct PlotOptions {
   int stream = 0;  // from 1: gradients are those of one of several residual streams; 0: those of the matrix
   view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
-  std::optional<double> drag_rate,
-      drag_warmup;  // while a handle is held: rate of all runs, warm-up of run `drag_run`
+  std::optional<double> drag_rate{},
+      drag_warmup{};  // while a handle is held: rate of all runs, warm-up of run `drag_run`
   int drag_run = -1;
-  std::optional<int> heads_of;  // 0-based: the layer whose heads have a line each over time, where they can
-  bool map = false;             // the variances over time are maps, where they are chosen
-  bool weights = false;         // the triangles are of weights over depth, where a run has them
-  std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
-  std::optional<double> hover_step;  // under the hand in another plot over time
-  std::optional<double> person;      // nats per letter of the person who played the guessing game
+  std::optional<int> heads_of{};  // 0-based: the layer whose heads have a line each over time, where they can
+  bool map = false;               // the variances over time are maps, where they are chosen
+  bool weights = false;           // the triangles are of weights over depth, where a run has them
+  std::optional<int> hover_layer{};    // 0-based; under the hand in another plot or in the diagram
+  std::optional<double> hover_step{};  // under the hand in another plot over time
+  std::optional<double> person{};      // nats per letter of the person who played the guessing game
 };
 
 // `short_label` tells what sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".

@@ -25,15 +25,33 @@ constexpr float shifts[] = {0, -4, -8};  // px: how far a name of several bands 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
 
-// `level_along` returns where a band begins, counted from the upper edge: 0, or the widths of all older ones.
-double level_along(const River& river, size_t band, double x) {
-  double level = 0;
-  for (size_t older = 0; older < band; ++older) level += width_along(river, older, x);
-  return level;
-}
+// `Levels` are where the bands begin in every column, counted from the upper edge; behind the last band the river ends.
+// They are added up once: a river is drawn in every frame, at hundreds of places.
+class Levels {
+ public:
+  explicit Levels(const River& river) {
+    for (size_t column = 0; column < river.columns(); ++column) {
+      std::vector<double>& levels = columns_.emplace_back(1, 0.0);
+      for (size_t band = 0; band < river.bands.size(); ++band)
+        levels.push_back(levels.back() + river.width(column, band));
+    }
+  }
+  // `at` returns where a band begins at any place along the river: as in a column at its number, and between two columns
+  // something between them, so that where the river does not grow the widths of all bands always add up to one.
+  double at(size_t band, double x) const {
+    const size_t last = columns_.size() - 1;
+    const size_t before = std::min(last, size_t(std::max(0.0, std::floor(x)))),
+                 next = std::min(last, before + 1);
+    const double t = std::clamp(x - double(before), 0.0, 1.0), eased = t * t * (3 - 2 * t);
+    const double done = (t + eased) / 2;
+    return (1 - done) * columns_[before][band] + done * columns_[next][band];
+  }
+  double width(size_t band, double x) const { return at(band + 1, x) - at(band, x); }
+  double total(double x) const { return at(columns_.front().size() - 1, x); }
 
-// `total_along` returns the width of the whole river.
-double total_along(const River& river, double x) { return level_along(river, river.bands.size(), x); }
+ private:
+  std::vector<std::vector<double>> columns_;
+};
 
 // `stations` returns the places along the river at which a band is drawn, from where it enters.
 std::vector<double> stations(const Builder& b, size_t band) {
@@ -57,14 +75,12 @@ void add_smooth(Builder& b, StripItem strip) {
 
 // `add_inflow` draws how a branch joins the river from below. Where it makes the river so much wider that the river's own
 // edge falls past it, that edge is how it joins.
-void add_inflow(Builder& b, size_t band) {
+void add_inflow(Builder& b, const Levels& levels, size_t band) {
   const ui::Rect& a = b.out.map.area;
   const float column = b.out.map.x(1) - b.out.map.x(0);
   const float width = std::max(1.5f, float(b.plot.river->width(band, band)) * column * inflow_part);
   const float left = b.out.map.x(double(band) - 1), way = std::min(inflow_depth, 0.4f * column);
-  const auto edge = [&](float x) {
-    return a.y + a.h * float(total_along(*b.plot.river, b.out.map.x.inverse(x)));
-  };
+  const auto edge = [&](float x) { return a.y + a.h * float(levels.total(b.out.map.x.inverse(x))); };
   if (edge(left + width + way) - edge(left) > 1.25f * inflow_depth) return;
   // A quarter of an ellipse, upright below and level where it joins the river.
   const auto bank = [&](float from, float x) {
@@ -87,11 +103,11 @@ void add_inflow(Builder& b, size_t band) {
   add_smooth(b, std::move(strip));
 }
 
-void add_band(Builder& b, size_t band) {
+void add_band(Builder& b, const Levels& levels, size_t band) {
   const River& river = *b.plot.river;
   StripItem strip{{}, {}, line_colour(b.theme, river.bands[band].ink)};
   for (double x : stations(b, band)) {
-    const double top = level_along(river, band, x), share = width_along(river, band, x);
+    const double top = levels.at(band, x), share = levels.width(band, x);
     strip.upper.push_back(b.out.map(x, 1 - top));
     strip.lower.push_back(b.out.map(x, 1 - top - share));
   }
@@ -99,21 +115,20 @@ void add_band(Builder& b, size_t band) {
 }
 
 // `edge_at` returns how thick the line between a band and the one above it is; 0: there is none.
-float edge_at(const Builder& b, size_t band, double x) {
-  const River& river = *b.plot.river;
-  const auto thin = float(std::min(width_along(river, band, x), width_along(river, band - 1, x)));
+float edge_at(const Builder& b, const Levels& levels, size_t band, double x) {
+  const auto thin = float(std::min(levels.width(band, x), levels.width(band - 1, x)));
   for (const Edge& edge : edges)
     if (thin * b.out.map.area.h >= edge.least) return edge.line;
   return 0;
 }
 
 // `add_edge` draws the line between a band and the one above it, thinner where they are thin.
-void add_edge(Builder& b, size_t band) {
+void add_edge(Builder& b, const Levels& levels, size_t band) {
   std::vector<ui::Vec> line;
   float thick = 0;
   for (double x : stations(b, band)) {
-    const ui::Vec at = b.out.map(x, 1 - level_along(*b.plot.river, band, x));
-    const float now = edge_at(b, band, x);
+    const ui::Vec at = b.out.map(x, 1 - levels.at(band, x));
+    const float now = edge_at(b, levels, band, x);
     line.push_back(at);
     if (now == thick) continue;
     if (thick > 0 && line.size() > 1) b.add(StrokeItem{line, b.theme.panel, thick, {}, 0, true});
@@ -141,8 +156,7 @@ bool name_end(Builder& b, double level, double share, const std::string& name, f
 }
 
 // `name_together` gives neighbours without a name of their own one name, and a line beside their ends says which they are.
-void name_together(Builder& b, const std::vector<bool>& named) {
-  const River& river = *b.plot.river;
+void name_together(Builder& b, const Levels& levels, const std::vector<bool>& named) {
   const ui::Rect& a = b.out.map.area;
   const double end = b.out.map.x.hi();
   for (size_t first = 1, after; first < named.size(); first = after) {
@@ -150,7 +164,7 @@ void name_together(Builder& b, const std::vector<bool>& named) {
     if (named[first]) continue;
     while (after < named.size() && !named[after]) ++after;
     if (after - first < 2) continue;
-    const double top = level_along(river, first, end), share = level_along(river, after, end) - top;
+    const double top = levels.at(first, end), share = levels.at(after, end) - top;
     const std::string name = branches_name(first, after - 1);
     const auto fits = [&](float shift) { return name_end(b, top, share, name, shift); };
     if (std::none_of(std::begin(shifts), std::end(shifts), fits)) continue;
@@ -161,19 +175,18 @@ void name_together(Builder& b, const std::vector<bool>& named) {
 
 // `name_ends` names the bands at the right end, the thickest first, each only where its name covers no other; thin ones
 // are named together.
-void name_ends(Builder& b) {
+void name_ends(Builder& b, const Levels& levels) {
   const River& river = *b.plot.river;
   const double end = b.out.map.x.hi();
   std::vector<bool> named(river.bands.size(), false);
   std::vector<size_t> order(river.bands.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) {
-    return width_along(river, p, end) > width_along(river, q, end);
-  });
+  const size_t last = river.columns() - 1;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t p, size_t q) { return river.width(last, p) > river.width(last, q); });
   for (size_t band : order)
-    named[band] =
-        name_end(b, level_along(river, band, end), width_along(river, band, end), river.bands[band].name);
-  name_together(b, named);
+    named[band] = name_end(b, levels.at(band, end), levels.width(band, end), river.bands[band].name);
+  name_together(b, levels, named);
 }
 
 // `name_source` stands below the tile, also where the river begins too thin to keep both at its middle.
@@ -191,25 +204,13 @@ std::string branches_name(size_t first, size_t last) {
   return words::say("plots.river.branches", {{"first", (long long)first}, {"last", (long long)last}});
 }
 
-double width_along(const River& river, size_t band, double x) {
-  const size_t last = river.columns() - 1;
-  const size_t before = std::min(last, size_t(std::max(0.0, std::floor(x)))),
-               next = std::min(last, before + 1);
-  const double t = std::clamp(x - double(before), 0.0, 1.0), eased = t * t * (3 - 2 * t);
-  const double done = (t + eased) / 2;
-  return (1 - done) * river.width(before, band) + done * river.width(next, band);
-}
-
 std::optional<RiverPlace> place_in(const River& river, double x, double y) {
   if (river.columns() < 2 || y < 0 || y > 1) return {};
   const size_t column = std::min(river.columns() - 1, size_t(std::max(0.0, std::round(x))));
-  double level = 0;
+  const Levels levels(river);
   size_t band = 0;
-  for (; band + 1 < river.bands.size(); ++band) {
-    level += width_along(river, band, x);
-    if (1 - y <= level) break;
-  }
-  if (1 - y > total_along(river, x)) return {};  // below a river that has yet to grow
+  while (band + 1 < river.bands.size() && 1 - y > levels.at(band + 1, x)) ++band;
+  if (1 - y > levels.total(x)) return {};  // below a river that has yet to grow
   return RiverPlace{std::max(column, band),
                     band};  // a band that is entering has its share in the next column
 }
@@ -225,11 +226,12 @@ std::string place_words(const River& river, const RiverPlace& place) {
 void add_river(Builder& b) {
   const size_t bands = b.plot.river->bands.size();
   if (b.plot.river->columns() < 2) return;
-  for (size_t band = 1; band < bands; ++band) add_inflow(b, band);
-  for (size_t band = 0; band < bands; ++band) add_band(b, band);
-  for (size_t band = 1; band < bands; ++band) add_edge(b, band);
+  const Levels levels(*b.plot.river);
+  for (size_t band = 1; band < bands; ++band) add_inflow(b, levels, band);
+  for (size_t band = 0; band < bands; ++band) add_band(b, levels, band);
+  for (size_t band = 1; band < bands; ++band) add_edge(b, levels, band);
   number_columns(b);
-  name_ends(b);
+  name_ends(b, levels);
   name_source(b);
 }
 

@@ -12,10 +12,6 @@ struct RiverPlace {
   size_t column = 0, band = 0;
 };
 
-// `width_along` returns the width of a band at any place along the river, as a part of the plot area's height: that of a
-// column at its number, and between two columns something between them, so that where the river does not grow the
-// widths of all bands always add up to one.
-double width_along(const River&, size_t band, double x);
 // `place_in` returns the column and the band at a point of the plot, where the river is; y is 1 at the upper edge of the
 // plot and 0 at the lower one.
 std::optional<RiverPlace> place_in(const River&, double x, double y);

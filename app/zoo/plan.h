@@ -17,13 +17,13 @@ inline constexpr int32_t kShallow = 8;  ///< layers up to which the default comp
 std::vector<std::string> depth_question();
 
 struct Plan {
-  std::vector<Entry> entries;
+  std::vector<Entry> entries{};
   std::vector<int32_t> depths = {6};
-  std::vector<std::string> deep;  ///< the only entries beyond kShallow layers; empty: all of them
+  std::vector<std::string> deep{};  ///< the only entries beyond kShallow layers; empty: all of them
   int32_t seeds = 3;
-  int32_t steps = 0;              ///< 0: see base_setting()
-  int32_t warmup = 0;             ///< of the second arm; 0: see base_setting()
-  std::vector<std::string> base;  ///< KEY=VALUE, before what an entry sets
+  int32_t steps = 0;                ///< 0: see base_setting()
+  int32_t warmup = 0;               ///< of the second arm; 0: see base_setting()
+  std::vector<std::string> base{};  ///< KEY=VALUE, before what an entry sets
 };
 
 /// `BaseSetting` is how the default model trains, which is the model that the entries change. Up to eight layers it

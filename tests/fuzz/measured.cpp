@@ -46,9 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::accepts([&] {
     const std::optional<Results> results = parse_results(text, "measured.json", known.lesson);
     if (!results) return;
-    FigureData figure;
-    figure.reference = &*results;
-    figure.maps = &results->maps;
+    FigureData figure{.reference = &*results, .maps = &results->maps};
     for (const Figure& one : known.lesson.figures) plot::to_text(figure_plot(known.lesson, one, figure));
   });
   return 0;

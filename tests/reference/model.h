@@ -55,10 +55,12 @@ class Decoder {
  public:
   Decoder(const DecoderSpec& spec, const Parameters& parameters) : s_(spec), parameters_(parameters) {}
 
+  /// `run` with `slopes` off computes the same numbers from constants: no gradients, and the trace stays empty.
   DecoderResult run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& targets,
-                    const Values& weights) {
+                    const Values& weights, bool slopes = true) {
     Trace trace;
-    for (const auto& [name, values] : parameters_) leaves_[name] = leaves(trace, values);
+    for (const auto& [name, values] : parameters_)
+      leaves_[name] = slopes ? leaves(trace, values) : Rows(values.begin(), values.end());
     const double root = std::sqrt(static_cast<double>(s_.D));
     const int64_t E = s_.embedding_width ? s_.embedding_width : s_.D;
     const auto projected = [&](const Rows& rows, int64_t count, const char* by, int64_t from, int64_t to) {
@@ -88,9 +90,10 @@ class Decoder {
     if (s_.logit_cap > 0)
       for (Var& v : logits) v = Var(s_.logit_cap) * tanh(v * Var(1 / s_.logit_cap));
     const Var loss = softmax_xent(logits, targets, row_weights(targets, weights), s_.smoothing).loss;
-    trace.sweep<Var>({loss}, {1.0});
     result.loss = loss.v;
     result.logits = values_of(logits);
+    if (!slopes) return result;
+    trace.sweep<Var>({loss}, {1.0});
     for (const auto& [name, rows] : leaves_) result.gradients[name] = gradients(trace, rows);
     return result;
   }

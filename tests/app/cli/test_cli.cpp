@@ -63,7 +63,6 @@ TEST_CASE("verify tells right from wrong") {
   const std::string fixture = NORMSCOPE_FIXTURES "/decoder-pre.safetensors";
   const Outcome right =
       run_program("verify '" + fixture + "' '" NORMSCOPE_FIXTURES "/decoder-post.safetensors'");
-  INFO(right.out << right.err);
   CHECK(right.code == 0);
   CHECK(holds(right.out, "loss"));
   CHECK(holds(right.out, "gradients"));
@@ -75,7 +74,6 @@ TEST_CASE("verify tells right from wrong") {
   for (size_t i = bytes.size() - 64 + 6; i < bytes.size(); i += 8)
     bytes[i] = static_cast<char>(bytes[i] ^ 0x08);
   const Outcome wrong = run_program("verify '" + folder.write("spoiled.safetensors", bytes) + "'");
-  INFO(wrong.out << wrong.err);
   CHECK(wrong.code == 1);
 
   for (const std::string& bad : {folder.file("absent"), folder.write("text.safetensors", "no tensors here"),
@@ -95,7 +93,6 @@ TEST_CASE("without a display: the window is refused on demand, else the main job
 
   const Folder folder;
   const Outcome job = run_program("--steps 3 --seeds 2 --threads 1 --out " + folder.file("left"), no_display);
-  INFO(job.out << job.err);
   CHECK(job.code == 0);
   CHECK(holds(job.out, "no display"));
   CHECK(holds(job.out, "Post-LN"));

@@ -17,7 +17,6 @@ Outcome interrupted_after(const std::string& seconds, const std::string& argumen
 }
 
 void check_one_line(const Outcome& outcome, const std::string& says) {
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 130);
   CHECK(is_one_error_line(outcome));
   CHECK(holds(outcome.err, says));
@@ -58,7 +57,6 @@ TEST_CASE("interrupt: evaluate and parse say that they were interrupted") {
   const std::string many = folder.write("many.conllu", conllu_text(made_treebank(2, 0, 100'000)));
   const Outcome parsed = interrupted_after(
       "2", "parse " + parser + " --threads 1 --input " + many + " --out " + folder.file("out.conllu"));
-  INFO(parsed.out << parsed.err);
   CHECK(parsed.code == 130);
   // Behind the line that comes where the sentences under way take more than a second.
   CHECK(parsed.err.ends_with("normscope: interrupted\n"));

@@ -96,7 +96,6 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
   const Folder folder;
   Outcome outcome =
       run_program("train " + tiny(folder) + " --log /dev/full --save " + folder.file("ok.safetensors"));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 5);
   CHECK(is_one_error_line(outcome));
   CHECK(holds(outcome.err, "No space left"));
@@ -105,7 +104,6 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
 
   outcome = run_program("train " + tiny(folder) + " --save /dev/full --save-every 3 --log " +
                         folder.file("log.jsonl"));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 5);
   CHECK(is_one_error_line(outcome));  // four failures, said once
   CHECK(holds(outcome.out, "verdict"));
@@ -115,7 +113,6 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
   fs::create_symlink("/dev/full", folder.file("out/runs.jsonl"));
   fs::create_symlink("/dev/full", folder.file("out/lab-dark.png"));
   outcome = run_program("compare --threads 1 " + tiny(folder) + " --out " + folder.file("out"));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 5);
   CHECK(holds(outcome.out, "verdict"));
   CHECK(holds(outcome.err, "runs.jsonl"));

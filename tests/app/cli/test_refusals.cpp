@@ -87,9 +87,7 @@ TEST_CASE("refusals: every reader says in one line what is wrong with an input")
       if (!base.empty()) {
         const std::vector<std::string> change = split(row[0], " => ");
         REQUIRE(change.size() == 2);
-        const size_t at = base.find(change[0]);
-        REQUIRE(at != base.npos);
-        input = std::string(base).replace(at, change[0].size(), change[1]);
+        input = replaced(base, change[0], change[1]);
       }
       const std::string said = error_of([&] { reader.read(input); });
       INFO(said);

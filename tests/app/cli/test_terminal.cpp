@@ -109,7 +109,6 @@ TEST_CASE("terminal: a text of a file or an argument is said without its control
   const std::string compare =
       "compare '" + folder.file("a\x1b[2J.jsonl") + "' '" + folder.file("a\x1b[2J.jsonl") + "'";
   const test::Outcome piped = test::run_program(compare);
-  INFO(piped.out << piped.err);
   CHECK(piped.code == 0);
   CHECK(holds(piped.out, "\x1b[2J"));
   const std::string shown = on_a_terminal(compare);

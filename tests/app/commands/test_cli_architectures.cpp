@@ -66,7 +66,6 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
       std::string("train --preset pre") + kSmall + "--pairs " + pairs +
       " --tokens 128 --set data.vocabulary=60 --set train.lr=1e-2 --validate-every 10 ";
   const Outcome first = run_program(common + "--steps 30 --save " + run + " --save-every 10 --keep 2");
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(holds(first.out, "step 20  validation"));
   CHECK(holds(first.out, "←"));
@@ -85,7 +84,6 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
 
   const std::string translate = "translate --beam 3 --threads 1 ";
   const Outcome a = run_program(translate + run), b = run_program(translate + again);
-  INFO(a.out << a.err);
   CHECK(a.code == 0);
   CHECK(holds(a.out, "BLEU "));
   CHECK(a.out == b.out);
@@ -95,7 +93,6 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   const Outcome averaged =
       run_program(translate + run + " " + folder.file("run-000020.safetensors") + " --input " + input +
                   " --reference " + reference + " --out " + folder.file("out.txt"));
-  INFO(averaged.out << averaged.err);
   CHECK(averaged.code == 0);
   const std::string endless = folder.write("long.txt", [] {
     std::string text;
@@ -141,17 +138,14 @@ TEST_CASE("a masked language model is fine-tuned on labels") {
   const std::string labels = folder.write("labels.tsv", labels_text()), run = folder.file("mlm.safetensors");
   const Outcome first = run_program(std::string("train --preset pre") + kSmall +
                                     "--set model.architecture=encoder --steps 12 --save " + run);
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   const Outcome second = run_program(std::string("train --preset pre") + kSmall + "--labels " + labels +
                                      " --init-from " + run + " --steps 40");
-  INFO(second.out << second.err);
   CHECK(second.code == 0);
   CHECK(holds(second.out, "accuracy"));
   refuses("train --preset pre --labels " + labels + " --init-from " + folder.file("none"), 3, "no such file");
   const Outcome pooled = run_program(std::string("train --preset pre") + kSmall + "--labels " + labels +
                                      " --init-from " + run + " --set model.pooling=mean --steps 20");
-  INFO(pooled.out << pooled.err);
   CHECK(pooled.code == 0);
   refuses("train --preset pre --labels " + labels + " --init-from " + run + kSmall +
               "--set model.d_model=32 --steps 1",
@@ -161,7 +155,6 @@ TEST_CASE("a masked language model is fine-tuned on labels") {
   const Outcome made_up =
       run_program(std::string("train --preset pre") + kSmall +
                   "--set model.architecture=encoder --set data.name=mood --init-from " + run + " --steps 3");
-  INFO(made_up.out << made_up.err);
   CHECK(made_up.code == 0);
   CHECK(holds(made_up.out, "accuracy"));
 }

@@ -152,7 +152,6 @@ TEST_CASE("cli: when the device is lost a sweep ends with its line and code, and
     CHECK(is_one_error_line(lost));
   }
   const Outcome whole = run_program(sweep, library);
-  INFO(whole.out << whole.err);
   CHECK(whole.code == 0);
   CHECK(holds(whole.out, "2 runs trained, 0 taken from"));
 }

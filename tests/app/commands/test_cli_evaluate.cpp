@@ -23,10 +23,8 @@ TEST_CASE("evaluate: a validation text that is too short for the batch is read i
                             folder.write("text.txt", short_text()) +
                             " --set model.positions=relative --steps 2 ";
   const Outcome trained = run_program(train + "--save " + run);
-  INFO(trained.out << trained.err);
   REQUIRE(trained.code == 0);
   const Outcome outcome = run_program("evaluate " + run + " --json");
-  INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(nlohmann::json::parse(outcome.out)["rows"][0]["targets"] == 3 * 16);
   const Outcome short_of = run_program("evaluate " + run + " --memory 0,8");

@@ -32,13 +32,11 @@ TEST_CASE("images: train learns drawn digits, says how many it gets right, and t
   const Outcome outcome = run_program(
       kTrain + "--set data.digits=48 --steps 4 --validate-every 2 --edit 3:model.norm=rms --save " +
       folder.file("x.safetensors"));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   CHECK(holds(outcome.out, "accuracy"));
   CHECK(holds(outcome.out, "an image of "));
   const Outcome resumed =
       run_program("train --threads 1 --resume " + folder.file("x.safetensors") + " --steps 6");
-  INFO(resumed.out << resumed.err);
   CHECK(resumed.code == 0);
 }
 
@@ -50,7 +48,6 @@ TEST_CASE("images: train reads IDX files, and names what is wrong with them") {
   };
   const std::string good = folder.write("images", images()), named = folder.write("labels", labels());
   const Outcome outcome = run_program(with(good, named));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   CHECK(holds(outcome.out, "accuracy"));
   refuses(with(named, good), 3, "[idx " + named + "] ");

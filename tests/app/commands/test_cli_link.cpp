@@ -38,7 +38,6 @@ TEST_CASE("without a display a link is trained to its step, with its own seed") 
   const Folder folder;
   const Outcome outcome =
       run_program("--out '" + folder.file("out") + "'" + option_of(tiny_view()), kNoDisplay);
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   const std::string config =
       folder.write("tiny.toml", std::string(kTiny) + "[run]\nseed = 7\n[run.A]\n[run.B]\ntrain.warmup = 8\n");

@@ -24,7 +24,6 @@ TEST_CASE("a parser is trained on CoNLL-U, scored and asked to parse") {
                     out = folder.file("out.conllu");
   const Outcome trained = run_program("train --treebank " + trees + " --valid " + valid + kSmall +
                                       "--steps 6 --validate-every 3 --log " + log + " --save " + run);
-  INFO(trained.out << trained.err);
   REQUIRE(trained.code == 0);
   CHECK(holds(trained.out, "step 3  validation "));
   CHECK(holds(trained.out, "  UAS "));
@@ -84,7 +83,6 @@ TEST_CASE("trees that are not projective are counted once before training, sente
   const Outcome trained = run_program(
       "train --treebank " + folder.write("train.conllu", conllu_text(trees)) + " --valid " + valid + kSmall +
       "--run A=parser --run B=parser --steps 1 --save " + folder.file("run.safetensors"));
-  INFO(trained.out << trained.err);
   const std::string said =
       std::to_string(crossing) + " of 21 trees are not projective and are left out of training\n";
   CHECK(trained.code == 0);

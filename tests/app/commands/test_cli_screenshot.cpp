@@ -197,7 +197,6 @@ TEST_CASE("an interrupt ends a large picture in its middle and leaves nothing of
   const Outcome outcome = run_program("screenshot --steps 1 --size 12000x12000 --config " + session.config +
                                           " --out " + session.folder.file("x.png"),
                                       "timeout --foreground --preserve-status -s INT 4");
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 130);
   CHECK(is_one_error_line(outcome));
   const std::filesystem::directory_iterator left(session.folder.file(""));

@@ -13,6 +13,7 @@
 #include "training/files/config_file.h"
 #include "training/files/session_file.h"
 #include "training/session/lab.h"
+#include "training/support/lab_runs.h"
 
 namespace normscope::test_film {
 namespace {
@@ -33,12 +34,9 @@ struct Sessions {
   Sessions() {
     const std::vector<ConfigRun> runs = read_config(config);
     Lab lab({.threads = 1, .live_text = false});
-    lab.post(replacing(runs, false));
-    lab.wait_idle();
-    lab.post(session::PlayTo{12});
-    lab.wait_idle();
-    lab.post(session::SaveSession{kept});
-    lab.wait_idle();
+    test::view_after(lab, replacing(runs, false));
+    test::view_after(lab, session::PlayTo{12});
+    test::view_after(lab, session::SaveSession{kept});
     REQUIRE(lab.view()->step == 12);
   }
 
@@ -72,7 +70,6 @@ const std::string kNoPath = "env PATH=/absent";
 TEST_CASE("film: the frames of a kept session differ, and the last one is the screenshot of its last step") {
   const Sessions s;
   const Outcome outcome = s.film(s.kept, "f.png", "--seconds 3 --fps 1", kNoPath);
-  INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(holds(outcome.out, "wrote " + s.folder.file("f-0001.png") + " to " + s.folder.file("f-0003.png")));
   CHECK(s.count("f-") == 3);
@@ -93,7 +90,6 @@ TEST_CASE("film: the frames of a kept session differ, and the last one is the sc
 TEST_CASE("film: runs that were saved as TOML are trained first, and Compare can be filmed") {
   const Sessions s;
   const Outcome outcome = s.film(s.config, "t.png", "--screen compare --seconds 2 --fps 1");
-  INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(s.bytes("t-0001.png") != s.bytes("t-0002.png"));
   REQUIRE(run_program("screenshot --config " + s.config + " --screen compare --steps 12" + kSmall +
@@ -120,7 +116,6 @@ TEST_CASE("film: ffmpeg gets every frame, raw, and its film appears whole") {
   const std::string before =
       s.instead_of_ffmpeg("echo \"$@\" >" + s.folder.file("words") + "\ncat >\"$made\"");
   const Outcome outcome = s.film(s.kept, "f.mp4", "--seconds 0.3 --fps 10", before);
-  INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(holds(outcome.out, "wrote " + s.folder.file("f.mp4")));
   const std::string raw = s.bytes("f.mp4"), words = s.bytes("words");
@@ -193,7 +188,6 @@ TEST_CASE("film: an MP4 and a GIF by ffmpeg itself") {
   const Sessions s;
   for (const char* name : {"f.mp4", "f.gif"}) {
     const Outcome outcome = s.film(s.kept, name, "--seconds 0.4 --fps 10");
-    INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
   }
   CHECK(s.bytes("f.mp4").substr(4, 4) == "ftyp");

@@ -217,10 +217,10 @@ TEST_CASE("train: a published folder stands for a configuration, and its passage
   const Outcome trained = run_program("train --config " + model + " --steps 3 --set 'data.passage=5 17 3 5'");
   CHECK(trained.err.empty());
   REQUIRE(trained.code == 0);
-  CHECK(trained.out.find("token frequencies") != std::string::npos);
+  CHECK(test::contains(trained.out, "token frequencies"));
   const Outcome beyond = run_program("train --config " + model + " --steps 3 --set 'data.passage=5 dog'");
   CHECK(beyond.code == 3);
-  CHECK(beyond.err.find("is no number of a token") != std::string::npos);
+  CHECK(test::contains(beyond.err, "is no number of a token"));
 }
 
 #ifdef __linux__
@@ -230,15 +230,15 @@ TEST_CASE("open: a published folder needs a display, and what is none is refused
   };
   const Outcome none = open(kModels + "gpt2");
   CHECK(none.code == 4);
-  CHECK(none.err.find("normscope inspect needs none") != std::string::npos);
+  CHECK(test::contains(none.err, "normscope inspect needs none"));
   const Folder folder;
   std::filesystem::copy_file(kModels + "gpt2/config.json", folder.file("config.json"));
   std::ofstream(folder.file("pytorch_model.bin")) << "x";
   const Outcome pickled = open(folder.file(""));
   CHECK(pickled.code == 3);
-  CHECK(pickled.err.find("holds Python objects, which run code when they are read") != std::string::npos);
+  CHECK(test::contains(pickled.err, "holds Python objects, which run code when they are read"));
   const Outcome mixed = open(kModels + "gpt2 " + folder.file("config.json"));
   CHECK(mixed.code == 3);
-  CHECK(mixed.err.find("Expected published models and saved runs") != std::string::npos);
+  CHECK(test::contains(mixed.err, "Expected published models and saved runs"));
 }
 #endif

@@ -36,7 +36,6 @@ TEST_CASE("compare FILE: settings, table and first place on the terminal, withou
   const std::string a = folder.write("a.jsonl", log_of_runs("A", 30)),
                     b = folder.write("b.jsonl", log_of_runs("B", 30, 2.5));
   const Outcome outcome = called(a + " " + b);
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(holds(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
@@ -91,7 +90,6 @@ TEST_CASE("compare FILE: JSON and Markdown to standard output or a file, figures
   const std::string out = folder.file("out");
   Outcome outcome = called(files + " --json " + folder.file("c.json") + " --markdown " + folder.file("c.md") +
                            " --svg --csv " + out + " --png --out " + out);
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   CHECK(nlohmann::json::parse(read_all(folder.file("c.json"))) == json);
   for (const char* name : {"loss", "difference", "gradient-B", "end"}) {

@@ -58,9 +58,7 @@ TEST_CASE("live: a run of a session is compared under its own letter, with its r
 
 TEST_CASE(
     "live: an edited fork is compared by the wiring that trains, and not by the one that it began with") {
-  fixture::LabShape shape;
-  shape.fork = true;
-  auto view = std::make_shared<LabView>(*fixture::lab_view(shape));
+  auto view = std::make_shared<LabView>(*fixture::lab_view({.fork = true}));
   RunView& fork = view->runs[3];
   fork.origin = view->runs[0].spec;
   fork.edits = edits_between(*fork.origin, *fork.spec, 151);
@@ -201,7 +199,7 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
 
   records::FollowedFile absent(folder.file("absent.jsonl"), {});
   CHECK(test::holds(absent.now()->error, "absent.jsonl"));
-  CHECK(absent.now()->error.find('\n') == std::string::npos);
+  CHECK_FALSE(test::contains(absent.now()->error, "\n"));
   CHECK(absent.now()->version == 1);
 }
 

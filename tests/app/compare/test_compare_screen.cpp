@@ -55,18 +55,15 @@ TEST_CASE("compare screen: a click and a letter choose the baseline, and every d
   CompareDriver compare;
   CHECK(holds(compare.driver.value("compare/run/B"), "baseline"));
   CHECK_FALSE(holds(compare.driver.value("compare/run/A"), "baseline"));
-  compare.driver.click("compare/run/A", {0.4f, 0.4f});
-  compare.driver.frames(2);
+  compare.click("compare/run/A", {0.4f, 0.4f});
   CHECK(holds(compare.driver.value("compare/run/A"), "baseline"));
   CHECK(holds(compare.driver.value("compare/place/B"), "B and A"));
-  compare.driver.key("C");
-  compare.driver.frames(2);
+  compare.key("C");
   CHECK(holds(compare.driver.value("compare/run/C"), "baseline"));
   CHECK(holds(compare.driver.value("compare/place/A"), "A and C"));
   CHECK(compare.ui.registry().find("compare/place/C") == nullptr);
   // There is no run D: its letter chooses nothing.
-  compare.driver.key("D");
-  compare.driver.frames(2);
+  compare.key("D");
   CHECK(holds(compare.driver.value("compare/run/C"), "baseline"));
 }
 
@@ -79,8 +76,7 @@ TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P 
   cursor = 20;
   compare.driver.frames(2);
   CHECK(compare.driver.value("compare/run/B") != at_100);
-  compare.driver.click("compare/place/A");
-  compare.driver.frames(2);
+  compare.click("compare/place/A");
   REQUIRE(cursor);
   const int place = *cursor;
   // The timeline has a ring there.
@@ -91,23 +87,19 @@ TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P 
   CHECK(found);
   CHECK(holds(compare.driver.value("compare/place/A"), fmt::format("at step {}", place)));
   CHECK(holds(compare.driver.value("compare/loupe"), "of A"));
-  compare.driver.key("Shift+Right");
-  compare.driver.frames(2);
+  compare.key("Shift+Right");
   CHECK(cursor == place + 10);
-  compare.driver.key("B");  // the baseline, and no bookmark
-  compare.driver.frames(2);
+  compare.key("B");  // the baseline, and no bookmark
   CHECK(compare.state.screens.lab.transport().bookmarks.empty());
 }
 
 TEST_CASE("compare screen: the threshold decides where runs part") {
   CompareDriver compare;
   const std::string before = compare.driver.value("compare/place/A");
-  compare.driver.click("compare/factor");
-  compare.driver.frames(2);
+  compare.click("compare/factor");
   compare.driver.key("Ctrl+A");
   compare.driver.type("100");
-  compare.driver.key("Enter");
-  compare.driver.frames(3);
+  compare.key("Enter");
   CHECK(compare.driver.value("compare/place/A") != before);
   CHECK(compare.screen().kept().factor == 100);
 }
@@ -136,10 +128,8 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   compare.driver.frames(3);
   CHECK(holds(compare.driver.value("compare/missing"), "E: another run took the place of the one before"));
   CHECK(fixture::text_faults(compare.ui).empty());
-  compare.driver.click("compare/run/E/replace");
-  compare.driver.frames(2);
-  compare.driver.click("compare/run/E/replace/none");
-  compare.driver.frames(3);
+  compare.click("compare/run/E/replace");
+  compare.click("compare/run/E/replace/none");
   CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
 }
 
@@ -150,7 +140,7 @@ TEST_CASE("compare screen: a file that is none is one line with its name, and it
   compare.open(path);
   const std::string fault = compare.driver.value("compare/fault/E");
   CHECK(holds(fault, "no.jsonl: line 1"));
-  CHECK(fault.find('\n') == std::string::npos);
+  CHECK_FALSE(test::contains(fault, "\n"));
   CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
   CHECK(holds(compare.driver.value("compare/run/B"), "baseline"));
 }
@@ -161,25 +151,20 @@ TEST_CASE("compare screen: one run alone asks for another, and the list of a pla
   CompareDriver compare(alone);
   CHECK(holds(compare.driver.value("compare/none"), "Open a run"));
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  compare.driver.click("compare/run/B/replace");
-  compare.driver.frames(2);
-  compare.driver.click("compare/run/B/replace/file");
-  compare.driver.frames(3);
+  compare.click("compare/run/B/replace");
+  compare.click("compare/run/B/replace/file");
   CHECK(compare.ui.popup_open("app/file"));
 }
 
 TEST_CASE("compare screen: figures and table become files, with the numbers that they are made of") {
-  const test::Folder folder;
-  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
+  const test::Pictures folder;
   CompareDriver compare;
   for (const char* figure :
        {"compare/loss", "compare/difference", "compare/map/A", "compare/loupe", "compare/end"})
     for (const char* format : {"svg", "png", "csv"}) {
-      compare.driver.click(fmt::format("{}/menu", figure));
-      compare.driver.frames(2);
+      compare.click(fmt::format("{}/menu", figure));
       const size_t before = compare.saved.size();
-      compare.driver.click(fmt::format("{}/menu/{}", figure, format));
-      compare.driver.frames(2);
+      compare.click(fmt::format("{}/menu/{}", figure, format));
       INFO(figure << " " << format);
       REQUIRE(compare.saved.size() == before + 1);
       const view::SavePlot& save = compare.saved.back();
@@ -190,7 +175,6 @@ TEST_CASE("compare screen: figures and table become files, with the numbers that
       const bool own = std::string(format) == "csv" && name != "compare/loss" && name != "compare/loupe";
       CHECK(save.csv.empty() == !own);
     }
-  unsetenv("XDG_PICTURES_DIR");
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.file("")))
     files += entry.file_size() > 100 ? 1 : 0;
@@ -199,8 +183,7 @@ TEST_CASE("compare screen: figures and table become files, with the numbers that
 
 TEST_CASE("compare screen: five seeds are trained by the Lab") {
   CompareDriver compare;
-  compare.driver.click("compare/seeds");
-  compare.driver.frames(2);
+  compare.click("compare/seeds");
   CHECK(compare.last<session::CheckSeeds>());
 }
 
@@ -210,8 +193,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   CompareDriver compare;
   compare.open(path);
   compare.driver.key("A");
-  compare.driver.key("W");
-  compare.driver.frames(2);
+  compare.key("W");
   const compare_screen::KeptChoice kept = compare.screen().kept();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
@@ -245,14 +227,11 @@ TEST_CASE("compare screen: a session that is opened keeps no file of the one bef
 
 TEST_CASE("compare screen: every setting that differs is a click away, in the compact layout too") {
   CompareDriver compare;
-  compare.driver.click("compare/settings");
-  compare.driver.frames(2);
+  compare.click("compare/settings");
   CHECK(compare.ui.popup_open("compare/settings/all"));
   CompareDriver small(fixture::lab_view(), {1024, 600});
-  small.driver.click("compare/run/A/replace");
-  small.driver.frames(2);
-  small.driver.click("compare/run/A/replace/settings");
-  small.driver.frames(3);
+  small.click("compare/run/A/replace");
+  small.click("compare/run/A/replace/settings");
   CHECK(small.ui.popup_open("compare/settings/all"));
   CHECK(fixture::text_faults(small.ui).empty());
 }
@@ -275,22 +254,18 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
 
 TEST_CASE("compare screen: a log takes no run's place and no run's letter; where there is no room it asks") {
   const test::Folder folder;
-  fixture::LabShape shape;
-  shape.fork = true;
-  CompareDriver compare(fixture::lab_view(shape));
+  CompareDriver compare(fixture::lab_view({.fork = true}));
   compare.open(folder.write("port-0.jsonl", a_log(20)));
   CHECK(compare.screen().kept().files[3].path.empty());  // D stands where it stood
   CHECK(holds(compare.driver.value("compare/run/D"), "Fork of A"));
   REQUIRE(compare.ui.popup_open("compare/where"));
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  compare.driver.click("compare/where/none");
-  compare.driver.frames(3);
+  compare.click("compare/where/none");
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
   CHECK(compare.screen().kept().files[3].path.empty());
 
   compare.open(folder.write("port-1.jsonl", a_log(21)));
-  compare.driver.click("compare/where/2");
-  compare.driver.frames(3);
+  compare.click("compare/where/2");
   CHECK(compare.screen().kept().files[1].path.ends_with("port-1.jsonl"));
   CHECK(compare.ui.registry().find("compare/run/B") == nullptr);
   CHECK(holds(compare.driver.value("compare/run/E"), "port-1"));
@@ -300,12 +275,10 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   // Escape asks no further.
   compare.open(folder.write("port-2.jsonl", a_log(22)));
   REQUIRE(compare.ui.popup_open("compare/where"));
-  compare.driver.key("Escape");
-  compare.driver.frames(3);
+  compare.key("Escape");
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
   compare.open(folder.write("port-3.jsonl", a_log(23)));
-  compare.driver.click("compare/where/1");
-  compare.driver.frames(3);
+  compare.click("compare/where/1");
   CHECK(compare.screen().kept().files[0].letter == 'F');
   CHECK(compare.screen().kept().files[1].letter == 'E');
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
@@ -362,9 +335,7 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
 }
 
 TEST_CASE("compare screen: a frame of four runs that did not change costs no comparison") {
-  fixture::LabShape shape;
-  shape.fork = true;
-  CompareDriver compare(fixture::lab_view(shape));
+  CompareDriver compare(fixture::lab_view({.fork = true}));
   compare.driver.frames(5);
   const auto time = [&](int frames) {
     const auto begin = std::chrono::steady_clock::now();

@@ -63,10 +63,7 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
 
 TEST_CASE("loss window: just after a fork the number is of its own losses alone") {
   view::LabData data;
-  fixture::LabShape shape;
-  shape.step = 153;
-  shape.fork = true;
-  auto view = std::make_shared<LabView>(*fixture::lab_view(shape));
+  auto view = std::make_shared<LabView>(*fixture::lab_view({.step = 153, .fork = true}));
   RunView& fork = view->runs[3];
   fork.edits = {{151, "model.placement", "pre"}};
   const auto plot = panels::loss_plot(*view, data, {});

@@ -18,10 +18,9 @@ namespace normscope::test_bars {
 namespace {
 
 using namespace course;
+using test::contains;
 using Row = std::vector<double>;
 using Last = BarsHand::Last;
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 const Lesson& norm_gradient() { return *fixture::shipped_course().find("norm-gradient"); }
 const SmallTape& plain() { return norm_gradient().tape("plain")->tape; }
@@ -103,10 +102,10 @@ TEST_CASE("beside a norm another one lets back what y does not notice", "[lesson
       for (const ui::Rect& bar : strip) CHECK(ui::Rect{0, 0, 560, 300}.contains(bar.inset(0.01f)));
   }
   const std::string sentence = bars_sentence(whole, {Last::Times, 0, 2}, true, english(), detached);
-  CHECK(holds(sentence,
-              "y stays as it is, and the gradient is divided by 2. Of the square of the gradient 0 %"));
-  CHECK(holds(sentence, "(variance detached: 36 %)."));
-  CHECK_FALSE(holds(bars_sentence(whole, {}, false, english(), detached), "%"));
+  CHECK(contains(sentence,
+                 "y stays as it is, and the gradient is divided by 2. Of the square of the gradient 0 %"));
+  CHECK(contains(sentence, "(variance detached: 36 %)."));
+  CHECK_FALSE(contains(bars_sentence(whole, {}, false, english(), detached), "%"));
 }
 
 TEST_CASE("the sentence says what stayed and what changed, and before the prediction nothing of the gradient",
@@ -164,22 +163,21 @@ TEST_CASE("the bars go to the report and the teacher whole, and to the student w
     const std::string svg =
         kept_svg(norm_gradient(), *norm_gradient().figure("knobs"), *kept, ui::theme(dark), {640, 400});
     CHECK(test::well_formed(svg));
-    CHECK(holds(svg, length));
+    CHECK(contains(svg, length));
     for (const Row* row : {&bars.in.now, &bars.out.now, &bars.back.now})
-      for (const double v : *row) CHECK(holds(svg, ">" + ui::number(v, 2) + "</text>"));
+      for (const double v : *row) CHECK(contains(svg, ">" + ui::number(v, 2) + "</text>"));
   }
-  CHECK(holds(worksheet(norm_gradient(), kept, true), length));
+  CHECK(contains(worksheet(norm_gradient(), kept, true), length));
   const std::string student = worksheet(norm_gradient(), kept, false);
-  CHECK(holds(student, "id=\"compare-knobs\""));
-  CHECK(holds(student, "y = (x − mean) / spread"));
-  CHECK_FALSE(holds(student, length));
+  CHECK(contains(student, "id=\"compare-knobs\""));
+  CHECK(contains(student, "y = (x − mean) / spread"));
+  CHECK_FALSE(contains(student, length));
 }
 
 TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard", "[player]") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     fixture::PlayerDriver p("", size);
-    p.player().open("norm-gradient", StepKind::Explain);
-    p.driver.frames(3);
+    p.open("norm-gradient", StepKind::Explain);
     const auto now = [&] {
       p.driver.frames(2);
       return p.driver.value("lesson/bars");
@@ -192,7 +190,7 @@ TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard",
     CHECK(p.shows("length " + ui::number(bars_of(plain(), {Last::Times, 0, 10}).length, 3)));
     p.focus("lesson/bars/times");
     p.driver.key("Left");
-    CHECK(holds(now(), "All of x times 5: "));
+    CHECK(contains(now(), "All of x times 5: "));
     p.driver.click("lesson/bars/written");
     CHECK(now() == said({}));
     p.focus("lesson/bars/add");
@@ -206,8 +204,7 @@ TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard",
     CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7.5) < 0.3);
     CHECK(p.driver.value("lesson/bars/1") == "1.5");
     p.focus("lesson/bars/2");
-    p.driver.key("Down");
-    p.driver.frames(2);
+    p.key("Down");
     CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7) < 0.3);
     p.driver.click("lesson/bars/written");
     CHECK(now() == said({}));
@@ -217,15 +214,14 @@ TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard",
 
 TEST_CASE("a move to numbers without spread is not taken", "[player]") {
   fixture::PlayerDriver p;
-  p.player().open("norm-gradient", StepKind::Explain);
-  p.driver.frames(3);
+  p.open("norm-gradient", StepKind::Explain);
   for (int bar = 1; bar <= 4; ++bar) {
     p.driver.drag_by(fmt::format("lesson/bars/{}", bar), {0, 4000});
     p.driver.frames(2);
   }
   CHECK(p.driver.value("lesson/bars/3") == "0");
   CHECK(p.driver.value("lesson/bars/4") != "0");  // the last of them stays where it was last apart
-  CHECK(holds(p.driver.value("lesson/bars"), "y changes"));
+  CHECK(contains(p.driver.value("lesson/bars"), "y changes"));
 }
 
 }  // namespace normscope::test_bars

@@ -18,8 +18,7 @@ namespace normscope::test_chain {
 namespace {
 
 using namespace course;
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+using test::contains;
 
 const Lesson& last_layer() { return *fixture::shipped_course().find("last-layer"); }
 const Figure& arrows() { return *last_layer().figure("arrows"); }
@@ -29,9 +28,7 @@ struct ByHand {
   ByHand(std::vector<double> path, std::vector<double> branches)
       : own{{"path", {{}, std::move(path)}}, {"branches", {{}, std::move(branches)}}} {}
   Chain at(int32_t layers, const std::string& hidden = "") const {
-    FigureData data;
-    data.own = &own;
-    data.draw_only = hidden;
+    FigureData data{.own = &own, .draw_only = hidden};
     return chain_of(arrows(), data, layers);
   }
   CurveSet own;
@@ -98,40 +95,35 @@ TEST_CASE("the whole chain lies in the picture, whatever is shown of it", "[less
 }
 
 TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "[lesson]") {
-  const std::optional<Results> kept = load_results(last_layer());
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
+  const fixture::FiveSeeds kept(last_layer());
+  const FigureData data = kept.data();
   REQUIRE(chain_layers(arrows(), data) == 18);
   const Chain all = chain_of(arrows(), data, 18), half = chain_of(arrows(), data, 9);
   CHECK(all.straight > 3 * all.times());
   CHECK(all.times() / half.times() < 1.6);  // a root has 1.4 for twice the depth
   for (const bool dark : {false, true}) {
-    const std::string svg = kept_svg(last_layer(), arrows(), *kept, ui::theme(dark), {640, 400});
+    const std::string svg = kept_svg(last_layer(), arrows(), *kept.results, ui::theme(dark), {640, 400});
     CHECK(test::well_formed(svg));
-    CHECK(holds(svg, "After 18 layers the stream is " + ui::number(all.times(), 3)));
+    CHECK(contains(svg, "After 18 layers the stream is " + ui::number(all.times(), 3)));
   }
-  CHECK(holds(worksheet(last_layer(), kept, true), "id=\"compare-arrows\""));
-  CHECK_FALSE(holds(worksheet(last_layer(), kept, false), "id=\"compare-arrows\""));
+  CHECK(contains(worksheet(last_layer(), kept.results, true), "id=\"compare-arrows\""));
+  CHECK_FALSE(contains(worksheet(last_layer(), kept.results, false), "id=\"compare-arrows\""));
 }
 
 TEST_CASE("the hand chooses the depth of a chain, by mouse and by keyboard", "[player]") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     fixture::PlayerDriver p("", size);
-    p.player().open("last-layer", StepKind::Explain);
-    p.driver.frames(3);
-    p.driver.click("lesson/figure/arrows");
-    p.driver.frames(3);
+    p.open("last-layer", StepKind::Explain);
+    p.click("lesson/figure/arrows");
     CHECK(p.shows("18 layers"));
-    CHECK(holds(p.driver.value("lesson/chain"), "After 18 layers"));
-    p.driver.click("lesson/chain/layers", {0.01f, 0.4f});
-    p.driver.frames(2);
+    CHECK(contains(p.driver.value("lesson/chain"), "After 18 layers"));
+    p.click("lesson/chain/layers", {0.01f, 0.4f});
     CHECK(p.shows("1 layer"));
-    CHECK(holds(p.driver.value("lesson/chain"), "After 1 layer the stream"));
+    CHECK(contains(p.driver.value("lesson/chain"), "After 1 layer the stream"));
     p.focus("lesson/chain/layers");
     for (int i = 0; i < 3; ++i) p.driver.key("Right");
     p.driver.frames(2);
-    CHECK(holds(p.driver.value("lesson/chain"), "After 4 layers"));
+    CHECK(contains(p.driver.value("lesson/chain"), "After 4 layers"));
   }
 }
 

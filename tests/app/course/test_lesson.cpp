@@ -16,46 +16,22 @@
 #include "app/course/reader.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/report.h"
+#include "app/support/shipped_course.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"
 
 using namespace normscope;
 using namespace course;
 using namespace experiments;
-using test::write_text;
+using test::contains, test::write_text;
 namespace fs = std::filesystem;
 
 namespace {
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
-
-/// `Copy` is the course with one file of lesson 5 (which trains nothing) that can be broken.
-struct Copy {
-  explicit Copy(const std::string& name) : folder(name) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    fs::copy(kLessons, folder, fs::copy_options::recursive);
-  }
-  ~Copy() { fs::remove_all(folder); }
-  void replace(const std::string& file, const std::string& from, const std::string& to) const {
-    const fs::path path = fs::path(folder) / "05-growing-stream" / file;
-    std::string text = test::read_all(path);
-    const size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    write_text(path, text.replace(at, from.size(), to));
-  }
-  std::string error() const {
-    const Course course = read_course(folder);
-    CHECK(course.lessons.size() + 1 == read_course(kLessons).lessons.size());  // the others still open
-    REQUIRE(course.broken.size() == 1);
-    return course.broken[0].error;
-  }
-  std::string folder;
-};
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const Lesson& lesson_of(const Course& course, const std::string& id) {
   const Lesson* lesson = course.find(id);
@@ -68,7 +44,7 @@ bool tells_what_was_read(const std::string& source) {
   for (const char* read : {"Xiong et al. 2020, On Layer Normalization", "Liu et al. 2020, Understanding",
                            "Xu et al. 2019, Understanding", "Su 2022, blog of March 29"})
     if (source.starts_with(read)) return true;
-  return has(source, "(from the literature, not checked here)") || has(source, ": docs/theory.md");
+  return contains(source, "(from the literature, not checked here)") || contains(source, ": docs/theory.md");
 }
 
 void shorten(Lesson& lesson, int32_t steps) {
@@ -92,7 +68,7 @@ int sentences_of_reach(const Lesson& lesson) {
 }
 
 TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
   CHECK(course.lessons.size() >= 16);
   for (const Lesson& lesson : course.lessons) {
@@ -111,7 +87,7 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
   // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A
   // second addition takes B where no Post-LN with a warm-up is.
   size_t seen = 0;
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const auto is = [](const LessonRun& run, const char* placement) {
       return get_field(run.spec, "model.placement") == placement &&
              get_field(run.spec, "model.encoder_placement") == "same";
@@ -134,147 +110,140 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
 }
 
 TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
-  SECTION("missing file") {
-    Copy c("lesson_broken_1");
-    fs::remove(fs::path(c.folder) / "05-growing-stream" / "compare.md");
-    CHECK(has(c.error(), "compare.md:1: the file is missing"));
+  const fixture::CourseCopy copy("05-growing-stream");  // which trains nothing
+  const auto error = [&] {
+    const Course course = read_course(copy.folder.path.string());
+    CHECK(course.lessons.size() + 1 == fixture::shipped_course().lessons.size());  // the others still open
+    REQUIRE(course.broken.size() == 1);
+    return course.broken[0].error;
+  };
+  const std::string
+      curve = "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
+      border =
+          "of = \"border\"\nrun = \"C\"\ny = \"learns\"\nfield = \"train.warmup\"\nxs = [0, 60]\n"
+          "other = \"train.lr\"\nvalues = [0.001, 0.002]\n";
+  const auto of_run = [](const std::string& y) {
+    return "of = \"run\"\nrun = \"C\"\ny = \"" + y + "\"\nsteps = [1, 20]";
+  };
+  std::string wall;
+  for (int i = 0; i < 140; ++i) wall += "word ";
+  struct Fault {
+    const char *what, *file;
+    std::string from, to;
+    std::vector<std::string> says;
+  };
+  const Fault faults[] = {
+      {"unknown key",
+       "lesson.toml",
+       "minutes = 6",
+       "minutes = 6\nhours = 1",
+       {"lesson.toml:6: [hours] is not known here: expected id, title"}},
+      {"unknown probe",
+       "lesson.toml",
+       "y = \"stream\"",
+       "y = \"steam\"",
+       {"[curve.post.y] 'steam' is not measured there: expected stream, attention_stream, between_bounds, "
+        "above_tenth, gradient, skip, path, branch"}},
+      {"a probe of a layer that the run does not have",
+       "lesson.toml",
+       curve,
+       of_run("L13.ffn.w2.grad_norm"),
+       {"[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"}},
+      {"what is measured of a whole layer's update, of a layer that is not there",
+       "lesson.toml",
+       curve,
+       of_run("L13.spike_ratio"),
+       {"'L13.spike_ratio' is of layer 13: expected L01 to L12"}},
+      {"what is not measured of it",
+       "lesson.toml",
+       curve,
+       of_run("L01.spike"),
+       {"'L01.spike' is not measured there"}},
+      {"a critical rate that the run does not measure",
+       "lesson.toml",
+       curve,
+       of_run("rate / critical_rate"),
+       {"[curve.pre.y] 'rate / critical_rate' is not measured by run C: expected its train.critical_every"}},
+      {"a mean of values that may end at a bound of their measurement",
+       "lesson.toml",
+       curve,
+       border + "mean = \"geometric\"",
+       {"[curve.pre.mean] 'geometric' of values that may end at a bound of their measurement: expected "
+        "median"}},
+      {"a mean over seeds of such values",
+       "lesson.toml",
+       "[measure.",
+       "[measure.never]\nlabel = \"x\"\ncurve = \"post\"\ntake = \"first_below\"\nlimit = 1\n\n[measure.",
+       {"[measure.never.mean] 'arithmetic' of values that may end at a bound"}},
+      {"check on an unknown measure",
+       "lesson.toml",
+       "measure = \"post_low\"\nlow",
+       "measure = \"nothing\"\nlow",
+       {"[check.measure] 'nothing' is not in this lesson: expected a measure of it"}},
+      {"a check that names no neighbour",
+       "lesson.toml",
+       "excludes = [{ what = \"3/2, as with F = D\", curve = \"post\" }]",
+       "",
+       {"excludes] is missing: expected a neighbouring hypothesis"}},
+      {"bad TeX",
+       "compare.md",
+       "\\frac{\\ell}{2}",
+       "\\frak{\\ell}{2}",
+       {"compare.md:", "\\frak is not known", "position"}},
+      {"bad UTF-8", "run.md", "Fresh", "Fr\xffsh", {"run.md:1: a byte that is not UTF-8"}},
+      {"bad TOML", "lesson.toml", "minutes = 6", "minutes = = 6", {"lesson.toml:5:"}},
+      {"a measured value before the prediction",
+       "predict.md",
+       "According to",
+       "After {value pre_last}, according to",
+       {"predict.md:1: {pre_last} before the prediction"}},
+      {"a wall of words", "run.md", "Fresh", wall, {"expected at most"}},
+      {"a claim that is too long",
+       "lesson.toml",
+       "claim = \"",
+       "claim = \"a b c d e f g h i j k l m n o p q r s t u v w x y z ",
+       {"[claim] has"}},
+      {"a number in a sentence that cannot be false",
+       "run.md",
+       "Fresh",
+       "It is {value pre_last}. Fresh",
+       {"run.md:1: {value pre_last} in a sentence with one form only: expected {if NAME"}},
+      {"a sentence without a form for the absence of what it says",
+       "run.md",
+       "Fresh",
+       "{if pre_last > 7}It is {value pre_last}.{end} Fresh",
+       {"run.md:1: {if pre_last > 7} has no form for the case that it is not so: expected {else}"}},
+      {"a name that says a setting",
+       "lesson.toml",
+       "name = \"Pre-LN\"",
+       "name = \"Pre-LN of width 64\"",
+       {"[run.C.name] 'Pre-LN of width 64' names a setting (width)"}},
+      {"names that lead to another folder",
+       "lesson.toml",
+       "id = \"growing-stream\"",
+       "id = \"../growing-stream\"",
+       {"[id] '../growing-stream' is no name: expected letters, digits, - and _"}},
+      {"a figure's name that leads to another folder",
+       "lesson.toml",
+       "[figure.",
+       "[figure.\"/tmp/x\"]\ntitle = \"x\"\nmap = \"A\"\n\n[figure.",
+       {"[figure./tmp/x] '/tmp/x' is no name: expected letters, digits, - and _"}},
+      {"a field that no run has", "lesson.toml", "model.layers = 12", "model.lairs = 12", {"model.lairs"}}};
+  for (const Fault& fault : faults) {
+    INFO(fault.what);
+    const std::string whole = copy.read(fault.file);
+    copy.replace(fault.file, fault.from, fault.to);
+    const std::string said = error();
+    for (const std::string& words : fault.says) CHECK(contains(said, words));
+    write_text(copy.path(fault.file), whole);
   }
-  SECTION("unknown key") {
-    Copy c("lesson_broken_2");
-    c.replace("lesson.toml", "minutes = 6", "minutes = 6\nhours = 1");
-    CHECK(has(c.error(), "lesson.toml:6: [hours] is not known here: expected id, title"));
-  }
-  SECTION("unknown probe") {
-    Copy c("lesson_broken_3");
-    c.replace("lesson.toml", "y = \"stream\"", "y = \"steam\"");
-    CHECK(has(
-        c.error(),
-        "[curve.post.y] 'steam' is not measured there: expected stream, attention_stream, between_bounds, "
-        "above_tenth, gradient, skip, path, branch"));
-  }
-  SECTION("a probe of a layer that the run does not have") {
-    Copy c("lesson_broken_13");
-    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
-              "of = \"run\"\nrun = \"C\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
-    CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
-  }
-  SECTION("what is measured of a whole layer's update, and what is not") {
-    for (const auto& [y, error] :
-         {std::pair{"L13.spike_ratio", "'L13.spike_ratio' is of layer 13: expected L01 to L12"},
-          std::pair{"L01.spike", "'L01.spike' is not measured there"}}) {
-      Copy c(std::string("lesson_broken_") + y);
-      c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
-                fmt::format("of = \"run\"\nrun = \"C\"\ny = \"{}\"\nsteps = [1, 20]", y));
-      CHECK(has(c.error(), error));
-    }
-  }
-  SECTION("a critical rate that the run does not measure") {
-    Copy c("lesson_broken_critical");
-    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
-              "of = \"run\"\nrun = \"C\"\ny = \"rate / critical_rate\"\nsteps = [1, 20]");
-    CHECK(has(
-        c.error(),
-        "[curve.pre.y] 'rate / critical_rate' is not measured by run C: expected its train.critical_every"));
-  }
-  SECTION("a mean of values that may end at a bound of their measurement") {
-    Copy c("lesson_broken_cut");
-    const std::string curve =
-        "of = \"border\"\nrun = \"C\"\ny = \"learns\"\nfield = \"train.warmup\"\nxs = [0, 60]\nother = "
-        "\"train.lr\"\nvalues = [0.001, 0.002]\n";
-    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
-              curve + "mean = \"geometric\"");
-    CHECK(has(c.error(),
-              "[curve.pre.mean] 'geometric' of values that may end at a bound of their measurement: expected "
-              "median"));
-  }
-  SECTION("a mean over seeds of such values") {
-    Copy c("lesson_broken_cut_measure");
-    c.replace("lesson.toml", "[measure.",
-              "[measure.never]\nlabel = \"x\"\ncurve = \"post\"\ntake = "
-              "\"first_below\"\nlimit = 1\n\n[measure.");
-    CHECK(has(c.error(), "[measure.never.mean] 'arithmetic' of values that may end at a bound"));
-  }
-  SECTION("check on an unknown measure") {
-    Copy c("lesson_broken_4");
-    c.replace("lesson.toml", "measure = \"post_low\"\nlow", "measure = \"nothing\"\nlow");
-    CHECK(has(c.error(), "[check.measure] 'nothing' is not in this lesson: expected a measure of it"));
-  }
-  SECTION("a check that names no neighbour") {
-    Copy c("lesson_broken_14");
-    c.replace("lesson.toml", "excludes = [{ what = \"3/2, as with F = D\", curve = \"post\" }]", "");
-    CHECK(has(c.error(), "excludes] is missing: expected a neighbouring hypothesis"));
-  }
-  SECTION("bad TeX") {
-    Copy c("lesson_broken_5");
-    c.replace("compare.md", "\\frac{\\ell}{2}", "\\frak{\\ell}{2}");
-    CHECK(has(c.error(), "compare.md:"));
-    CHECK(has(c.error(), "\\frak is not known"));
-    CHECK(has(c.error(), "position"));
-  }
-  SECTION("bad UTF-8") {
-    Copy c("lesson_broken_6");
-    c.replace("run.md", "Fresh", "Fr\xffsh");
-    CHECK(has(c.error(), "run.md:1: a byte that is not UTF-8"));
-  }
-  SECTION("bad TOML") {
-    Copy c("lesson_broken_7");
-    c.replace("lesson.toml", "minutes = 6", "minutes = = 6");
-    CHECK(has(c.error(), "lesson.toml:5:"));
-  }
-  SECTION("a measured value before the prediction") {
-    Copy c("lesson_broken_8");
-    c.replace("predict.md", "According to", "After {value pre_last}, according to");
-    CHECK(has(c.error(), "predict.md:1: {pre_last} before the prediction"));
-  }
-  SECTION("a wall of words") {
-    Copy c("lesson_broken_9");
-    std::string wall;
-    for (int i = 0; i < 140; ++i) wall += "word ";
-    c.replace("run.md", "Fresh", wall);
-    CHECK(has(c.error(), "expected at most"));
-  }
-  SECTION("a claim that is too long") {
-    Copy c("lesson_broken_10");
-    c.replace("lesson.toml", "claim = \"", "claim = \"a b c d e f g h i j k l m n o p q r s t u v w x y z ");
-    CHECK(has(c.error(), "[claim] has"));
-  }
-  SECTION("letters of runs out of order") {
-    Copy c("lesson_broken_12");
-    c.replace("lesson.toml", "run = \"A\"", "run = \"D\"");  // of the opening
-    c.replace("lesson.toml", "[run.A]", "[run.D]");
-    CHECK(has(c.error(), "[run.C] comes after [run.D]: expected letters in their order"));
-  }
-  SECTION("a number in a sentence that cannot be false") {
-    Copy c("lesson_broken_16");
-    c.replace("run.md", "Fresh", "It is {value pre_last}. Fresh");
-    CHECK(has(c.error(), "run.md:1: {value pre_last} in a sentence with one form only: expected {if NAME"));
-  }
-  SECTION("a sentence without a form for the absence of what it says") {
-    Copy c("lesson_broken_14");
-    c.replace("run.md", "Fresh", "{if pre_last > 7}It is {value pre_last}.{end} Fresh");
-    CHECK(has(c.error(),
-              "run.md:1: {if pre_last > 7} has no form for the case that it is not so: expected {else}"));
-  }
-  SECTION("a name that says a setting") {
-    Copy c("lesson_broken_15");
-    c.replace("lesson.toml", "name = \"Pre-LN\"", "name = \"Pre-LN of width 64\"");
-    CHECK(has(c.error(), "[run.C.name] 'Pre-LN of width 64' names a setting (width)"));
-  }
-  SECTION("names that lead to another folder") {
-    Copy c("lesson_broken_17");
-    c.replace("lesson.toml", "id = \"growing-stream\"", "id = \"../growing-stream\"");
-    CHECK(has(c.error(), "[id] '../growing-stream' is no name: expected letters, digits, - and _"));
-  }
-  SECTION("a figure's name that leads to another folder") {
-    Copy c("lesson_broken_18");
-    c.replace("lesson.toml", "[figure.", "[figure.\"/tmp/x\"]\ntitle = \"x\"\nmap = \"A\"\n\n[figure.");
-    CHECK(has(c.error(), "[figure./tmp/x] '/tmp/x' is no name: expected letters, digits, - and _"));
-  }
-  SECTION("a field that no run has") {
-    Copy c("lesson_broken_11");
-    c.replace("lesson.toml", "model.layers = 12", "model.lairs = 12");
-    CHECK(has(c.error(), "model.lairs"));
-  }
+  const std::string whole = copy.read("lesson.toml");
+  copy.replace("lesson.toml", "run = \"A\"", "run = \"D\"");  // of the opening
+  copy.replace("lesson.toml", "[run.A]", "[run.D]");
+  CHECK(contains(error(), "[run.C] comes after [run.D]: expected letters in their order"));
+  write_text(copy.path("lesson.toml"), whole);
+  fs::remove(copy.path("compare.md"));
+  CHECK(contains(error(), "compare.md:1: the file is missing"));
 }
 
 TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
@@ -409,7 +378,7 @@ TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
 }
 
 TEST_CASE("every check tells its claim from the neighbour that it names", "[lesson]") {
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const auto kept = load_results(lesson);
     REQUIRE(kept);
     for (const Check& check : lesson.checks)
@@ -427,7 +396,7 @@ TEST_CASE("every check tells its claim from the neighbour that it names", "[less
 }
 
 TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts", "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   RunStore store(2);
   struct Mutation {
     const char *lesson, *run, *field, *value;
@@ -470,7 +439,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
         complete(run->spec);
       }
     // Only what the check in question needs.
-    std::erase_if(lesson.checks, [&](const Check& c) { return !has(c.says, m.says); });
+    std::erase_if(lesson.checks, [&](const Check& c) { return !contains(c.says, m.says); });
     REQUIRE(lesson.checks.size() == 1);
     std::vector<std::string> needed;
     const std::function<void(const std::string&)> need = [&](const std::string& id) {
@@ -496,8 +465,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       }
     const LessonReport report = check_lesson(lesson, store, Tier::Fast);
     CHECK_FALSE(report.passed());
-    CHECK(has(to_text(report), "this contradicts: " + lesson.checks[0].says));
-    CHECK(has(to_text(report), "FAIL"));
+    CHECK(contains(to_text(report), "this contradicts: " + lesson.checks[0].says));
+    CHECK(contains(to_text(report), "FAIL"));
     CHECK_FALSE(report.stale.empty());  // and its numbers are no longer those that were kept
   }
 }
@@ -529,7 +498,7 @@ TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim hol
 }
 
 TEST_CASE("measured.json is of this course", "[lesson]") {
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
     INFO(lesson.id << ": write it again with normscope lesson check --full --write");
     const auto kept = load_results(lesson);
     REQUIRE(kept);
@@ -557,15 +526,12 @@ TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesso
 }
 
 TEST_CASE("a line over many settings is no run's: it carries no run's letter", "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   size_t sweeps = 0, others = 0;
   for (const Lesson& lesson : course.lessons) {
-    const std::optional<Results> kept = load_results(lesson);
-    REQUIRE(kept);
-    FigureData data;
-    data.reference = &*kept;
+    const fixture::FiveSeeds kept(lesson);
     for (const Figure& figure : lesson.figures)
-      for (const plot::Series& s : figure_plot(lesson, figure, data).series) {
+      for (const plot::Series& s : figure_plot(lesson, figure, kept.data()).series) {
         const Curve* curve = lesson.curve(s.id);
         INFO(lesson.id << ": " << figure.id << ": " << s.id);
         if (!curve) continue;
@@ -579,37 +545,37 @@ TEST_CASE("a line over many settings is no run's: it carries no run's letter", "
 }
 
 TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   const std::string folder = "lesson_report_test";
   const std::vector<std::string> paths = write_report(course, folder);
   const std::string html = test::read_all(folder + "/index.html"),
                     markdown = test::read_all(folder + "/report.md");
   for (const Lesson& lesson : course.lessons) {
-    CHECK(has(markdown, lesson.claim));
-    CHECK(has(html, lesson.title.substr(0, 9)));
-    CHECK(has(test::read_all(folder + "/claims.md"), lesson.claim));
+    CHECK(contains(markdown, lesson.claim));
+    CHECK(contains(html, lesson.title.substr(0, 9)));
+    CHECK(contains(test::read_all(folder + "/claims.md"), lesson.claim));
     for (const Figure& figure : lesson.figures)
       if (!figure.tape.empty() && figure.follow == 0)
-        CHECK((has(markdown, figure.title + ":\n\n| name |") && has(html, "<h3>" + figure.title)));
+        CHECK((contains(markdown, figure.title + ":\n\n| name |") && contains(html, "<h3>" + figure.title)));
       else
-        CHECK(has(test::read_all(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
+        CHECK(contains(test::read_all(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
   }
   CHECK(paths.size() > 20);
   // Where a curve has few points its ranges are bars, and the note says so.
-  CHECK(has(test::read_all(folder + "/map-of-rates-borders.svg"), "5 seeds, ranges as bars"));
-  CHECK(has(test::read_all(folder + "/warm-up-losses.svg"), "5 seeds, range as band"));
+  CHECK(contains(test::read_all(folder + "/map-of-rates-borders.svg"), "5 seeds, ranges as bars"));
+  CHECK(contains(test::read_all(folder + "/warm-up-losses.svg"), "5 seeds, range as band"));
   fs::remove_all(folder);
 }
 
 TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/claims.md");
   INFO("write it again with normscope lesson report --page docs/claims.md");
-  CHECK(has(page, claim_table(course)));
+  CHECK(contains(page, claim_table(course)));
   CHECK(with_claims(page, course, "claims.md") == page);
-  for (const Lesson& lesson : course.lessons) CHECK(has(page, lesson.claim));
+  for (const Lesson& lesson : course.lessons) CHECK(contains(page, lesson.claim));
   for (const Lesson& lesson : course.lessons)
-    for (const Check& check : lesson.checks) CHECK(has(page, check.says));
+    for (const Check& check : lesson.checks) CHECK(contains(page, check.says));
   CHECK_THROWS_WITH(with_claims("no markers", course, "page.md"),
                     Catch::Contains("page.md:1: has no place for the claim table"));
 }
@@ -617,7 +583,7 @@ TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") 
 TEST_CASE(
     "the limits of a lesson: settings change what they say, and what was measured is not measured again",
     "[lesson]") {
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   for (const Lesson& lesson : course.lessons) {
     INFO(lesson.id);
     CHECK(lesson.effect.empty() == lesson.runs.empty());  // a tape has no width, depth or text
@@ -662,9 +628,9 @@ TEST_CASE(
   CHECK(lines.size() >= 4);
   CHECK(told == static_cast<int>(lines.size()) - 2);
   const std::string table = limits_table(small, lines);
-  CHECK(has(table, "| width 32 |"));
-  CHECK(has(table, "| depth × 2 |"));
-  CHECK(has(table, "exponent in depth, one position, Pre-LN (−0.65 to −0.38)"));
+  CHECK(contains(table, "| width 32 |"));
+  CHECK(contains(table, "| depth × 2 |"));
+  CHECK(contains(table, "exponent in depth, one position, Pre-LN (−0.65 to −0.38)"));
   CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
         lines.size());
   fs::remove(file);
@@ -677,7 +643,7 @@ TEST_CASE(
       {"width 32", {"width 32"}},         {"width 128", {"width 128"}},   {"depth × 0.5", {"half", "three"}},
       {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}}};
   size_t failing = 0, slow = 0;
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const std::string explain = test::read_all(fs::path(lesson.folder) / "explain.md");
     const std::string limits = explain.substr(explain.find("## How far does this reach?"));
     const std::vector<std::vector<std::string>> rows = [&] {
@@ -699,12 +665,12 @@ TEST_CASE(
         INFO(lesson.id << ": " << rows.front()[i] << ", " << row.front() << ": " << row[i]);
         ++failing;
         CHECK(std::any_of(setting->second.begin(), setting->second.end(),
-                          [&](const std::string& word) { return has(limits, word); }));
+                          [&](const std::string& word) { return contains(limits, word); }));
         if (row.front() != "steps × 5") continue;
         const std::string& id = lesson.effect.at(i - 1);
         for (const Check& check : lesson.checks)
-          if (check.measure == id) CHECK(has(check.says, "slow"));
-        CHECK(has(lesson.claim, "slow"));
+          if (check.measure == id) CHECK(contains(check.says, "slow"));
+        CHECK(contains(lesson.claim, "slow"));
         ++slow;
       }
     }
@@ -723,7 +689,7 @@ TEST_CASE("another text: the system's licences, each once, in the place of every
   CHECK(licence_text(folder.string()) == "aabb");
   CHECK(licence_text((folder / "none").string()).empty());
   fs::remove_all(folder);
-  const Course course = read_course(kLessons);
+  const Course& course = fixture::shipped_course();
   const Lesson there = in_setting(lesson_of(course, "warm-up"), {LimitSetting::Kind::Text, 1, "another.txt"});
   REQUIRE(there.runs.size() == 3);
   for (const LessonRun& run : there.runs) {

@@ -25,6 +25,7 @@ namespace normscope::test_lesson_format {
 namespace {
 
 using namespace course;
+using test::contains;
 using namespace normscope::lessons;
 using namespace experiments;
 using fixture::parsed_lesson;
@@ -36,8 +37,6 @@ using fixture::replaced;
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
@@ -55,8 +54,8 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(letter_of(lesson, figure.lines[2]).empty());
   // What decides its numbers is part of the lesson's definition, of its report and of its worksheet.
   CHECK(definition(parsed_lesson(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
-  CHECK(has(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
-  CHECK(has(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
+  CHECK(contains(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
+  CHECK(contains(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
   for (const LimitSetting& setting :
        limit_settings(parsed_lesson(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), ""))
     if (setting.kind == LimitSetting::Kind::Depth && setting.by == 2)
@@ -64,8 +63,8 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
                 .run("other")
                 ->spec.model.layers == 6);
 
-  CHECK(has(refusal_of(kSmall, "It writes {text other}."),
-            "'other' is not in this lesson: expected a run with a letter of it"));
+  CHECK(contains(refusal_of(kSmall, "It writes {text other}."),
+                 "'other' is not in this lesson: expected a run with a letter of it"));
 }
 
 TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {
@@ -114,8 +113,8 @@ TEST_CASE("a prediction is drawn from the first point of its curve to the last, 
   const CurveData norms = measure_curve(lesson, *lesson.curve("norms"), 1, store);
   CHECK(norms.x == std::vector<double>{1, 2, 3});
   CHECK(drawn_grid(lesson, *lesson.curve("norms")) == norms.x);
-  CHECK(has(refusal_of(replaced(drawn("1"), "L02.ffn.w2.grad_norm / ", "")),
-            "[prediction.curve] has no axis to draw along: expected a curve of two points at least"));
+  CHECK(contains(refusal_of(replaced(drawn("1"), "L02.ffn.w2.grad_norm / ", "")),
+                 "[prediction.curve] has no axis to draw along: expected a curve of two points at least"));
 }
 
 TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
@@ -156,7 +155,7 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   const LessonRun& run = *lesson.run("A");
   const auto done = store.find(RunStore::key_of(spec_of(lesson, "A", 1), run.edits));
   REQUIRE(done);
-  CHECK(has(done->text, "\u2190"));  // a translation, and what was translated
+  CHECK(contains(done->text, "\u2190"));  // a translation, and what was translated
   CHECK(done->shares_end.empty());
   CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
   // No other text can be read by a translator.
@@ -167,32 +166,26 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
 TEST_CASE("of cards that the lesson counts as alike either order is right", "[player]") {
   for (const bool turned : {false, true}) {
     PlayerDriver p;
-    p.player().open("inside-layernorm", StepKind::Predict);
-    p.driver.frames(3);
+    p.open("inside-layernorm", StepKind::Predict);
     // simple, variance, rms, mean as they lie; only the variance has a place of its own.
     p.driver.drag("lesson/card/variance", "lesson/card/mean");
     if (turned) p.driver.drag("lesson/card/simple", "lesson/card/rms");
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
+    p.click("lesson/next");
     const LessonProgress& now = p.player().progress("inside-layernorm");
     CHECK(now.order.back() == "variance");
     CHECK(now.score == "right");
     CHECK(now.said == std::string(turned ? "mean never subtracted → no gain or bias"
                                          : "no gain or bias → mean never subtracted") +
                           " → mean detached → variance detached (highest loss)");
-    CHECK(has(now.measured, " → variance detached (highest loss); alike: "));
+    CHECK(contains(now.measured, " → variance detached (highest loss); alike: "));
   }
 }
 
 TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
   for (const ui::Vec size : {ui::Vec{1024, 600}, {1440, 900}, {1600, 1000}}) {
     PlayerDriver p("", size);
-    if (p.ui.registry().find("lesson/course")) {
-      p.driver.click("lesson/course");
-      p.driver.frames(3);
-    }
+    if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
     float bottom = 0;
     for (const Lesson& lesson : p.player().course().lessons) {
       INFO(size.x << " " << lesson.id);
@@ -203,8 +196,7 @@ TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
     }
     CHECK(bottom <= size.y);
     const std::string last = p.player().course().lessons.back().id;
-    p.driver.click("lesson/list/" + last);
-    p.driver.frames(2);
+    p.click("lesson/list/" + last);
     CHECK(p.player().lesson()->id == last);
   }
 }
@@ -228,8 +220,8 @@ TEST_CASE("a notice with a long path stays within the list, and is whole under t
       shown += text.text + " ";
     }
   CHECK(shown.starts_with("/home/"));
-  CHECK(has(shown, "…"));
-  CHECK(has(shown, "/lesson.toml:31: "));
+  CHECK(contains(shown, "…"));
+  CHECK(contains(shown, "/lesson.toml:31: "));
   p.driver.move_to("lesson/broken/0");
   std::string help;
   for (int frame = 0; frame < 60 && help.empty(); ++frame) {

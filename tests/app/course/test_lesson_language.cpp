@@ -29,34 +29,6 @@ namespace fs = std::filesystem;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
-/// `Copy` is the course with one file of lesson 2 in German that can be changed.
-struct Copy {
-  explicit Copy(const std::string& name) : folder(name) {
-    fs::remove_all(folder);
-    fs::copy(kFolder, folder, fs::copy_options::recursive);
-  }
-  ~Copy() { fs::remove_all(folder); }
-  void replace(const std::string& file, const std::string& from, const std::string& to) const {
-    const std::string path = folder + "/02-warm-up/de/" + file;
-    std::string text = read_all(path);
-    const size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    write_text(path, text.replace(at, from.size(), to));
-  }
-  /// `fault` is what is said of the translation; the lesson itself still opens, in English.
-  std::string fault() const {
-    const Course german = read_course(folder, "de");
-    const Lesson* lesson = german.find("warm-up");
-    REQUIRE(lesson);
-    CHECK(lesson->language.empty());
-    CHECK(lesson->title == "How to start Post-LN");
-    REQUIRE(german.broken.size() == 1);
-    CHECK(language_faults(*lesson) == std::vector<std::string>{german.broken[0].error});
-    return german.broken[0].error;
-  }
-  std::string folder;
-};
-
 }  // namespace
 
 TEST_CASE("every translation has the texts of its lesson, and no others", "[lesson]") {
@@ -71,47 +43,43 @@ TEST_CASE("every translation has the texts of its lesson, and no others", "[less
 }
 
 TEST_CASE("a translation tells what it lacks and what it has too much, by name", "[lesson]") {
-  SECTION("a text that is missing and one that is not the lesson's") {
-    Copy c("lesson_language_1");
-    c.replace("texts.toml", "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal");
-    const std::string fault = c.fault();
-    CHECK(holds(fault,
-                "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
-                "knob.warmup.lable: expected the texts of lesson.toml"));
+  const fixture::CourseCopy copy("02-warm-up/de");
+  // What is said of the translation; the lesson itself still opens, in English.
+  const auto fault = [&] {
+    const Course german = read_course(copy.folder.path.string(), "de");
+    const Lesson* lesson = german.find("warm-up");
+    REQUIRE(lesson);
+    CHECK(lesson->language.empty());
+    CHECK(lesson->title == "How to start Post-LN");
+    REQUIRE(german.broken.size() == 1);
+    CHECK(language_faults(*lesson) == std::vector<std::string>{german.broken[0].error});
+    return german.broken[0].error;
+  };
+  std::string wall;
+  for (int i = 0; i < 140; ++i) wall += "Wort ";
+  for (const auto& [what, file, from, to, why] :
+       {std::array<std::string, 5>{"a text that is missing and one that is not the lesson's", "texts.toml",
+                                   "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal",
+                                   "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
+                                   "knob.warmup.lable: expected the texts of lesson.toml"},
+        {"a sentence to complete that lacks a reason", "texts.toml", "others.1.why = \"Vom",
+         "others.3.why = \"Vom", "1 missing: say.1.others.1.why; 1 superfluous: say.1.others.3.why"},
+        {"one without a gap", "texts.toml", "wenn sie ___.", "wenn sie steigt.",
+         "[say.1.text] expected one gap, written ___"},
+        {"one with the same word twice", "texts.toml", "\"gleich bleibt\"", "\"langsam fällt\"",
+         "[say.1] 'langsam fällt' is offered twice"},
+        {"no text", "texts.toml", "\"Wie Post-LN anfangen muss\"", "7", "texts.toml:1: [title] is no text"},
+        {"a number that the English text has not", "explain.md", "bei {value end_C}, ganz",
+         "bei {value end_B}, ganz", "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"},
+        {"a wall of words", "run.md", "Drei", wall + "Drei", "de/run.md:1: "}}) {
+    INFO(what);
+    const std::string whole = copy.read(file);
+    copy.replace(file, from, to);
+    CHECK(holds(fault(), why));
+    write_text(copy.path(file), whole);
   }
-  SECTION("a sentence to complete that lacks a reason, has no gap, or the same word twice") {
-    for (const auto& [from, to, why] :
-         {std::array<std::string, 3>{"others.1.why = \"Vom", "others.3.why = \"Vom",
-                                     "1 missing: say.1.others.1.why; 1 superfluous: say.1.others.3.why"},
-          {"wenn sie ___.", "wenn sie steigt.", "[say.1.text] expected one gap, written ___"},
-          {"\"gleich bleibt\"", "\"langsam fällt\"", "[say.1] 'langsam fällt' is offered twice"}}) {
-      Copy c("lesson_language_7");
-      c.replace("texts.toml", from, to);
-      CHECK(holds(c.fault(), why));
-    }
-  }
-  SECTION("no text") {
-    Copy c("lesson_language_2");
-    c.replace("texts.toml", "\"Wie Post-LN anfangen muss\"", "7");
-    CHECK(holds(c.fault(), "texts.toml:1: [title] is no text"));
-  }
-  SECTION("a number that the English text has not") {
-    Copy c("lesson_language_3");
-    c.replace("explain.md", "bei {value end_C}, ganz", "bei {value end_B}, ganz");
-    CHECK(holds(c.fault(), "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"));
-  }
-  SECTION("a file that is missing") {
-    Copy c("lesson_language_4");
-    fs::remove(c.folder + "/02-warm-up/de/run.md");
-    CHECK(holds(c.fault(), "run.md:1: the file is missing"));
-  }
-  SECTION("a wall of words") {
-    Copy c("lesson_language_5");
-    std::string wall;
-    for (int i = 0; i < 140; ++i) wall += "Wort ";
-    c.replace("run.md", "Drei", wall + "Drei");
-    CHECK(holds(c.fault(), "de/run.md:1: "));
-  }
+  fs::remove(copy.path("run.md"));
+  CHECK(holds(fault(), "run.md:1: the file is missing"));
 }
 
 TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
@@ -188,10 +156,8 @@ TEST_CASE("a language of the course has every lesson, and every text of the wind
 TEST_CASE("a figure has the same numbers in every language", "[lesson]") {
   for (const Lesson& lesson : read_course(kFolder, "").lessons) {
     const Lesson german = translated(lesson, "de");
-    const std::optional<Results> kept = load_results(lesson);
-    REQUIRE(kept);
-    FigureData data;
-    data.reference = &*kept;
+    const fixture::FiveSeeds kept(lesson);
+    const FigureData data = kept.data();
     for (size_t i = 0; i < lesson.figures.size(); ++i) {
       INFO(lesson.id << " " << lesson.figures[i].id);
       const Figure &figure = lesson.figures[i], &other = german.figures[i];
@@ -227,27 +193,22 @@ TEST_CASE("the screen shows a lesson in German, from the prediction to the claim
     p.state.screens.lessons.player = std::make_shared<Player>(
         read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
     p.driver.frames(3);
-    p.player().open("warm-up", StepKind::Predict);
-    p.driver.frames(3);
+    p.open("warm-up", StepKind::Predict);
     CHECK(p.shows("Wie Post-LN anfangen muss"));
     CHECK(p.shows("Deine Vorhersage"));
     CHECK_FALSE(p.shows("Your prediction"));
     p.driver.click("lesson/slider", {0.15f, 0.5f});
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
     CHECK(p.shows("Post-LN, ohne Warm-up"));
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
     CHECK(p.shows("Gemessen"));
     CHECK(p.says("Schritte"));
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
     for (const ui::TextRecord& text : p.ui.texts()) {
       INFO(text.text);
       CHECK((!text.text.ends_with("…") || text.text == "…"));
     }
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
     REQUIRE(p.player().aside() == Aside::Say);
     CHECK(p.says("wenn sie _____."));
     for (int i = 1; i <= 3; ++i) {
@@ -269,8 +230,7 @@ TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
     p.state.screens.lessons.player = std::make_shared<Player>(
         read_course(kFolder, language), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
     p.driver.frames(3);
-    p.player().open("warm-up", step);
-    p.driver.frames(3);
+    p.open("warm-up", step);
     std::map<std::string, std::string> help;
     for (const ui::Control& control : p.ui.registry().all())
       if (control.name.starts_with("lesson/") && !control.name.starts_with("lesson/list/"))
@@ -347,8 +307,7 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     }
     p.driver.click("lesson/next");
     look("say");
-    p.player().open("eighteen-layers", StepKind::Compare);
-    p.driver.frames(3);
+    p.open("eighteen-layers", StepKind::Compare);
     p.driver.click("lesson/next");
     look("challenge");
     CHECK(p.says("Punkte"));
@@ -356,18 +315,12 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     p.driver.key("Enter");
     look("challenge");
     if (size.x > 1200) CHECK(p.says("Hinweis 1:"));
-    p.player().open("five-minutes", StepKind::Predict);
-    p.driver.frames(3);
-    p.driver.click("lesson/tape/next");
-    p.driver.frames(3);
+    p.open("five-minutes", StepKind::Predict);
+    p.click("lesson/tape/next");
     CHECK(p.shows("Vorwärts"));
-    p.driver.click("lesson/figure/tape");
-    p.driver.frames(2);
+    p.click("lesson/figure/tape");
     CHECK(p.shows("gegeben"));
-    if (p.ui.registry().find("lesson/course")) {
-      p.driver.click("lesson/course");
-      p.driver.frames(3);
-    }
+    if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
     p.driver.click("lesson/review");
     look("review");
     CHECK(p.shows("was gefragt war"));

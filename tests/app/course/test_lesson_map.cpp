@@ -23,10 +23,9 @@ namespace {
 using namespace course;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
+using test::contains;
 
 const std::string kSmall = test::refusal_base("lesson-map");
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 /// `made_up` has two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
 CurveSet made_up() {
@@ -65,8 +64,8 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   // A learner's setting reaches every cell.
   const RunSpec changed = spec_of(lesson, "A", 1, {{"A", {{"model.layers", "2"}}}});
   for (const RunSpec& point : points_of(*lesson.curve("edge"), changed)) CHECK(point.model.layers == 2);
-  CHECK(has(worksheet(lesson, std::nullopt, false),
-            "A again with train.warmup = 0, 10, 20, each with train.lr = "));
+  CHECK(contains(worksheet(lesson, std::nullopt, false),
+                 "A again with train.warmup = 0, 10, 20, each with train.lr = "));
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
@@ -136,10 +135,7 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   CHECK(figure.y.log);
   CHECK(figure.x.label == "warm-up, steps");
   const CurveSet own = made_up();
-  FigureData data;
-  data.own = &own;
-  data.drawn_x = {0, 10, 20};
-  data.drawn_y = {0.000001, 0.001, 0.01};
+  FigureData data{.own = &own, .drawn_x = {0, 10, 20}, .drawn_y = {0.000001, 0.001, 0.01}};
   plot::PlotSpec plot = figure_plot(lesson, figure, data);
   REQUIRE(plot.heat);
   CHECK(plot.heat->columns == 3);
@@ -155,7 +151,8 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   CHECK(named("edge") != plot.series.end());
   CHECK(named("edge")->letter.empty());
   CHECK(named("prediction") != plot.series.end());
-  for (const bool dark : {false, true}) CHECK(has(plot::to_svg(plot, ui::theme(dark), {640, 400}), "<svg"));
+  for (const bool dark : {false, true})
+    CHECK(contains(plot::to_svg(plot, ui::theme(dark), {640, 400}), "<svg"));
   data.draw_only = "nothing";
   plot = figure_plot(lesson, figure, data);
   CHECK_FALSE(plot.heat);
@@ -200,16 +197,14 @@ TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player
     for (size_t i = 1; i < border.x.size(); ++i) p.driver.key("Right");
     const int up = static_cast<int>(std::lround(10 * std::log10(border.mean.back() / border.mean.front())));
     for (int i = 0; i < std::abs(up); ++i) p.driver.key(right == (up > 0) ? "Up" : "Down");
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
+    p.click("lesson/next");
     REQUIRE(p.player().step() == StepKind::Compare);
     return p.player().progress("map-of-rates").score;
   };
   const std::string right = drawn(true), wrong = drawn(false);
   CHECK((right == "close" || right == "exactly right"));
-  CHECK(has(wrong, "too low"));
+  CHECK(contains(wrong, "too low"));
 }
 
 }  // namespace normscope::test_lesson_map

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "test_paths.h"
 #include "training/session/lab.h"
+#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using namespace course;
@@ -47,8 +48,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
 
   SECTION("trained in the Lab, an edit on the way included, found by a lesson") {
     Lab lab({.threads = 1});
-    lab.post(session::ReplaceRuns{specs, edits, true});
-    lab.wait_idle();
+    test::view_after(lab, session::ReplaceRuns{specs, edits, true});
     REQUIRE(lab.view()->step == 12);
     RunStore store(1, lab.finished_runs());
     RunStore alone(1);
@@ -69,8 +69,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     const auto known = store.get(specs[0], edits[0], count);
     REQUIRE(steps == 12);
     Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
-    lab.post(session::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});
-    lab.wait_idle();
+    test::view_after(lab, session::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});
     auto view = lab.view();
     REQUIRE(view->runs.size() == 1);
     CHECK(view->step == 12);
@@ -78,17 +77,14 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     CHECK(losses_of(*view->runs[0].history) == losses_of(*known->history));
     CHECK(view->runs[0].edits == edits[0]);
     // With one that nobody trained, that one catches up.
-    lab.post(session::ReplaceRuns{specs, edits, true, true});
-    lab.wait_idle();
+    test::view_after(lab, session::ReplaceRuns{specs, edits, true, true});
     CHECK(lab.view()->runs[1].step == 12);
     // Trained on, it is the run that was never interrupted.
     lab.post(session::SetBudget{20});
-    lab.post(session::Play{});
-    lab.wait_idle();
+    test::view_after(lab, session::Play{});
     straight.post(session::ReplaceRuns{specs, edits, false});
     straight.post(session::SetBudget{20});
-    straight.post(session::Play{});
-    straight.wait_idle();
+    test::view_after(straight, session::Play{});
     for (size_t i = 0; i < 2; ++i)
       CHECK(losses_of(*lab.view()->runs[i].history) == losses_of(*straight.view()->runs[i].history));
   }

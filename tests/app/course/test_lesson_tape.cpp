@@ -30,14 +30,13 @@ namespace normscope::test_lesson_tape {
 namespace {
 
 using namespace course;
+using test::contains;
 using namespace normscope::lessons;
 using fixture::by_hand;
 using fixture::PlayerDriver;
 using Values = std::vector<float>;
 
 Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/08-norm-gradient"); }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 bool near(const std::vector<float>& values, const std::vector<double>& expected) {
   if (values.size() != expected.size()) return false;
@@ -185,7 +184,7 @@ TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
   flat.replace(
       flat.find(from), from.size(),
       "{ name = \"y\", op = \"norm\", of = [\"x\"] }, { name = \"L\", op = \"multiply\", of = [\"y\", \"w\"] }");
-  CHECK(has(refusal(flat), "is not finite"));
+  CHECK(contains(refusal(flat), "is not finite"));
 }
 
 TEST_CASE("lessons 0 and 8 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
@@ -215,7 +214,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
     experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Fast);
     for (const Verdict& v : report.verdicts)
-      if (has(v.check->says, m.first)) return !v.holds;
+      if (contains(v.check->says, m.first)) return !v.holds;
     FAIL("no check says " << m.first);
     return false;
   };
@@ -328,14 +327,14 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       CHECK(p.says("back through h: gradient of x and u"));
       p.next(keyboard);
       REQUIRE(p.player().step() == StepKind::Compare);
-      CHECK(has(p.score("five-minutes"), score));
+      CHECK(contains(p.score("five-minutes"), score));
       CHECK(p.says("more of that weight makes the loss smaller."));
       // A weight of the learner's own: table, sentence and puzzle follow.
       p.driver.click("lesson/knob/weight", {0.999f, 0.5f});
       p.driver.click("lesson/again");
       p.settle();
       CHECK_FALSE(p.shows(asked));
-      CHECK(has(p.score("five-minutes"), score));
+      CHECK(contains(p.score("five-minutes"), score));
       p.next(keyboard);
       CHECK(p.driver.value("lesson/puzzle") == "solved");
       p.next(keyboard);
@@ -374,8 +373,7 @@ TEST_CASE("behind Run a tape is as its run leaves it, though no hand went throug
     for (const StepKind step : {StepKind::Compare, StepKind::Explain}) {
       INFO(id << " " << to_string(step));
       TapeDriver p;
-      p.player().open(id, step);
-      p.driver.frames(3);
+      p.open(id, step);
       p.settle();
       const bool drawn = p.ui.registry().find("lesson/figure/network") != nullptr;
       if (!p.ui.registry().find("lesson/tape"))
@@ -383,8 +381,7 @@ TEST_CASE("behind Run a tape is as its run leaves it, though no hand went throug
       p.driver.frames(2);
       CHECK(p.driver.value("lesson/tape") == lines);
       CHECK_FALSE(p.says("Nothing has run yet."));
-      p.driver.click("lesson/tape/back");
-      p.driver.frames(2);
+      p.click("lesson/tape/back");
       CHECK(p.driver.value("lesson/tape") != lines);
       CHECK(p.driver.control("lesson/tape/next").enabled);
     }
@@ -420,8 +417,7 @@ TEST_CASE("numbers of a tape stand below each other, to the right of their cells
 TEST_CASE("lesson 8 is walked with a right and a wrong order", "[player]") {
   for (const bool right : {true, false}) {
     TapeDriver p;
-    p.player().open("norm-gradient", StepKind::Predict);
-    p.driver.frames(3);
+    p.open("norm-gradient", StepKind::Predict);
     if (right)
       p.driver.drag("lesson/card/narrow", "lesson/card/plain");
     else
@@ -451,9 +447,9 @@ TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it ha
   const Results results = check_lesson(lesson, store, Tier::Full).results;
   const std::string gradient = ui::number(results.measures.at("asked").spread.mean, 3);
   const std::string student = worksheet(lesson, results, false), teacher = worksheet(lesson, results, true);
-  for (const std::string& page : {student, teacher}) CHECK(has(page, "<td>max(0, h)</td>"));
-  CHECK(has(teacher, gradient));
-  CHECK_FALSE(has(student, gradient));
+  for (const std::string& page : {student, teacher}) CHECK(contains(page, "<td>max(0, h)</td>"));
+  CHECK(contains(teacher, gradient));
+  CHECK_FALSE(contains(student, gradient));
 }
 
 }  // namespace normscope::test_lesson_tape

@@ -114,18 +114,16 @@ TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[les
   CHECK(fixture::parsed_lesson(drawn, "Words.").figure("d")->follow == 1);
   const std::string alone =
       fixture::replaced(small, "tape = \"t\"\n\n[step", "tape = \"t\"\nfollow = 1\n\n[step");
-  CHECK(fixture::refusal_of(alone, "Words.").find("has no table beside it") != std::string::npos);
+  CHECK(test::contains(fixture::refusal_of(alone, "Words."), "has no table beside it"));
   const std::string wide =
       fixture::replaced(fixture::replaced(drawn, "values = [1, 2]", "values = [1, 2, 1, 2, 1, 2, 1]"),
                         "values = [3, -1], rows = 2", "values = [3, -1, 3, -1, 3, -1, 3], rows = 7");
-  CHECK(fixture::refusal_of(wide, "Words.").find("expected one row or column of at most 6") !=
-        std::string::npos);
+  CHECK(test::contains(fixture::refusal_of(wide, "Words."), "expected one row or column of at most 6"));
 }
 
 TEST_CASE("pointing at a number follows it, and the table of the tape moves along", "[player]") {
   PlayerDriver p;
-  p.player().open("five-minutes", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("five-minutes", StepKind::Predict);
   p.driver.click("lesson/tape/next");
   p.driver.click("lesson/tape/next");
   p.driver.click("lesson/tape/next");

@@ -21,11 +21,11 @@ namespace normscope::test_river {
 namespace {
 
 using namespace course;
+using fixture::FiveSeeds;
+using test::contains;
 
 const experiments::ShareMap kMap{{0.6, 0.3}, {0.4, 0.2, 0.2}, {0.1, 0.1, 0.2, 0.7}};
 const ui::Rect kPlace{20, 30, 500, 300};
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 float wide_letters(ui::TextStyle style, std::string_view text) {
   return style.px * 0.6f * static_cast<float>(text.size());
@@ -70,17 +70,6 @@ float height_at(const plot::StripItem& band, float x) {
 }
 
 }  // namespace
-
-/// `Kept` holds what measured.json has of a lesson.
-struct Kept {
-  explicit Kept(const Lesson& lesson) : results(load_results(lesson)) { REQUIRE(results); }
-  FigureData data() const {
-    FigureData made;
-    made.reference = &*results;
-    return made;
-  }
-  const std::optional<Results> results;
-};
 
 TEST_CASE("the bands of every column of a river add up to its height", "[lesson]") {
   const plot::PlotSpec plot = river_of(kMap);
@@ -224,18 +213,18 @@ TEST_CASE("a map without a sum has no river, and numbers below zero no band", "[
 TEST_CASE("a river in words and as numbers", "[lesson]") {
   const plot::PlotSpec plot = river_of(kMap);
   const std::string text = plot::to_text(plot), csv = plot::to_csv(plot);
-  CHECK(holds(text, "branch 1: 0.33 after sub-layer 1, 0.091 at the end"));
-  CHECK(holds(text, "input: 1 after sub-layer 0, 0.091 at the end"));
+  CHECK(contains(text, "branch 1: 0.33 after sub-layer 1, 0.091 at the end"));
+  CHECK(contains(text, "input: 1 after sub-layer 0, 0.091 at the end"));
   CHECK(csv.starts_with("band,sub-layer,share\ninput,0,1\ninput,1,0.66"));
-  CHECK_FALSE(holds(csv, "branch 2,1,"));
+  CHECK_FALSE(contains(csv, "branch 2,1,"));
 }
 
 TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const Kept kept(lesson);
+  const FiveSeeds kept(lesson);
   // A river that grows a hundredfold begins too thin for its tile and its name.
   const Lesson& grown = *fixture::shipped_course().find("why-a-norm");
-  const Kept kept_grown(grown);
+  const FiveSeeds kept_grown(grown);
   for (const plot::PlotSpec& river : {figure_plot(lesson, *lesson.figure("river_post"), kept.data()),
                                       figure_plot(lesson, *lesson.figure("river_pre"), kept.data()),
                                       figure_plot(grown, *grown.figure("river_D"), kept_grown.data())})
@@ -278,24 +267,24 @@ TEST_CASE("a river is read as a map is, with keys of its own", "[lesson]") {
         base, "[step.predict]", "[figure.m]\ntitle = \"M\"\n" + keys + "\n\n[step.predict]"));
   };
   CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
-  CHECK(holds(refused("river = \"A\"\nriver_grows = true"), "'A' rescales its stream"));
+  CHECK(contains(refused("river = \"A\"\nriver_grows = true"), "'A' rescales its stream"));
   const std::string two = refused("river = \"A\"\nmap = \"A\"");
-  CHECK(holds(two, "lesson.toml:"));
-  CHECK(holds(two, "stands beside map"));
+  CHECK(contains(two, "lesson.toml:"));
+  CHECK(contains(two, "stands beside map"));
   for (const char* keys : {"river = \"A\"\nriver_at = \"middle\"", "river = \"A\"\nmap_at = \"end\"",
                            "map = \"A\"\nriver_at = \"end\"", "river = 3"}) {
     INFO(keys);
     const std::string why = refused(keys);
-    CHECK(holds(why, "lesson.toml:"));
-    CHECK_FALSE(holds(why, "lesson.toml:1:"));  // the line of the key
-    CHECK(holds(why, "figure.m"));
+    CHECK(contains(why, "lesson.toml:"));
+    CHECK_FALSE(contains(why, "lesson.toml:1:"));  // the line of the key
+    CHECK(contains(why, "figure.m"));
   }
-  CHECK(holds(refused("river = \"other\""), "[figure.m.river] 'other' is not in this lesson"));
+  CHECK(contains(refused("river = \"other\""), "[figure.m.river] 'other' is not in this lesson"));
 }
 
 TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const Kept kept(lesson);
+  const FiveSeeds kept(lesson);
   FigureData data = kept.data();
   const Figure& figure = *lesson.figure("river_post");
   REQUIRE(figure_plot(lesson, figure, data).river);
@@ -309,7 +298,7 @@ TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
 
 TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
-  const Kept kept(lesson);
+  const FiveSeeds kept(lesson);
   FigureData data = kept.data();
   const auto at_end = [&](const char* id) {
     const plot::River river = *figure_plot(lesson, *lesson.figure(id), data).river;
@@ -327,7 +316,7 @@ TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[l
 TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
   size_t rivers = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
-    const Kept kept(lesson);
+    const FiveSeeds kept(lesson);
     const FigureData data = kept.data();
     for (const Figure& figure : lesson.figures) {
       if (!figure.tape.empty()) continue;
@@ -337,8 +326,8 @@ TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
         INFO(lesson.id << ": " << figure.id << (dark ? ", dark" : ""));
         const std::string svg = plot::to_svg(plot, ui::theme(dark), {640, 400});
         CHECK(test::well_formed(svg));
-        CHECK_FALSE(holds(svg, "nan"));
-        if (plot.river) CHECK(holds(svg, ">" + thickest(*plot.river) + "</text>"));
+        CHECK_FALSE(contains(svg, "nan"));
+        if (plot.river) CHECK(contains(svg, ">" + thickest(*plot.river) + "</text>"));
       }
     }
   }
@@ -350,7 +339,7 @@ TEST_CASE(
     "[lesson]") {
   size_t points = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
-    const Kept kept(lesson);
+    const FiveSeeds kept(lesson);
     for (const Figure& figure : lesson.figures)
       for (const FigureLine& line : figure.lines) {
         const auto band = kept.results->curves.find(line.curve);
@@ -397,16 +386,15 @@ TEST_CASE("a river names another one to stand below it", "[lesson]") {
                               keys + "\n\n[step.predict]"));
   };
   CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
-  CHECK(holds(refused("map = \"A\""), "[figure.m.river_below] 'n' is no other river of this lesson"));
+  CHECK(contains(refused("map = \"A\""), "[figure.m.river_below] 'n' is no other river of this lesson"));
 }
 
 TEST_CASE("two rivers stand one above the other or side by side, each with its sentence", "[player]") {
   const Lesson& lesson = *fixture::shipped_course().find("admin");
-  const Kept kept(lesson);
+  const FiveSeeds kept(lesson);
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     fixture::PlayerDriver p("", size);
-    p.player().open("admin", StepKind::Explain);
-    p.driver.frames(3);
+    p.open("admin", StepKind::Explain);
     const Figure& upper = *lesson.figure("river_A");
     const Figure& lower = *lesson.figure(upper.below);
     CHECK(p.shows(lower.title));
@@ -427,8 +415,7 @@ TEST_CASE("two rivers stand one above the other or side by side, each with its s
 TEST_CASE("under the mouse a river says what share a band has", "[player]") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     fixture::PlayerDriver p("", size);
-    p.player().open("dependency", StepKind::Explain);
-    p.driver.frames(3);
+    p.open("dependency", StepKind::Explain);
     CHECK(p.shows("branch 12"));
     p.driver.move_to("lesson/plot", {0.7f, 0.7f});
     p.driver.frames(60);
@@ -436,8 +423,7 @@ TEST_CASE("under the mouse a river says what share a band has", "[player]") {
     p.driver.move_to("lesson/plot", {0.2f, 0.1f});
     p.driver.frames(60);
     CHECK(p.says("the input"));
-    p.driver.click("lesson/figure/map Pre");
-    p.driver.frames(3);
+    p.click("lesson/figure/map Pre");
     CHECK(p.shows("Σ of a row"));
   }
 }

@@ -23,22 +23,16 @@ namespace normscope::test_walk {
 namespace {
 
 using namespace course;
+using test::contains;
 
 const FigureAxis kScale{"length", true, 1e-4, 10, {1, 0.1}};
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 const Lesson& first_steps() { return *fixture::shipped_course().find("first-steps"); }
 
 /// `Seen` is a figure of lesson 3 with the numbers of five seeds.
-struct Seen {
-  std::optional<Results> kept = load_results(first_steps());
+struct Seen : fixture::FiveSeeds {
+  Seen() : FiveSeeds(first_steps()) {}
   const Figure& figure = *first_steps().figure("walk");
-  FigureData data() const {
-    FigureData data;
-    data.reference = &*kept;
-    return data;
-  }
   Walk at(int32_t step) const { return walk_at(first_steps(), figure, data(), step); }
 };
 
@@ -116,11 +110,11 @@ TEST_CASE("a walk says in words how much the lowest layer hears", "[lesson]") {
   Walk walk = two_stacks();
   CHECK(walk_sentence(walk, words) == "At step 7 layer 1 of A hears about a hundredth as much as layer 3.");
   walk.stacks[1].lengths = {0.06, 0.1, 0.1};
-  CHECK(holds(walk_sentence(walk, words), " as layer 3; in C half as much."));
+  CHECK(contains(walk_sentence(walk, words), " as layer 3; in C half as much."));
   walk.stacks[1].lengths = {0.1, 0.1, 0.11};
-  CHECK(holds(walk_sentence(walk, words), "; in C as much."));
+  CHECK(contains(walk_sentence(walk, words), "; in C as much."));
   walk.stacks[0].lengths[0] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(holds(walk_sentence(walk, words), "layer 1 of C hears about as much as layer 3."));
+  CHECK(contains(walk_sentence(walk, words), "layer 1 of C hears about as much as layer 3."));
   walk.stacks.clear();
   CHECK(walk_sentence(walk, words).empty());
 }
@@ -134,11 +128,7 @@ TEST_CASE("of a model with two stacks a walk names the part, and says whose it i
       walk_sentence(walk, words) ==
       "At step 7 layer 1 of A (decoder) hears about a hundredth as much as layer 3; in A (encoder) as much.");
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
-  const std::optional<Results> kept = load_results(lesson);
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
-  const Walk start = walk_at(lesson, *lesson.figure("walk"), data, 1);
+  const Walk start = walk_at(lesson, *lesson.figure("walk"), fixture::FiveSeeds(lesson).data(), 1);
   REQUIRE(start.stacks.size() == 4);
   const char* parts[] = {"decoder", "encoder", "decoder", "decoder"};
   for (size_t i = 0; i < 4; ++i) {
@@ -151,14 +141,14 @@ TEST_CASE("of a model with two stacks a walk names the part, and says whose it i
 
 TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
-  const std::optional<Results> kept = load_results(lesson);
-  REQUIRE(kept);
-  FigureData data;
-  data.reference = &*kept;
+  const fixture::FiveSeeds kept(lesson);
+  const FigureData data = kept.data();
   const Figure& figure = *lesson.figure("walk");
   const Walk start = walk_at(lesson, figure, data, opening_step(figure, walk_steps(lesson, figure, data)));
   CHECK(start.step == 1);
-  const auto square = [&](const char* curve, size_t layer) { return kept->curves.at(curve).mean[layer - 1]; };
+  const auto square = [&](const char* curve, size_t layer) {
+    return kept.results->curves.at(curve).mean[layer - 1];
+  };
   const Walk::Stack& decoder = start.stacks[0];
   REQUIRE(decoder.divisors.size() == 6);
   CHECK(decoder.divisors[5] == std::vector{std::sqrt(square("sum_ffn_dec_A", 6))});
@@ -185,8 +175,8 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
           "[lesson]") {
   const auto backend = make_cpu_backend(1);
   ModelConfig config;
-  config.vocabulary = 40;
   config.layers = 3;
+  config.vocabulary = 40;
   set_placement(config, Placement::Post);
   Store store(*backend);
   Tape tape(store);
@@ -214,9 +204,8 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
 
 TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
   const Seen seen;
-  REQUIRE(seen.kept);
   CHECK(walk_steps(first_steps(), seen.figure, seen.data()) == std::pair<int32_t, int32_t>{1, 20});
-  const CurveBand& lowest = seen.kept->curves.at("g1_A");
+  const CurveBand& lowest = seen.results->curves.at("g1_A");
   for (int32_t step = 1; step <= 20; ++step) {
     const Walk walk = seen.at(step);
     REQUIRE((walk.stacks.size() == 3 && walk.layers == 6 && walk.stacks[0].lengths.size() == 6));
@@ -245,41 +234,36 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
           "[lesson]") {
   const Seen seen;
   for (const bool dark : {false, true}) {
-    const std::string svg = kept_svg(first_steps(), seen.figure, *seen.kept, ui::theme(dark), {640, 400});
+    const std::string svg = kept_svg(first_steps(), seen.figure, *seen.results, ui::theme(dark), {640, 400});
     CHECK(test::well_formed(svg));
-    CHECK(holds(svg, "mean of 5 seeds"));
-    CHECK(holds(svg, "At step 20 layer 1 of A hears about a thousandth"));
+    CHECK(contains(svg, "mean of 5 seeds"));
+    CHECK(contains(svg, "At step 20 layer 1 of A hears about a thousandth"));
     for (const Walk::Stack& stack : seen.at(20).stacks)
-      for (const double length : stack.lengths) CHECK(holds(svg, ">" + ui::number(length, 2) + "</text>"));
-    CHECK(holds(svg, "÷ " + ui::number(seen.at(20).stacks[0].divisors[5][0], 3)));
+      for (const double length : stack.lengths) CHECK(contains(svg, ">" + ui::number(length, 2) + "</text>"));
+    CHECK(contains(svg, "÷ " + ui::number(seen.at(20).stacks[0].divisors[5][0], 3)));
   }
-  CHECK(holds(worksheet(first_steps(), seen.kept, true), "id=\"compare-walk\""));
-  CHECK_FALSE(holds(worksheet(first_steps(), seen.kept, false), "id=\"compare-walk\""));
+  CHECK(contains(worksheet(first_steps(), seen.results, true), "id=\"compare-walk\""));
+  CHECK_FALSE(contains(worksheet(first_steps(), seen.results, false), "id=\"compare-walk\""));
 }
 
 TEST_CASE("the hand chooses the step of a walk, by mouse and by keyboard", "[player]") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     fixture::PlayerDriver p("", size);
-    p.player().open("first-steps", StepKind::Compare);
-    p.driver.frames(3);
-    p.driver.click("lesson/figure/walk");
-    p.driver.frames(3);
+    p.open("first-steps", StepKind::Compare);
+    p.click("lesson/figure/walk");
     CHECK(p.shows("step 20"));
     CHECK(p.says("At step 20 layer 1 of A hears about a thousandth as much as layer 6"));
-    p.driver.click("lesson/walk/step", {0.01f, 0.4f});
-    p.driver.frames(2);
-    CHECK(holds(p.driver.value("lesson/walk"), "At step 1 layer 1 of A hears about as much as layer 6"));
+    p.click("lesson/walk/step", {0.01f, 0.4f});
+    CHECK(contains(p.driver.value("lesson/walk"), "At step 1 layer 1 of A hears about as much as layer 6"));
     p.focus("lesson/walk/step");
     for (int i = 0; i < 3; ++i) p.driver.key("Right");
     p.driver.frames(2);
     CHECK(p.driver.value("lesson/walk/step") == "4");
-    CHECK(holds(p.driver.value("lesson/walk"), "At step 4 "));
+    CHECK(contains(p.driver.value("lesson/walk"), "At step 4 "));
     CHECK(p.shows(ui::number(Seen().at(4).stacks[0].lengths[0], 2)));
     // The step stays chosen on the next page.
-    p.driver.click("lesson/next");
-    p.driver.frames(3);
-    p.driver.click("lesson/figure/walk");
-    p.driver.frames(3);
+    p.click("lesson/next");
+    p.click("lesson/figure/walk");
     CHECK(p.driver.value("lesson/walk/step") == "4");
   }
 }

@@ -128,8 +128,7 @@ TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or ont
   lab.driver.drag("diagram/layer1/ffn/trunk", "diagram/layer2/attn/after");
   CHECK(fork_of(lab).note == "12 norms moved");
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.click("diagram/layer1/ffn/trunk");
-  lab.driver.frames(2);
+  lab.click("diagram/layer1/ffn/trunk");
   CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer
   CHECK_FALSE(lab.last<ForkRequest>());
 }
@@ -172,8 +171,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
   keys.driver.frames(2);
   CHECK(keys.ui.focused() == "diagram/layer1/attn/before");
   for (int layer : {2, 3}) {
-    keys.driver.key("Ctrl+Up");
-    keys.driver.frames(2);
+    keys.key("Ctrl+Up");
     CHECK(keys.ui.focused() == fmt::format("diagram/layer{}/attn/before", layer));
   }
   CHECK(fork_of(keys).note == "layer 3 as layer 2");
@@ -197,8 +195,7 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   lab.driver.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/before");
   CHECK(fork_of(lab).note == "11 norms moved");
   CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
-  lab.driver.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
-  lab.driver.frames(2);
+  lab.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
   lab.driver.click("diagram/kind/rms");
   lab.driver.frames(1);
   const StackWiring& kinds = fork_of(lab).spec.model.stack();
@@ -209,10 +206,8 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   lab.driver.move_to("diagram/layer2/attn/trunk");
   lab.driver.frames(2);
   CHECK(lab.driver.value("diagram/footer").find("Locked.") == 0);
-  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
-  lab.driver.frames(2);
-  lab.driver.click("diagram/kind/lock");
-  lab.driver.frames(2);
+  lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.click("diagram/kind/lock");
   CHECK(lab.state.screens.lab.diagram().locked.empty());
 }
 
@@ -220,8 +215,7 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
   LabDriver lab(fixture::lab_view());
   for (NormKind kind : kNormKinds) {
     fresh(lab, 'A', Side::Main, 1);
-    lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
-    lab.driver.frames(2);
+    lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
     const std::string row = fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind));
     INFO(row);
     CHECK(lab.driver.control(row).help.size() > 12);
@@ -241,12 +235,10 @@ TEST_CASE(
     "a norm gets an epsilon of its own in the list of kinds, alike norms follow, and a drag takes it along") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
-  lab.driver.frames(2);
+  lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
   lab.driver.click("diagram/kind/epsilon");
   lab.driver.type("0.001");
-  lab.driver.key("Enter");
-  lab.driver.frames(2);
+  lab.key("Enter");
   const StackWiring stack = fork_of(lab).spec.model.stack();
   CHECK(to_string(stack.layers[1].attention) == "trunk=ln:0.001");
   CHECK(to_string(stack.layers[4].feed_forward) == "trunk=ln:0.001");
@@ -255,16 +247,14 @@ TEST_CASE(
   CHECK(to_string(moved.wiring.layers[1].attention) == "before=ln:0.001");
   // Off, and a kind that divides by nothing, have none to set.
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.click("diagram/layer2/attn/before", {0.5f, 0.5f}, 1);
-  lab.driver.frames(2);
+  lab.click("diagram/layer2/attn/before", {0.5f, 0.5f}, 1);
   CHECK_FALSE(lab.ui.registry().find("diagram/kind/epsilon"));
 }
 
 TEST_CASE("the final norm is put on and taken off") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.click("diagram/final");
-  lab.driver.frames(2);
+  lab.click("diagram/final");
   lab.driver.click("diagram/kind/rms");
   lab.driver.frames(1);
   CHECK(fork_of(lab).spec.model.stack().final == NormKind::Rms);
@@ -272,8 +262,7 @@ TEST_CASE("the final norm is put on and taken off") {
   fresh(lab, 'C', Side::Main, 5);
   lab.ui.focus("diagram/layer6/ffn/trunk");
   lab.driver.frames(2);
-  lab.driver.key("Up");
-  lab.driver.frames(2);
+  lab.key("Up");
   CHECK(lab.ui.focused() == "diagram/final");
   lab.driver.key("Enter");
   CHECK(fork_of(lab).spec.model.stack().final == NormKind::None);
@@ -284,8 +273,7 @@ TEST_CASE("presets of an encoder-decoder change both stacks or one") {
   const auto choose = [&](const char* stack, const char* preset) {
     fresh(lab, 'A', Side::Main, 0);
     lab.driver.click("diagram/stack");
-    lab.driver.click(fmt::format("diagram/stack/{}", stack));
-    lab.driver.frames(2);
+    lab.click(fmt::format("diagram/stack/{}", stack));
     lab.driver.click("diagram/preset");
     lab.driver.click(fmt::format("diagram/preset/{}", preset));
     lab.driver.frames(1);
@@ -303,14 +291,11 @@ TEST_CASE("arrows walk from one stack into the other") {
   fresh(lab, 'A', Side::Encoder, 1);
   lab.ui.focus("diagram/enc/layer2/attn/after");
   lab.driver.frames(2);
-  lab.driver.key("Right");
-  lab.driver.frames(2);
+  lab.key("Right");
   CHECK(lab.ui.focused() == "diagram/layer2/attn/trunk");
-  lab.driver.key("Up");
-  lab.driver.frames(2);
+  lab.key("Up");
   CHECK(lab.ui.focused() == "diagram/layer2/cross/trunk");
-  lab.driver.key("Left");
-  lab.driver.frames(2);
+  lab.key("Left");
   CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
 }
 
@@ -323,8 +308,8 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
   CHECK(lab.driver.value("diagram/layer1/skip") == "out");
   const std::string words = lab.driver.value("diagram/footer");
   CHECK(words.find("Without layer 1: loss ") == 0);
-  CHECK(words.find(" instead of ") != std::string::npos);
-  CHECK(words.find(", at step 3.") != std::string::npos);
+  CHECK(test::contains(words, " instead of "));
+  CHECK(test::contains(words, ", at step 3."));
   lab.driver.click("diagram/layer2/attn/skip");
   lab.settle();
   CHECK(lab.driver.value("diagram/footer").find("Without layer 1 and attention of layer 2: loss ") == 0);

@@ -87,18 +87,17 @@ TEST_CASE("norms of the stack are seen: the last one, that of the embedding, tha
     for (const ui::TextRecord& text : lab.ui.texts()) all += text.text + "\n";
     return all;
   };
-  CHECK(words(Placement::Peri).find("norm on the embedding") != std::string::npos);
+  CHECK(test::contains(words(Placement::Peri), "norm on the embedding"));
   CHECK(lab.driver.value("diagram/embedding") == "ln");
   CHECK(lab.driver.value("diagram/final") == "ln");
-  CHECK(words(Placement::Sandwich).find("norm on the embedding") == std::string::npos);
+  CHECK_FALSE(test::contains(words(Placement::Sandwich), "norm on the embedding"));
   CHECK(lab.driver.value("diagram/embedding") == "none");
-  CHECK(words(Placement::ResiDual).find("second stream") != std::string::npos);
+  CHECK(test::contains(words(Placement::ResiDual), "second stream"));
 }
 
 TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by keyboard") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("diagram/embedding");
-  lab.driver.frames(2);
+  lab.click("diagram/embedding");
   lab.driver.click("diagram/kind/ln");
   REQUIRE(lab.last<ForkRequest>());
   CHECK(lab.last<ForkRequest>()->spec.model.stack().embedding == NormKind::LayerNorm);
@@ -110,8 +109,7 @@ TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by ke
   keys.driver.frames(2);
   keys.ui.focus("diagram/layer1/attn/trunk");
   keys.driver.frames(2);
-  keys.driver.key("Down");
-  keys.driver.frames(2);
+  keys.key("Down");
   CHECK(keys.ui.focused() == "diagram/embedding");
   keys.driver.key("Enter");
   REQUIRE(keys.last<ForkRequest>());
@@ -130,8 +128,7 @@ TEST_CASE("every placement is one or two clicks away, in every layout and of an 
         if (!lab.ui.registry().find("diagram/preset/" + label)) {
           const bool beside = lab.ui.registry().find("diagram/preset-more");
           const std::string list = beside ? "diagram/preset-more" : "diagram/preset";
-          lab.driver.click(list);
-          lab.driver.frames(2);
+          lab.click(list);
           CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
           lab.driver.click(list + "/" + label);
         } else {
@@ -207,7 +204,7 @@ TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   CHECK(learned.steps[6] == 7);
   CHECK(learned.values[6] != 0);
   CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", learned.values[6]));
-  CHECK(lab.driver.control(pill).help.find("at step 7") != std::string::npos);
+  CHECK(test::contains(lab.driver.control(pill).help, "at step 7"));
   lab.state.screens.lab.transport().pinned_step.reset();
   lab.driver.frames(3);
   CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", alpha));

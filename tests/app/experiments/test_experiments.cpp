@@ -16,6 +16,7 @@
 #include "training/experiments/runner.h"
 #include "training/experiments/store/numbers.h"
 #include "training/session/lab.h"
+#include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 
 using namespace normscope;
@@ -107,7 +108,7 @@ TEST_CASE("experiments: the key holds all that decides a run's bits") {
   CHECK(key_of({run.spec, {{3, "train.lr", "0.1"}}}, 7, *backend) != key);
   CHECK(key_of({tiny_run("pre", 2), {}}, 7, *backend) != key);
   CHECK(key_of(run, 8, *backend) != key);  // other data
-  CHECK(key.find("numbers ") != key.npos);
+  CHECK(test::contains(key, "numbers "));
   // What it starts from.
   CHECK(key_of(run, 7, *backend, "another") != key);
   CHECK(key_of(run, 7, *backend, "another") != key_of(run, 7, *backend, "a third"));
@@ -151,7 +152,7 @@ TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
   CHECK(values(outcome) == straight);
   for (const auto& file : std::filesystem::directory_iterator(store.folder())) {
     INFO(file.path());
-    CHECK(file.path().string().find(".partial.") == std::string::npos);
+    CHECK_FALSE(test::contains(file.path().string(), ".partial."));
     CHECK(file.path().extension() != ".safetensors");
   }
 }
@@ -656,11 +657,9 @@ TEST_CASE("reruns with other seeds are found by the next window") {
   const Folder folder;
   const auto reruns = [&](int64_t& asked) {
     Lab lab({.threads = 1, .losses = open_loss_archive(folder.file("results"))});
-    lab.post(session::ReplaceRuns{.runs = {tiny_run("pre")}});
-    lab.wait_idle();
+    test::view_after(lab, session::ReplaceRuns{.runs = {tiny_run("pre")}});
     lab.on_change([&] { asked = std::max(asked, lab.view()->seed_check_steps); });
-    lab.post(session::CheckSeeds{});
-    lab.wait_idle();
+    test::view_after(lab, session::CheckSeeds{});
     return *lab.view()->runs[0].spread;
   };
   int64_t first_steps = 0, steps = 0;

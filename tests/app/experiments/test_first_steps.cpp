@@ -7,6 +7,7 @@
 #include "app/shell/parts/about.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
 #include "training/experiments/first_steps.h"
 
 using namespace normscope;
@@ -74,7 +75,7 @@ TEST_CASE("about: the line says so until the checksum is there, and rings when i
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   REQUIRE(rung);
   CHECK(about.checksum().size() == 16);  // whoever is woken finds it
-  CHECK(about.text().find(about.checksum()) != std::string::npos);
+  CHECK(test::contains(about.text(), about.checksum()));
 }
 
 TEST_CASE("about: nothing looks on once the last copy is gone") {

@@ -47,13 +47,11 @@ TEST_CASE("every study counts, trains what is missing, shows what is stored and 
     const Folder folder;
     const std::string place = " --out " + folder.file("out") + " --store " + folder.file("runs");
     const Outcome dry = run_program(study.line + " --dry-run" + place);
-    INFO(dry.out << dry.err);
     CHECK(dry.code == 0);
     CHECK(holds(dry.out, fmt::format("{} runs: 0 are in the store, 0 cannot be trained, {} are to be trained",
                                      study.runs, study.runs)));
     CHECK_FALSE(std::filesystem::exists(folder.file("out")));
     const Outcome first = run_program(study.line + place);
-    INFO(first.out << first.err);
     REQUIRE(first.code == 0);
     CHECK(holds(first.out, told(study.runs, 0)));
     const std::string file = folder.file("out/" + study.name);
@@ -62,7 +60,6 @@ TEST_CASE("every study counts, trains what is missing, shows what is stored and 
     CHECK(std::count(csv.begin(), csv.end(), '\n') == study.runs + 1);
     CHECK(read_all(file + ".md").starts_with("# "));
     const Outcome stored = run_program(study.line + " --stored" + place);
-    INFO(stored.out << stored.err);
     CHECK(stored.code == 0);
     CHECK(holds(stored.out, told(0, study.runs)));
     CHECK(read_all(file + ".json") == json);
@@ -90,7 +87,6 @@ TEST_CASE("shards of every study, merged, are the study to the byte") {
             0);
     const Outcome merged = run_program(fmt::format("{0} --store {1}/all --out {1}/out --json {1}/merged.json",
                                                    study.line, folder.file(".")));
-    INFO(merged.out << merged.err);
     CHECK(holds(merged.out, told(0, study.runs)));
     CHECK(read_all(folder.file("merged.json")) == read_all(folder.file("whole.json")));
   }
@@ -105,7 +101,6 @@ TEST_CASE("what compare trained is found by a sweep, and its log and pictures co
   REQUIRE(compare("first").code == 0);
   CHECK(holds(run_program(kStudies[0].line + store).out, told(0, 4)));
   const Outcome again = compare("second");
-  INFO(again.out << again.err);
   CHECK(holds(again.out, told(0, 4)));
   for (const char* name : {"runs.jsonl", "lab-light.png", "lab-dark.png", "compare.json", "compare.csv"}) {
     INFO(name);
@@ -120,7 +115,6 @@ TEST_CASE("what a sweep trained alone has no history: compare trains it again, t
   const std::string store = " --store " + folder.file("runs");
   REQUIRE(run_program(kStudies[0].line + store + " --json " + folder.file("sweep.json")).code == 0);
   const Outcome compared = run_program(kStudies[2].line + store + " --out " + folder.file("out"));
-  INFO(compared.out << compared.err);
   CHECK(holds(compared.out, told(4, 0)));
   const auto sweep = nlohmann::json::parse(read_all(folder.file("sweep.json")));
   const auto table = nlohmann::json::parse(read_all(folder.file("out/compare.json")));
@@ -179,7 +173,6 @@ TEST_CASE("compare --stored keeps the log and the pictures of before where runs 
   const std::string log = read_all(folder.file("out/runs.jsonl"));
   CHECK(log.size() > 1000);
   const Outcome missing = run_program(line + " --stored --store " + folder.file("none"));
-  INFO(missing.out << missing.err);
   CHECK(holds(missing.out, "runs are missing"));
   CHECK(read_all(folder.file("out/runs.jsonl")) == log);
 }
@@ -210,7 +203,6 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
   const std::string store = " --store " + folder.file("runs");
   // Two widths, two depths, more steps and another text, a run each.
   const Outcome dry = called(" --dry-run" + store + " --out " + folder.file("out"));
-  INFO(dry.out << dry.err);
   CHECK(holds(dry.out, "1 lesson, one seed a setting, 6 runs: 0 are in the store"));
   CHECK(run_program(fmt::format("lesson limits small --lessons {} --dry-run --out {}", folder.file("lessons"),
                                 folder.file("out")))
@@ -220,7 +212,6 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
   CHECK(holds(called(" --print-command slurm --out " + folder.file("out")).out, "#SBATCH --array=0-5\n"));
   CHECK(called(" --write --shard 0/2 --out " + folder.file("out") + store).code == 2);
   const Outcome first = called(store + " --out " + folder.file("out"));
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(holds(first.out, "| width 32 |"));
   CHECK(holds(first.out, told(6, 0)));
@@ -246,7 +237,6 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
               .code == 0);
   REQUIRE(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code == 0);
   const Outcome merged = called(fmt::format(" --store {0}/all --out {0}/merged", folder.file(".")));
-  INFO(merged.out << merged.err);
   CHECK(holds(merged.out, told(0, 6)));
   CHECK(read_all(folder.file("merged/limits.json")) == json);
 }

@@ -3,9 +3,7 @@
 
 #include <unistd.h>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
-#include "app/shell/app_state.h"
+#include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "training/files/session_file.h"
 
@@ -20,28 +18,16 @@ inline std::vector<RunSpec> tiny_runs() {
   return runs;
 }
 
-/// `SmallWindow` shows two tiny runs without a real window, driven by a UI driver.
-struct SmallWindow {
-  SmallWindow() {
-    lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
-    state.session.lab = &lab;
+/// `SmallWindow` is a Lab of two tiny runs, with the prompt for a file.
+struct SmallWindow : LiveDriver {
+  SmallWindow() : LiveDriver(tiny_runs(), {.threads = 1, .live_text = false}) {
     state.session.undo.stash_in(folder.file("replaced"));
-    settle();
-  }
-  /// `settle` waits until the trainer has done what was asked and the screen has seen it.
-  void settle() {
-    driver.frames(2);
-    lab.wait_idle();
-    driver.frames(2);
   }
   void prompt(const char* key, const std::string& path) {
-    driver.key(key);
-    driver.frames(3);
+    LabDriver::key(key);
     driver.key("Ctrl+A");
-    driver.type(path);
-    driver.frames(2);
+    type(path);
     driver.key("Enter");
-    driver.frames(3);
     settle();
   }
   /// `drop` acts as if the file were dropped on the window.
@@ -52,14 +38,8 @@ struct SmallWindow {
   /// `says` is what the prompt for a file says while it is open.
   std::string says() { return driver.value("app/file/says"); }
   bool asks() { return ui.popup_open("app/file"); }
-  const LabView& view() { return *state.session.view; }
 
   test::Folder folder;
-  Lab lab{{.threads = 1, .live_text = false}};
-  shell::AppState state;
-  headless::Frame loop{{1600, 1000}};
-  ui::Ui ui{ui::load_fonts()};
-  headless::UiDriver driver{loop, ui, [this] { shell::draw_app(state, ui); }};
 };
 
 }  // namespace normscope::fixture

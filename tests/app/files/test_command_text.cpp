@@ -11,6 +11,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "training/files/session_file.h"
 #include "training/files/windows_quoted.h"
 
@@ -56,7 +57,7 @@ void check_round_trip(const std::vector<ConfigRun>& runs) {
   for (const char* command : {"normscope", "normscope train"}) {
     const std::string line = command_of(runs, command);
     INFO(line);
-    CHECK(line.find('\n') == std::string::npos);
+    CHECK_FALSE(test::contains(line, "\n"));
     const std::vector<ConfigRun> back = read_back(line);
     REQUIRE(back.size() == runs.size());
     for (size_t i = 0; i < runs.size(); ++i) {
@@ -108,12 +109,7 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   const auto line = [&] { return command_of(runs, "normscope train"); };
   CHECK(line() == "normscope train --run A=post --run B=post");
   const auto refusal = [&](const std::string& set) {
-    try {
-      require_read(runs, {set});
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return test::error_of([&] { require_read(runs, {set}); }, "");
   };
   CHECK(
       refusal("train.momentum=0.3") ==
@@ -122,7 +118,7 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   CHECK(refusal("train.lr=0.3").empty());
   CHECK(refusal("A:wiring.final=ln").empty());
   runs[1].edits = {{7, "train.optimizer", "momentum"}};
-  CHECK(line().find("B:train.momentum=0.3") != std::string::npos);  // it will count
+  CHECK(test::contains(line(), "B:train.momentum=0.3"));  // it will count
   CHECK(refusal("B:train.momentum=0.3").empty());
   CHECK_FALSE(refusal("A:train.momentum=0.3").empty());
   CHECK(refusal("train.momentum=0.3").empty());  // one of its runs is enough
@@ -136,14 +132,14 @@ TEST_CASE("a launcher that PATH leads to is called by its name, another one by i
   const std::string launcher = folder.write("normscope", "#!/bin/sh\n");
   std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
   const std::string path = std::getenv("PATH"), before = program_word();
-  setenv("NORMSCOPE_LAUNCHER", launcher.c_str(), 1);
+  const test::Variable called("NORMSCOPE_LAUNCHER", launcher);
   CHECK(program_word() == launcher);
-  setenv("PATH", (std::filesystem::path(launcher).parent_path().string() + ":" + path).c_str(), 1);
-  CHECK(program_word() == "normscope");
-  setenv("PATH", path.c_str(), 1);
-  setenv("NORMSCOPE_LAUNCHER", folder.file("gone").c_str(), 1);
+  {
+    const test::Variable first("PATH", std::filesystem::path(launcher).parent_path().string() + ":" + path);
+    CHECK(program_word() == "normscope");
+  }
+  const test::Variable gone("NORMSCOPE_LAUNCHER", folder.file("gone"));
   CHECK(program_word() == before);
-  unsetenv("NORMSCOPE_LAUNCHER");
 }
 
 TEST_CASE("a letter may be left out: a fork is D, and a lesson's Pre-LN C") {

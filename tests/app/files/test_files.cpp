@@ -25,8 +25,7 @@ struct StartedIn {
 };
 
 void press(SmallWindow& window, const char* key) {
-  window.driver.key(key);
-  window.driver.frames(3);
+  window.key(key);
   window.settle();
 }
 
@@ -241,8 +240,7 @@ TEST_CASE("Tab completes a path, arrows and Enter walk through folders, and noth
   CHECK_FALSE(window.asks());
 
   press(window, "Ctrl+O");
-  window.driver.type("texts/");
-  window.driver.frames(3);
+  window.type("texts/");
   CHECK(window.driver.value("app/file/row/0") == "");  // the folder above, where the program was started
   CHECK(window.driver.value("app/file/row/1") == "texts/deeper/");
   press(window, "Down");
@@ -276,20 +274,17 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   CHECK(test::holds(window.says(), "A configuration"));
   CHECK(window.view().runs.size() == 2);
   window.driver.double_click("app/file/row/1");
-  window.driver.frames(3);
+  window.driver.frames(2);
   window.settle();
   CHECK_FALSE(window.asks());
   REQUIRE(window.view().runs.size() == 1);
   REQUIRE(window.state.files.recent == std::vector<std::string>{whole});
 
-  window.lab.post(session::ReplaceRuns{fixture::tiny_runs(), {}, false});
-  window.settle();
+  window.ask(session::ReplaceRuns{fixture::tiny_runs(), {}, false});
   press(window, "Ctrl+O");
   CHECK(window.driver.value("app/file/row/0") == whole);
-  window.driver.click("app/file/row/0");
-  window.driver.frames(2);
-  window.driver.click("app/file/go");
-  window.driver.frames(3);
+  window.click("app/file/row/0");
+  window.click("app/file/go");
   window.settle();
   CHECK_FALSE(window.asks());
   CHECK(window.view().runs.size() == 1);
@@ -309,12 +304,9 @@ TEST_CASE("the newest files are remembered, each once") {
 TEST_CASE("a saved session is opened from its folder, and stays there") {
   SmallWindow window;
   const std::string session = window.folder.file("session");
-  window.lab.post(session::PlayTo{4});
-  window.settle();
-  window.lab.post(session::SaveSession{session});
-  window.settle();
-  window.lab.post(session::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false});
-  window.settle();
+  window.ask(session::PlayTo{4});
+  window.ask(session::SaveSession{session});
+  window.ask(session::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false});
   window.prompt("Ctrl+O", session);
   window.settle();
   CHECK_FALSE(window.asks());

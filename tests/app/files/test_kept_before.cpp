@@ -146,8 +146,7 @@ TEST_CASE("kept: what the window of an earlier version left in the home is found
     REQUIRE(sessions.size() == 1);
     CHECK(sessions[0].crashed);
     fixture::LiveDriver lab;
-    lab.lab.post(session::RestoreSession{sessions[0].path, false});
-    lab.settle();
+    lab.ask(session::RestoreSession{sessions[0].path, false});
     CHECK(lab.view().message.empty());
     CHECK(lab.view().step == 80);
     REQUIRE(lab.view().runs.size() == 1);

@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/session/lab_session.h"
+#include "training/support/lab_runs.h"
 
 namespace normscope::test_kept_edits {
 
@@ -28,8 +29,7 @@ struct Kept {
 
 Kept kept_in(const std::string& folder) {
   Lab lab(fixture::quiet_lab());
-  lab.post(RestoreSession{folder, false});
-  lab.wait_idle();
+  test::view_after(lab, RestoreSession{folder, false});
   const std::shared_ptr<const LabView> view = lab.view();
   Kept kept{view->runs.empty() ? view->message : layers(*view), {}};
   if (view->sidecar && !view->sidecar->empty())
@@ -106,7 +106,7 @@ TEST_CASE("what a round that failed left unanswered is refused, and leaves no en
   const Ticket lost = hand.give(EditField{0, "model.layers", "2"});
   hand.rest();
   CHECK(hand.view->answered == lost);
-  CHECK(refusal(hand.view->answers, lost).find("nobody can be told") != std::string::npos);
+  CHECK(test::contains(refusal(hand.view->answers, lost), "nobody can be told"));
   CHECK(layers(*hand.view) == "1");
   CHECK_FALSE(hand.log.can_undo());
 }

@@ -30,16 +30,14 @@ std::vector<RunSpec> tiny_comparison() {
 // `play_a_little` leaves four runs at step 20, one of them forked and one edited on the way.
 void play_a_little(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_comparison(), {}, false});
-  lab.post(session::PlayTo{7});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{7});
   lab.post(session::EditField{1, "train.lr", "0.001"});
   session::ForkRequest fork;
   fork.spec = *lab.view()->runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "12 norms moved";
   lab.post(fork);
-  lab.post(session::PlayTo{20});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{20});
 }
 
 void check_equal(const LabView& a, const LabView& b) {
@@ -67,16 +65,13 @@ TEST_CASE("a saved session is restored and goes on bit for bit") {
   play_a_little(lab);
   REQUIRE(lab.view()->runs.size() == 4);
   lab.post(session::SaveSession{folder.file("")});
-  lab.post(session::PlayTo{33});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{33});
 
   Lab other(quiet_lab());
-  other.post(session::RestoreSession{folder.file(""), false});
-  other.wait_idle();
+  test::view_after(other, session::RestoreSession{folder.file(""), false});
   CHECK(other.view()->message == "");
   CHECK(other.view()->step == 20);
-  other.post(session::PlayTo{33});
-  other.wait_idle();
+  test::view_after(other, session::PlayTo{33});
   check_equal(*lab.view(), *other.view());
 }
 
@@ -85,10 +80,8 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   Lab lab(quiet_lab());
   play_a_little(lab);
   lab.post(session::SaveSession{folder.file("")});
-  lab.post(session::PlayTo{25});
-  lab.wait_idle();
-  lab.post(session::SaveSession{folder.file("")});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{25});
+  test::view_after(lab, session::SaveSession{folder.file("")});
   const std::string session = test::read_all(folder.file("session.json"));
   int runs = 0;
   for (const auto& entry : fs::directory_iterator(folder.path)) {
@@ -99,8 +92,7 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   }
   CHECK(runs == 4);
   Lab other(quiet_lab());
-  other.post(session::RestoreSession{folder.file(""), false});
-  other.wait_idle();
+  test::view_after(other, session::RestoreSession{folder.file(""), false});
   check_equal(*lab.view(), *other.view());
 }
 
@@ -110,12 +102,10 @@ TEST_CASE("what lies beside a session is left alone, whatever it is called") {
   std::ofstream(folder.file("mine.safetensors")) << "weights of months";
   Lab lab(quiet_lab());
   play_a_little(lab);
-  lab.post(session::SaveSession{folder.file("")});
-  lab.wait_idle();
+  test::view_after(lab, session::SaveSession{folder.file("")});
   std::ofstream(folder.file("A-99.safetensors")) << "so are these";
   lab.post(session::PlayTo{25});
-  lab.post(session::SaveSession{folder.file("")});
-  lab.wait_idle();
+  test::view_after(lab, session::SaveSession{folder.file("")});
   CHECK(lab.view()->message == "");
   CHECK(fs::exists(folder.file("mine.safetensors")));
   CHECK(fs::exists(folder.file("A-99.safetensors")));
@@ -127,8 +117,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   const Folder folder;
   Lab lab(quiet_lab());
   play_a_little(lab);
-  lab.post(session::SaveSession{folder.file("")});
-  lab.wait_idle();
+  test::view_after(lab, session::SaveSession{folder.file("")});
   const auto before = lab.view();
   std::string file;
   SECTION("no folder") { fs::remove_all(folder.path); }
@@ -138,10 +127,9 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   SECTION("a field is of another type") {
     std::ofstream(folder.file("session.json")) << R"({"format": "normscope session 1", "step": "soon"})";
   }
-  lab.post(session::RestoreSession{folder.file(""), false});
-  lab.wait_idle();
+  test::view_after(lab, session::RestoreSession{folder.file(""), false});
   CHECK_FALSE(lab.view()->message.empty());
-  CHECK(lab.view()->message.find('\n') == std::string::npos);
+  CHECK_FALSE(test::contains(lab.view()->message, "\n"));
   check_equal(*before, *lab.view());
 }
 
@@ -158,7 +146,7 @@ TEST_CASE("runs too large to be kept by themselves are not, and that is said") {
     for (int i = 0; i < 500 && lab.view()->notices.empty(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     REQUIRE(lab.view()->notices.size() == 1);
-    CHECK(lab.view()->notices[0].find("too large to be kept") != std::string::npos);
+    CHECK(test::contains(lab.view()->notices[0], "too large to be kept"));
   }
   CHECK_FALSE(fs::exists(folder.path / "auto" / "session.json"));
 }
@@ -175,13 +163,11 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
     for (int i = 0; i < 100 && !fs::exists(folder.path / "auto" / "session.json"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(fs::exists(folder.path / "auto" / "session.json"));
-    lab.post(session::PlayTo{30});
-    lab.wait_idle();
+    test::view_after(lab, session::PlayTo{30});
     loss = lab.view()->runs[0].loss;
   }
   Lab other(quiet_lab());
-  other.post(session::RestoreSession{folder.file("auto"), false});
-  other.wait_idle();
+  test::view_after(other, session::RestoreSession{folder.file("auto"), false});
   CHECK(other.view()->step == 30);
   CHECK(other.view()->runs.at(0).loss == loss);
 }
@@ -197,8 +183,7 @@ TEST_CASE("runs start with edits that come in their time") {
   }
   Lab other(quiet_lab());
   other.post(session::ReplaceRuns{specs, edits, false});
-  other.post(session::PlayTo{20});
-  other.wait_idle();
+  test::view_after(other, session::PlayTo{20});
   CHECK(other.view()->message == "");
   for (size_t i = 0; i < 4; ++i) {
     CHECK(*other.view()->runs[i].spec == *lab.view()->runs[i].spec);

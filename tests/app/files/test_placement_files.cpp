@@ -22,16 +22,13 @@ constexpr const char* kMine =
 
 /// `OwnPlacements` is a folder of a user's placements for this program and for those that it starts.
 struct OwnPlacements {
-  OwnPlacements() { setenv("NORMSCOPE_PLACEMENTS", folder.file("own").c_str(), 1); }
-  ~OwnPlacements() {
-    unsetenv("NORMSCOPE_PLACEMENTS");
-    forget_added_placements();
-  }
+  ~OwnPlacements() { forget_added_placements(); }
   void write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories(folder.path / "own");
     folder.write("own/" + name, text);
   }
   Folder folder;
+  Variable place{"NORMSCOPE_PLACEMENTS", folder.file("own")};
 };
 
 std::string placement_in(const SmallWindow& window, size_t run) {
@@ -48,7 +45,6 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
   const Outcome trained =
       run_program("train --preset post" + tiny_options() + " --set model.placement=mine --steps 3 --log '" +
                   log + "' --save '" + saved + "'");
-  INFO(trained.out << trained.err);
   REQUIRE(trained.code == 0);
   CHECK(holds(trained.out, "My own"));
   CHECK(holds(read_all(log), "\"wiring.L02.attn\""));
@@ -57,9 +53,8 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
       run_program("train --preset post" + tiny_options() + " --steps 4 --edit 2:model.placement=mine").code ==
       0);
   CHECK(holds(run_program("train --help").out, "mine"));
-  unsetenv("NORMSCOPE_PLACEMENTS");
+  const Variable none("NORMSCOPE_PLACEMENTS");
   const Outcome resumed = run_program("train --resume '" + saved + "' --steps 5");
-  INFO(resumed.out << resumed.err);
   CHECK(resumed.code == 0);
   const Outcome unknown = run_program("train --preset mine --steps 1");
   CHECK(unknown.code == 2);
@@ -72,7 +67,6 @@ TEST_CASE("placement files: a configuration finds those beside it, and says whic
   const std::string config = folder.write(
       "runs.toml", kTiny + "[run.A]\nmodel.placement = \"mine\"\n[run.B]\nmodel.placement = \"pre\"\n");
   const Outcome trained = run_program("train --config '" + config + "' --steps 2");
-  INFO(trained.out << trained.err);
   CHECK(trained.code == 0);
   CHECK(run_program("train --config '" + config + "' --steps 2 --set B:model.placement=mine").code == 0);
   folder.write("placements/other.toml", "name = \"other\"\nsublayer = \"sideways\"\n");
@@ -101,8 +95,7 @@ TEST_CASE("placement files: the window's lists, the palette and a sweep offer on
   own.write("mine.toml", kMine);
   CHECK(load_placements(placements_folder()).empty());
   SmallWindow window;
-  window.driver.click("diagram/preset-more");
-  window.driver.frames(3);
+  window.click("diagram/preset-more");
   REQUIRE(window.ui.registry().find("diagram/preset-more/My own"));
   window.driver.click("diagram/preset-more/My own");
   window.settle();
@@ -126,8 +119,7 @@ TEST_CASE(
   SmallWindow window;
   window.state.session.asked.emplace_back(session::EditField{0, "wiring.L02.attn", "before=ln after=ln"});
   window.settle();
-  window.driver.click("diagram/preset-more");
-  window.driver.frames(3);
+  window.click("diagram/preset-more");
   window.driver.click("diagram/preset-more/save");
   window.driver.frames(4);
   REQUIRE(window.asks());
@@ -135,10 +127,8 @@ TEST_CASE(
   const StackWiring shown = diagram::shown_stack(window.state.screens.lab.diagram(), window.view())->stack;
   const auto type = [&](const std::string& path) {
     window.driver.key("Ctrl+A");
-    window.driver.type(path);
-    window.driver.frames(2);
-    window.driver.key("Enter");
-    window.driver.frames(3);
+    window.type(path);
+    window.key("Enter");
   };
   type(own.folder.file("own/post.toml"));  // a name of the program's
   REQUIRE(window.asks());

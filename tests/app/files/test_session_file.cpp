@@ -2,6 +2,7 @@
 #include "app/files/small_window.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using fixture::SmallWindow;
@@ -23,12 +24,10 @@ session::ForkRequest moved_norms(const LabView& view) {
 /// `play` trains two runs to step 6, edits one there, forks another from it, and trains all to step 10.
 void play(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
-  lab.post(session::PlayTo{6});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{6});
   lab.post(session::EditField{0, "train.lr", "0.001"});
   lab.post(moved_norms(*lab.view()));
-  lab.post(session::PlayTo{10});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{10});
 }
 
 }  // namespace
@@ -81,8 +80,7 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   window.prompt("Ctrl+Shift+S", two);
   CHECK(window.message() == "saved " + two);
   REQUIRE(read_config(two).size() == 2);
-  window.lab.post(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
-  window.settle();
+  window.ask(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
   window.prompt("Ctrl+O", two);
   CHECK(window.message() == "opened " + two);
   CHECK(window.view().runs.size() == 2);
@@ -91,8 +89,7 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   CHECK(window.asks());
   CHECK(test::holds(window.says(), "missing.toml"));
   CHECK(window.view().runs.size() == 2);
-  window.driver.key("Escape");
-  window.driver.frames(3);
+  window.key("Escape");
   CHECK_FALSE(window.asks());
   window.prompt("Ctrl+Shift+S", "/dev/null/saved.toml");
   CHECK(window.asks());
@@ -102,11 +99,9 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
 TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
   SmallWindow window;
   const auto note = [&](const char* key) {
-    window.driver.key(key);
-    window.driver.frames(3);
+    window.key(key);
     const std::string text = window.driver.value("app/file/note");
-    window.driver.key("Escape");
-    window.driver.frames(3);
+    window.key("Escape");
     return text;
   };
   CHECK(test::holds(note("Ctrl+Shift+S"), "Weights are not saved"));
@@ -121,10 +116,8 @@ TEST_CASE(
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   window.lab.post(session::EditField{0, "train.lr", "0.002"});
-  window.lab.post(session::PlayTo{6});
-  window.settle();
-  window.driver.click("settings/train.batch");
-  window.driver.frames(2);
+  window.ask(session::PlayTo{6});
+  window.click("settings/train.batch");
   window.driver.key("Escape");
   window.state.screens.lab.transport().bookmarks = {3};
   window.driver.frames(2);
@@ -185,8 +178,7 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     const std::string session = window.folder.file("session");
     window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
     window.settle();
-    window.lab.post(session::SaveSession{session});
-    window.settle();
+    window.ask(session::SaveSession{session});
     window.lab.post(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
     window.state.session.undo.clear();
     window.settle();
@@ -232,8 +224,7 @@ TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter"
   window.settle();
   CHECK(window.view().runs.size() == 2);
   CHECK(test::holds(window.driver.value("app/file/note"), "cannot be undone"));
-  window.driver.key("Enter");
-  window.driver.frames(3);
+  window.key("Enter");
   window.settle();
   CHECK(window.view().runs.size() == 1);
   CHECK_FALSE(window.state.session.undo.can_undo());
@@ -259,8 +250,7 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
   session::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;
-  window.lab.post(fork);
-  window.settle();
+  window.ask(fork);
   REQUIRE(window.view().runs.size() == 3);
   CHECK(test::holds(window.driver.control("run/D").help, "Forked from C"));
 }

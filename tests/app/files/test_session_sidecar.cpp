@@ -58,13 +58,11 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   live_a_little(lab);
   REQUIRE(lab.view().runs.size() == 3);
   REQUIRE(lab.state.session.undo.can_redo());
-  lab.lab.post(session::SaveSession{folder.file("session")});
-  lab.settle();
+  lab.ask(session::SaveSession{folder.file("session")});
   REQUIRE(lab.view().message.empty());
 
   LiveDriver other;
-  other.lab.post(session::RestoreSession{folder.file("session"), false});
-  other.settle();
+  other.ask(session::RestoreSession{folder.file("session"), false});
   REQUIRE(other.view().message.empty());
   CHECK(other.view().step == lab.view().step);
   CHECK(other.state.screens.lab.transport().bookmarks == lab.state.screens.lab.transport().bookmarks);
@@ -103,15 +101,13 @@ TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and 
   const test::Folder folder;
   LiveDriver lab;
   lab.train(58);
-  lab.lab.post(session::SaveSession{folder.file("session")});
-  lab.settle();
+  lab.ask(session::SaveSession{folder.file("session")});
   int keyframes = 0;
   for (const auto& file : fs::directory_iterator(folder.file("session")))
     keyframes += file.path().filename().string().find("-step") != std::string::npos;
   CHECK(keyframes == 6);  // steps 20 and 40 of three runs
   LiveDriver other;
-  other.lab.post(session::RestoreSession{folder.file("session"), false});
-  other.settle();
+  other.ask(session::RestoreSession{folder.file("session"), false});
   REQUIRE(other.view().message.empty());
   for (LiveDriver* driver : {&lab, &other}) {
     driver->lab.post(session::ForkFrom{1, 45});
@@ -147,8 +143,7 @@ TEST_CASE(
   };
   Lab lab(options);
   lab.post(session::ReplaceRuns{fixture::small_runs(), {}, false});
-  lab.post(session::PlayTo{10});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{10});
   lab.keep("first");
   REQUIRE(wait_for("\"first\""));
   const std::string a = written('A'), b = written('B');
@@ -158,8 +153,7 @@ TEST_CASE(
   CHECK(written('A') == a);
   CHECK(written('B') != b);
   LiveDriver other;
-  other.lab.post(session::RestoreSession{folder.file("auto"), false});
-  other.settle();
+  other.ask(session::RestoreSession{folder.file("auto"), false});
   CHECK(other.view().message.empty());
   CHECK(other.view().step == 10);
   CHECK(other.state.screens.lab.transport().bookmarks.empty());
@@ -218,18 +212,11 @@ struct Gsettings {
   explicit Gsettings(const std::string& script) {
     const std::string program = folder.write("gsettings", "#!/bin/sh\n" + script + "\n");
     fs::permissions(program, fs::perms::owner_all);
-    setenv("PATH", (folder.file("") + ":" + path).c_str(), 1);
-    setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
-    unsetenv("NORMSCOPE_REDUCED_MOTION");
   }
-  ~Gsettings() {
-    setenv("PATH", path.c_str(), 1);
-    config.empty() ? unsetenv("XDG_CONFIG_HOME") : setenv("XDG_CONFIG_HOME", config.c_str(), 1);
-  }
-  static std::string variable(const char* name) { return std::getenv(name) ? std::getenv(name) : ""; }
 
   test::Folder folder;
-  const std::string path = variable("PATH"), config = variable("XDG_CONFIG_HOME");
+  const test::Variable path{"PATH", folder.file("") + ":" + std::getenv("PATH")},
+      config{"XDG_CONFIG_HOME", folder.file("config")}, motion{"NORMSCOPE_REDUCED_MOTION"};
 };
 
 }  // namespace
@@ -271,10 +258,7 @@ TEST_CASE("an answer of GNOME that comes late is followed, unless the person cho
 TEST_CASE(
     "the desktop's wishes, less motion and dark windows, are followed until the person says otherwise") {
   const test::Folder folder;
-  const char* before = std::getenv("XDG_CONFIG_HOME");
-  const std::string kept = before ? before : "";
-  setenv("XDG_CONFIG_HOME", folder.file("").c_str(), 1);
-  unsetenv("NORMSCOPE_REDUCED_MOTION");
+  const test::Variable config("XDG_CONFIG_HOME", folder.file("")), motion("NORMSCOPE_REDUCED_MOTION");
   CHECK_FALSE(system_reduced_motion().has_value());
   fs::create_directories(folder.file("gtk-3.0"));
   folder.write("gtk-3.0/settings.ini", "[Settings]\ngtk-enable-animations = 0\n");
@@ -292,14 +276,14 @@ TEST_CASE(
   CHECK_FALSE(WindowMemory(false).settings().dark);
   folder.write("gtk-4.0/settings.ini", "[Settings]\ngtk-application-prefer-dark-theme=false\n");
   CHECK(system_dark() == false);
-  setenv("NORMSCOPE_REDUCED_MOTION", "1", 1);
-  CHECK(system_reduced_motion() == true);
-  unsetenv("NORMSCOPE_REDUCED_MOTION");
+  {
+    const test::Variable asked("NORMSCOPE_REDUCED_MOTION", "1");
+    CHECK(system_reduced_motion() == true);
+  }
   fs::remove_all(folder.file("gtk-4.0"));
   fs::remove_all(folder.file("gtk-3.0"));
   folder.write("kdeglobals", "[KDE]\nAnimationDurationFactor=0\n");
   CHECK(system_reduced_motion() == true);
-  before ? setenv("XDG_CONFIG_HOME", kept.c_str(), 1) : unsetenv("XDG_CONFIG_HOME");
 
   CHECK(display_scale(1, 1920, 520) == 1);      // 94 px an inch
   CHECK(display_scale(1, 3840, 600) == 1.75f);  // 163

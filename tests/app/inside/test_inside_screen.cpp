@@ -17,6 +17,7 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/published/published_run.h"
+#include "training/support/lab_runs.h"
 
 namespace normscope::fixture {
 TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered", "[inside]") {
@@ -33,7 +34,7 @@ TEST_CASE("inside: a model is read at once, at rest, and each edit of the text i
 TEST_CASE("inside: a text that the model cannot read is refused where the map would be", "[inside]") {
   InsideDriver window(models({"gpt2"}));
   window.type("a dog");
-  CHECK(window.value("inside/refused/A").find("\"a\" is no number of a token") != std::string::npos);
+  CHECK(test::contains(window.value("inside/refused/A"), "\"a\" is no number of a token"));
   window.driver.key("Escape");
 }
 
@@ -101,8 +102,7 @@ TEST_CASE("inside: two models stand side by side, and the oldest choice gives wa
 
 TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
           "[inside]") {
-  const test::Folder folder;
-  setenv("XDG_PICTURES_DIR", folder.path.c_str(), 1);
+  const test::Pictures folder;
   InsideDriver window(models({"gpt2", "olmo2"}));
   window.driver.click("inside/run/B");
   window.rest();
@@ -111,7 +111,6 @@ TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON,
     window.driver.click(std::string("inside/save/") + ending);
     window.driver.frames(2);
   }
-  unsetenv("XDG_PICTURES_DIR");
   for (const size_t run : {0, 1}) {
     const std::string name = fmt::format("normscope-inside-{}-0.", "AB"[run]);
     const std::string svg = test::read_all(folder.file(name + "svg"));
@@ -120,8 +119,8 @@ TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON,
     CHECK(all["loss"].get<double>() == Approx(window.of(run).found.loss));
     CHECK(all["model.placement"] == (run == 0 ? "pre" : "custom"));
     CHECK(all["sublayers"].size() == window.of(run).found.sublayers.size());
-    CHECK(svg.find(fmt::format("{:.3g}", window.of(run).found.sublayers.back().norms[3])) != svg.npos);
-    CHECK(svg.find("Length of the states in " + window.lab.view()->runs[run].name) != svg.npos);
+    CHECK(test::contains(svg, fmt::format("{:.3g}", window.of(run).found.sublayers.back().norms[3])));
+    CHECK(test::contains(svg, "Length of the states in " + window.lab.view()->runs[run].name));
   }
 }
 
@@ -143,8 +142,7 @@ TEST_CASE(
     "[inside]") {
   InsideDriver window(models({"gpt2"}));
   const double before = window.of(0).found.loss;
-  window.lab.post(session::PlayTo{10});
-  window.lab.wait_idle();
+  test::view_after(window.lab, session::PlayTo{10});
   window.rest();
   CHECK(window.of(0).step == 10);
   CHECK(window.of(0).found.loss < before);
@@ -174,8 +172,7 @@ TEST_CASE("inside: while two models train, both are read again and again", "[ins
   }
   CHECK(newer[0] >= 3);
   CHECK(newer[1] >= 3);
-  window.lab.post(session::Pause{});
-  window.lab.wait_idle();
+  test::view_after(window.lab, session::Pause{});
 }
 
 TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
@@ -189,13 +186,11 @@ TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
 
 TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then", "[inside]") {
   InsideDriver window(small_runs());
-  window.lab.post(session::PlayTo{7});
-  window.lab.wait_idle();
+  test::view_after(window.lab, session::PlayTo{7});
   window.rest();
   CHECK(window.of(0).step == 7);
   const Inside then = window.of(0).found;
-  window.lab.post(session::PlayTo{12});
-  window.lab.wait_idle();
+  test::view_after(window.lab, session::PlayTo{12});
   window.rest();
   CHECK(window.of(0).step == 12);
   CHECK(window.of(0).found.loss != then.loss);

@@ -172,7 +172,7 @@ TEST_CASE("a message of something else is taken for no refusal, and a refusal is
   hand.rest();
   CHECK(hand.view->answered == last);
   CHECK(refusal(hand.view->answers, good).empty());
-  CHECK(refusal(hand.view->answers, bad).find("not there.txt") != std::string::npos);
+  CHECK(test::contains(refusal(hand.view->answers, bad), "not there.txt"));
   CHECK(refusal(hand.view->answers, last).empty());
 }
 

@@ -52,11 +52,7 @@ void time_frames(const char* what, Driver& lab, const std::function<void()>& bef
 }  // namespace
 
 TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, however long the runs are") {
-  fixture::LabShape shape;
-  shape.fork = true;
-  shape.step = 3000;
-  shape.budget = 4000;
-  fixture::LabDriver lab(fixture::lab_view(shape));
+  fixture::LabDriver lab(fixture::lab_view({.step = 3000, .budget = 4000, .fork = true}));
   for (const auto& [size, scale] : {std::pair{ui::Vec{1600, 1000}, 1.f},
                                     {ui::Vec{2560, 1440}, 1.f},
                                     {ui::Vec{3840, 2160}, 2.f},
@@ -71,21 +67,15 @@ TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, howe
 }
 
 TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
-  fixture::LabShape shape;
-  shape.fork = true;
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}}) {
-    fixture::LabDriver lab(fixture::lab_view(shape), size, size.x > 2000 ? 2.f : 1.f);
+    fixture::LabDriver lab(fixture::lab_view({.fork = true}), size, size.x > 2000 ? 2.f : 1.f);
     time_frames(size.x > 2000 ? "3840x2160" : "1600x1000", lab, [] {});
   }
 }
 
 TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
   for (int steps : {300, 10000}) {
-    fixture::LabShape shape;
-    shape.fork = true;
-    shape.step = steps;
-    shape.budget = 2 * steps;
-    const auto view = fixture::lab_view(shape);
+    const auto view = fixture::lab_view({.step = steps, .budget = 2 * steps, .fork = true});
     fixture::LabDriver lab(view);
     time_frames(fmt::format("1600x1000, {} steps, new numbers in every frame", steps).c_str(), lab, [&] {
       for (const RunView& run : view->runs)
@@ -96,11 +86,7 @@ TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
 
 // The frame goes from input to vertices, without a window: the mouse moves in every frame.
 TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.bench]") {
-  fixture::LabShape shape;
-  shape.fork = true;
-  shape.step = 10000;
-  shape.budget = 20000;
-  const auto view = fixture::lab_view(shape);
+  const auto view = fixture::lab_view({.step = 10000, .budget = 20000, .fork = true});
   const std::pair<Screen, const char*> screens[] = {
       {Screen::Lab, "Lab"}, {Screen::Compare, "Compare"}, {Screen::Sweep, "Sweep"}};
   for (const auto& [screen, name] : screens) {

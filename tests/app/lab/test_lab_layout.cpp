@@ -44,8 +44,7 @@ TEST_CASE("no text overlaps or is cut, at rest") {
                        ui::Vec{1024, 600}, ui::Vec{1280, 720}})
     for (float scale : {0.75f, 1.f, 1.5f})
       for (int step : {3, 100, 214, 300}) {
-        fixture::LabShape shape;
-        shape.step = step;
+        fixture::LabShape shape{.step = step};
         check(shape, size, scale, step == 100);
         shape.fork = step > 160;
         if (shape.fork) check(shape, size, scale, false);
@@ -69,8 +68,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
   };
   for (const panels::Panel* panel : panels::tab_panels())
     for (int step : {60, 214, 300}) {
-      fixture::LabShape shape;
-      shape.step = step;
+      fixture::LabShape shape{.step = step};
       const std::string tab = std::string("plot/tab/") + panel->place.tab;
       check(shape, {1024, 600}, 1, false, click(tab));
       shape.fork = step > 160;
@@ -78,8 +76,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
     }
   for (ui::Vec size : {ui::Vec{1024, 600}, ui::Vec{1440, 900}})
     for (bool fork : {false, true}) {
-      fixture::LabShape shape;
-      shape.fork = fork;
+      fixture::LabShape shape{.fork = fork};
       check(shape, size, 1, false, click("lab/left/Settings"));
     }
 }
@@ -124,8 +121,7 @@ TEST_CASE("a script says names with spaces in them") {
 TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
   for (ui::Vec size : kThreeSizes)
     for (int layers : {1, 2, 12, 24}) {
-      fixture::LabShape shape;
-      shape.layers = layers;
+      fixture::LabShape shape{.layers = layers};
       check(shape, size, 1, false);
       shape.budget = 100000;
       check(shape, size, 1, true);
@@ -162,15 +158,12 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
   for (ui::Vec size : kThreeSizes)
     for (int step : {2, 60, 131, 150, 205})
       for (bool fork : {false, true}) {
-        fixture::LabShape shape;
-        shape.fork = fork;
+        fixture::LabShape shape{.fork = fork};
         check(shape, size, 1, fork, pin(step));
       }
   for (ui::Vec size : kThreeSizes)
     for (bool fork : {false, true}) {
-      fixture::LabShape shape;
-      shape.fork = fork;
-      LabView view = *fixture::lab_view(shape);
+      LabView view = *fixture::lab_view({.fork = fork});
       view.seed_check_done = 700;
       view.seed_check_steps = 3600;
       for (RunView& run : view.runs) {

@@ -123,8 +123,7 @@ TEST_CASE("play, pause and one step reach the trainer") {
 TEST_CASE("the learning rate changes while the run goes on") {
   LiveLab lab;
   lab.train(3);
-  lab.driver.click("settings/train.lr");
-  lab.driver.frames(2);
+  lab.click("settings/train.lr");
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.001");
   lab.driver.key("Enter");
@@ -195,9 +194,8 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
        {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
     set_field(huge, key, value);
   const auto history = lab.run('A').history;
-  lab.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
-  lab.settle();
-  CHECK(lab.view().message.find("needs about") != std::string::npos);
+  lab.ask(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
+  CHECK(test::contains(lab.view().message, "needs about"));
   CHECK(lab.run('A').history == history);
   lab.train(1);
   CHECK(lab.run('A').step == 4);
@@ -209,8 +207,7 @@ TEST_CASE("the cursor does not stay at a step that restarted runs have not come 
   lab.state.screens.lab.transport().pinned_step = 9;
   lab.driver.frames(2);
   CHECK(lab.state.screens.lab.transport().pinned_step == 9);
-  lab.lab.post(session::EditField{-1, "run.seed", "3"});
-  lab.settle();
+  lab.ask(session::EditField{-1, "run.seed", "3"});
   CHECK(lab.view().step == 0);
   CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }

@@ -48,7 +48,7 @@ TEST_CASE("Alt moves one norm, Shift forks from the start") {
 TEST_CASE("while a norm is held, footer and card D say what letting go will do") {
   LabDriver lab(fixture::lab_view());
   lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 3");
-  CHECK(lab.driver.value("diagram/footer").find("all 12 norms before their branch") != std::string::npos);
+  CHECK(test::contains(lab.driver.value("diagram/footer"), "all 12 norms before their branch"));
   CHECK(lab.driver.value("run/D") == "12 norms moved");
   lab.driver.script("drop");
   CHECK(lab.last<ForkRequest>());
@@ -91,8 +91,7 @@ TEST_CASE("Enter empties and fills a slot, and arrows walk the slots and layers"
   CHECK(lab.ui.focused() == "diagram/layer2/attn/before");
   lab.driver.key("Up");
   CHECK(lab.ui.focused() == "diagram/layer2/ffn/before");
-  lab.driver.key("Up");
-  lab.driver.frames(2);
+  lab.key("Up");
   CHECK(lab.ui.focused() == "diagram/layer3/attn/before");
   lab.driver.key("Enter");
   REQUIRE(lab.last<ForkRequest>());
@@ -102,8 +101,7 @@ TEST_CASE("Enter empties and fills a slot, and arrows walk the slots and layers"
 
 TEST_CASE("the kind of a norm is chosen by right click") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
-  lab.driver.frames(2);
+  lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
   lab.driver.click("diagram/kind/rms");
   REQUIRE(lab.last<ForkRequest>());
   CHECK(lab.last<ForkRequest>()->note == "12 norms changed");
@@ -121,11 +119,9 @@ TEST_CASE("a preset snaps all layers and the final norm") {
 
 TEST_CASE("rows open and close, tiles and cards choose the run") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("diagram/layers3-6");
-  lab.driver.frames(2);
+  lab.click("diagram/layers3-6");
   CHECK(lab.ui.registry().find("diagram/layer3/attn/trunk"));
-  lab.driver.click("diagram/collapse");
-  lab.driver.frames(2);
+  lab.click("diagram/collapse");
   CHECK(lab.ui.registry().find("diagram/layers1-6"));
   lab.driver.click("diagram/run/C");
   CHECK(lab.state.screens.lab.diagram().selected == 'C');
@@ -147,8 +143,7 @@ TEST_CASE("transport: play, step, reset, speed, budget") {
   lab.driver.click("transport/speed/slow");
   REQUIRE(lab.last<SetSpeed>());
   CHECK(lab.last<SetSpeed>()->steps_per_second == kSpeeds[0]);
-  lab.driver.click("transport/budget");
-  lab.driver.frames(2);
+  lab.click("transport/budget");
   lab.driver.key("Ctrl+A");
   lab.driver.type("450");
   lab.driver.key("Enter");
@@ -161,8 +156,7 @@ TEST_CASE("Right steps, unless a control has the arrows; Space is a space while 
   lab.driver.key("Right");
   CHECK(lab.last<StepOnce>());
   lab.log.clear();
-  lab.driver.click("transport/budget");
-  lab.driver.frames(2);
+  lab.click("transport/budget");
   lab.driver.key("Space");
   CHECK_FALSE(lab.last<Pause>());
 }
@@ -170,8 +164,7 @@ TEST_CASE("Right steps, unless a control has the arrows; Space is a space while 
 TEST_CASE("the timeline sets the step that the depth plots show") {
   LabDriver lab(fixture::lab_view());
   const ui::Control line = lab.driver.control("timeline");
-  lab.driver.click("timeline", {8 / line.rect.w + 0.25f, 0.5f});
-  lab.driver.frames(2);
+  lab.click("timeline", {8 / line.rect.w + 0.25f, 0.5f});
   const int step = std::stoi(lab.driver.value("timeline"));
   CHECK(step > 60);
   CHECK(step < 90);
@@ -200,8 +193,7 @@ TEST_CASE("Left and Right move the cursor by a step; at the newest step Right tr
 
 TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("settings/train.lr");
-  lab.driver.frames(2);
+  lab.click("settings/train.lr");
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.001");
   lab.driver.key("Enter");
@@ -221,8 +213,7 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(differing[1]->key == "train.warmup");
 
   lab.driver.click("settings/edits/A");
-  lab.driver.click("settings/model.init");
-  lab.driver.frames(2);
+  lab.click("settings/model.init");
   lab.log.clear();
   lab.driver.click("settings/model.init/theory");
   REQUIRE(lab.log.size() == 2);  // B and C
@@ -232,8 +223,7 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
 TEST_CASE(
     "a structural setting says what it does before it does it: under the mouse, in focus, while it moves") {
   LabDriver lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
-  lab.driver.click("lab/left/Settings");
-  lab.driver.frames(2);
+  lab.click("lab/left/Settings");
   const auto note = [&] {
     lab.driver.frames(2);
     return lab.driver.value("settings/note");
@@ -250,14 +240,13 @@ TEST_CASE(
   CHECK(note() == "a change restarts from step 0");
   lab.driver.script("grab settings/model.d_model settings/edits/C");
   const std::string cost = note();
-  CHECK(cost.find("a step") != std::string::npos);
-  CHECK(cost.find("MB") != std::string::npos);
+  CHECK(test::contains(cost, "a step"));
+  CHECK(test::contains(cost, "MB"));
   lab.driver.script("drop");
 
   // A choice tells it while the hand is over it.
   lab.driver.frames(2);
-  lab.driver.click("settings/model.init");
-  lab.driver.frames(2);
+  lab.click("settings/model.init");
   lab.driver.move_to("settings/model.init/theory");
   CHECK(note().find("restarts: about") == 0);
 }
@@ -267,11 +256,9 @@ TEST_CASE("a bookmark is set with the key, from the palette and by a right click
   const auto& marks = lab.state.screens.lab.transport().bookmarks;
   lab.driver.key("B");
   CHECK(marks == std::vector<int>{214});
-  lab.driver.click("timeline", {0.3f, 0.5f}, 1);
-  lab.driver.frames(2);
+  lab.click("timeline", {0.3f, 0.5f}, 1);
   REQUIRE(marks.size() == 2);
-  lab.driver.click("timeline/bookmark/" + std::to_string(marks[0]));
-  lab.driver.frames(2);
+  lab.click("timeline/bookmark/" + std::to_string(marks[0]));
   CHECK(lab.state.screens.lab.transport().pinned_step == marks[0]);
   fixture::run_by_name(lab, "bookmark at the cursor");
   CHECK(marks == std::vector<int>{214});
@@ -360,15 +347,12 @@ TEST_CASE("theme, scale and help are controls like the others") {
   lab.driver.frames(1);
   CHECK(lab.state.look.dark);
   CHECK(lab.driver.value("app/theme") == "dark");
-  lab.driver.click("app/scale");
-  lab.driver.frames(2);
-  lab.driver.click("app/scale/150");
-  lab.driver.frames(2);
+  lab.click("app/scale");
+  lab.click("app/scale/150");
   CHECK(lab.state.look.scale == 1.5f);
   CHECK(lab.ui.scale() == Approx(1.5f));
   CHECK(lab.ui.registry().find("lab/left"));  // 1067 x 667: compact
-  lab.driver.key("?");
-  lab.driver.frames(2);
+  lab.key("?");
   CHECK(lab.ui.popup_open("app/help"));
 }
 

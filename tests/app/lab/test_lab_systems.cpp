@@ -15,6 +15,7 @@
 #include "app/view/chain.h"
 #include "catch.hpp"
 #include "training/session/lab_trainer.h"
+#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using namespace session;
@@ -23,18 +24,12 @@ using fixture::LiveDriver;
 
 namespace {
 
-bool says(const ui::Ui& ui, const std::string& part) {
-  return std::any_of(ui.texts().begin(), ui.texts().end(),
-                     [&](const ui::TextRecord& text) { return text.text.find(part) != std::string::npos; });
-}
-
 Placement placement_now(const RunSpec& spec) { return view::chain_placement(spec.model, spec.model.stack()); }
 
 void choose_architecture(LabDriver& lab, const std::string& name) {
   lab.state.screens.lab.reveal("settings/model.architecture", lab.ui.registry());
   lab.driver.frames(4);
-  lab.driver.click("settings/model.architecture");
-  lab.driver.frames(2);
+  lab.click("settings/model.architecture");
   lab.driver.click("settings/model.architecture/" + name);
 }
 
@@ -55,8 +50,7 @@ TEST_CASE("each system trains in the Lab: losses, gradients of every layer, and 
     CHECK(view->step == 4);
     REQUIRE(view->runs.size() == 3);
     view::LabData data;
-    panels::PlotOptions options;
-    options.step = 4;
+    panels::PlotOptions options{.step = 4};
     for (const RunView& run : view->runs) {
       CHECK(std::isfinite(run.loss));
       CHECK(std::isfinite(run.validation_loss));
@@ -117,9 +111,8 @@ TEST_CASE("what needs a residual stream is grey and says why") {
     const ui::Control batch = lab.driver.control("plot/dependency/batch");
     CHECK_FALSE(batch.enabled);
     CHECK(batch.help == view::no_stream());
-    CHECK(says(lab.ui, "no residual stream"));
-    lab.driver.click("plot/hidden-norm/quantity");
-    lab.driver.frames(2);
+    CHECK(lab.says("no residual stream"));
+    lab.click("plot/hidden-norm/quantity");
     for (const panels::MetricInfo& metric : panels::metrics()) {
       const ui::Control item = lab.driver.control(fmt::format("plot/hidden-norm/quantity/{}", metric.id));
       CHECK(item.enabled == panels::of_any_layer(metric.metric));
@@ -129,17 +122,15 @@ TEST_CASE("what needs a residual stream is grey and says why") {
     view::LabData data;
     const auto view = fixture::systems_view(name);
     for (const int step : {1, 4}) {
-      panels::PlotOptions options;
-      options.step = step;
+      panels::PlotOptions options{.step = step};
       CHECK(panels::hidden_norm_plot(*view, data, options).bands.empty());
       for (const plot::Series& line : panels::gradient_by_layer_plot(*view, data, options).series)
-        CHECK(line.id.find("theory") == std::string::npos);
+        CHECK_FALSE(test::contains(line.id, "theory"));
     }
   }
   Lab lab{fixture::quiet_lab()};
   lab.post(ReplaceRuns{fixture::small_system("convolutional"), {}, false});
-  lab.post(MeasureBatch{});
-  lab.wait_idle();
+  test::view_after(lab, MeasureBatch{});
   CHECK_THAT(lab.view()->message, Catch::Contains("expected a transformer"));
 }
 
@@ -217,14 +208,14 @@ TEST_CASE("what is offered of a model without a stream it can have: presets by n
   };
   LabDriver parser(fixture::systems_view("parser"));
   CHECK(presets(parser) == std::vector{Placement::None, Placement::Pre});
-  CHECK(says(parser.ui, "Click a norm to start D here"));
-  CHECK(parser.driver.control("diagram/layer1/hidden/after").help.find("drag") == std::string::npos);
+  CHECK(parser.says("Click a norm to start D here"));
+  CHECK_FALSE(test::contains(parser.driver.control("diagram/layer1/hidden/after").help, "drag"));
   parser.state.screens.lab.diagram().selected = 'C';
   parser.driver.frames(2);
-  CHECK(says(parser.ui, "Click a free slot to start D here"));
+  CHECK(parser.says("Click a free slot to start D here"));
   LabDriver images(fixture::systems_view("convolutional"));
   CHECK(presets(images) == std::vector{Placement::None, Placement::Post, Placement::Pre});
-  CHECK(says(images.ui, "Drag a norm to start D here"));
+  CHECK(images.says("Drag a norm to start D here"));
   CHECK_THAT(images.driver.control("diagram/layer1/conv/after").help,
              Catch::Contains("drag it to a free slot"));
   LabDriver plain(fixture::lab_view());
@@ -237,8 +228,7 @@ TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes 
   const auto choose = [&](const char* kind) {
     lab.state.screens.lab.diagram().selected = 'A';
     lab.driver.frames(2);
-    lab.driver.click("diagram/layer1/hidden/after");
-    lab.driver.frames(2);
+    lab.click("diagram/layer1/hidden/after");
     CHECK_FALSE(lab.ui.registry().find("diagram/kind/lock"));
     lab.driver.click(fmt::format("diagram/kind/{}", kind));
     lab.settle();
@@ -324,19 +314,15 @@ TEST_CASE("a session of each system is saved and goes on bit for bit") {
     options.validation_every = 2;
     Lab lab{options}, other{options};
     lab.post(ReplaceRuns{fixture::small_system(name), {}, false});
-    lab.post(PlayTo{4});
-    lab.wait_idle();
+    test::view_after(lab, PlayTo{4});
     const auto saved = lab.view();
     lab.post(SaveSession{folder.file("session")});
-    lab.post(PlayTo{6});
-    lab.wait_idle();
-    other.post(RestoreSession{folder.file("session"), false});
-    other.wait_idle();
+    test::view_after(lab, PlayTo{6});
+    test::view_after(other, RestoreSession{folder.file("session"), false});
     REQUIRE(other.view()->runs.size() == 3);
     for (size_t i = 0; i < 3; ++i) CHECK(other.view()->runs[i].score == saved->runs[i].score);
     CHECK(saved->runs[0].score.empty() == (std::string_view(name) == "memory"));
-    other.post(PlayTo{6});
-    other.wait_idle();
+    test::view_after(other, PlayTo{6});
     CHECK(other.view()->message == "");
     REQUIRE(other.view()->runs.size() == 3);
     for (size_t i = 0; i < 3; ++i) CHECK(lab.view()->runs[i].loss == other.view()->runs[i].loss);
@@ -379,7 +365,7 @@ TEST_CASE(
     choose_architecture(lab, "parser");
     lab.driver.frames(3);
     REQUIRE(lab.ui.popup_open("settings/replace"));
-    CHECK(says(lab.ui, "This cannot be undone."));
+    CHECK(lab.says("This cannot be undone."));
     CHECK_FALSE(lab.last<ReplaceRuns>());
     if (std::string_view(with) == "Escape")
       lab.driver.key(with);
@@ -417,8 +403,8 @@ TEST_CASE("a memory stands beside the stream, and the card says it") {
     LabDriver lab(fixture::systems_view("memory"), size);
     CHECK(lab.driver.value("diagram/memory") == "8");
     CHECK_THAT(lab.driver.control("diagram/memory").help, Catch::Contains("no gradient"));
-    CHECK(says(lab.ui, "Memory"));
-    CHECK(says(lab.ui, "8 states"));
+    CHECK(lab.says("Memory"));
+    CHECK(lab.says("8 states"));
     CHECK_THAT(lab.driver.control("run/A").help, Catch::Contains("It remembers 8 states"));
   }
   LabDriver plain(fixture::lab_view());

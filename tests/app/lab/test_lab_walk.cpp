@@ -16,12 +16,6 @@ using test::mean;
 
 namespace {
 
-bool says(const LabDriver& lab, const std::string& part) {
-  const auto& texts = lab.ui.texts();
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const auto& t) { return t.text.find(part) != std::string::npos; });
-}
-
 constexpr const char *kStream = "diagram/layer2/attn/trunk", *kBefore = "diagram/layer2/attn/before";
 
 std::shared_ptr<LabView> fixed_view(const fixture::LabShape& shape = {}) {
@@ -36,8 +30,8 @@ TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the 
   LiveDriver lab;
   lab.train(60);
   REQUIRE(lab.view().step == 60);
-  CHECK(says(lab, "60 more"));
-  CHECK(says(lab, "Drag a norm to start D here"));
+  CHECK(lab.says("60 more"));
+  CHECK(lab.says("Drag a norm to start D here"));
   lab.driver.drag(kStream, kBefore);
   lab.settle();
   lab.wait_for_d();
@@ -58,7 +52,7 @@ TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the 
 TEST_CASE("what the hand holds says how long D will train") {
   LabDriver lab(fixed_view());
   lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
-  CHECK(says(lab, "D trains 300 steps of its own"));
+  CHECK(lab.says("D trains 300 steps of its own"));
   lab.driver.script("drop");
 }
 
@@ -164,8 +158,7 @@ TEST_CASE("a run that was reset while it played comes back at rest where it stoo
 
 TEST_CASE("a setting that was typed stands at once, as pending, and the run's card says it is being built") {
   LabDriver lab(fixed_view());  // a trainer that never answers
-  lab.driver.click("settings/model.layers");
-  lab.driver.frames(2);
+  lab.click("settings/model.layers");
   lab.driver.key("Ctrl+A");
   lab.driver.type("9");
   lab.driver.key("Enter");
@@ -173,7 +166,7 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   REQUIRE(lab.last<session::EditField>());
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
   CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
-  CHECK(says(lab, "being built"));
+  CHECK(lab.says("being built"));
   CHECK(fixture::text_faults(lab.ui).empty());
   // What the trainer says of something else is no answer.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
@@ -190,16 +183,15 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
   CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
-  CHECK_FALSE(says(lab, "being built"));
+  CHECK_FALSE(lab.says("being built"));
   // Without the tag of the program's own.
-  CHECK(says(lab, "depth: 9 are too many here"));
-  CHECK_FALSE(says(lab, "["));
+  CHECK(lab.says("depth: 9 are too many here"));
+  CHECK_FALSE(lab.says("["));
 }
 
 TEST_CASE("a setting that the runs have is no longer pending") {
   LiveDriver lab;
-  lab.driver.click("settings/model.layers");
-  lab.driver.frames(2);
+  lab.click("settings/model.layers");
   lab.driver.key("Ctrl+A");
   lab.driver.type("3");
   lab.driver.key("Enter");
@@ -235,11 +227,10 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   lab.train(10);
   CHECK(lab.run('B').name == name);
   CHECK(lab.run('B').spec->train.schedule.warmup == 99);
-  CHECK(says(lab, "B: warm-up 200 → 99"));
+  CHECK(lab.says("B: warm-up 200 → 99"));
   CHECK_THAT(lab.driver.control("run/B").help, Catch::Contains("warm-up 200 → 99 at 21"));
   view::LabData data;
-  panels::PlotOptions options;
-  options.step = lab.view().step;
+  panels::PlotOptions options{.step = lab.view().step};
   const plot::PlotSpec rate = panels::rate_plot(lab.view(), data, options);
   const bool told = std::any_of(rate.notes.begin(), rate.notes.end(),
                                 [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
@@ -253,19 +244,18 @@ TEST_CASE("what all runs were changed to is one mark of the timeline") {
   lab.train(20);
   lab.lab.post(session::EditField{-1, "train.lr", "0.001"});
   lab.train(10);
-  CHECK(says(lab, "Runs A–C: learning rate 0.003 → 0.001"));
+  CHECK(lab.says("Runs A–C: learning rate 0.003 → 0.001"));
   // Taken back before a step: no mark is left of it.
-  lab.driver.click("settings/train.lr");
-  lab.driver.frames(2);
+  lab.click("settings/train.lr");
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.01");
   lab.driver.key("Enter");
   lab.settle();
-  CHECK(says(lab, "0.001 → 0.01"));
+  CHECK(lab.says("0.001 → 0.01"));
   lab.driver.key("Ctrl+Z");
   lab.settle();
-  CHECK_FALSE(says(lab, "0.001 → 0.01"));
-  CHECK_FALSE(says(lab, "0.01 → 0.001"));
+  CHECK_FALSE(lab.says("0.001 → 0.01"));
+  CHECK_FALSE(lab.says("0.01 → 0.001"));
   CHECK(lab.run('A').edits.size() == 1);
 }
 
@@ -277,13 +267,12 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   LabDriver lab(view);
   lab.state.screens.lab.transport().pinned_step = 100;
   lab.driver.frames(2);
-  CHECK(says(lab, "the cat sits"));
-  CHECK(says(lab, "wrote at 90"));
-  CHECK_FALSE(says(lab, c.writes.substr(0, 12)));
+  CHECK(lab.says("the cat sits"));
+  CHECK(lab.says("wrote at 90"));
+  CHECK_FALSE(lab.says(c.writes.substr(0, 12)));
   CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
   view::LabData data;
-  panels::PlotOptions options;
-  options.step = 100;
+  panels::PlotOptions options{.step = 100};
   const LabView then = view::view_at(data, *view, 100);
   const plot::PlotSpec loss = panels::loss_plot(then, data, options);
   CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));

@@ -25,8 +25,7 @@ double place(LabDriver& lab, const std::string& name) { return std::stod(lab.dri
 
 void double_click(LabDriver& lab, const std::string& name) {
   lab.driver.click(name);
-  lab.driver.click(name);
-  lab.driver.frames(2);
+  lab.click(name);
 }
 
 }  // namespace
@@ -48,14 +47,11 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
     CHECK(lab.state.screens.lab.splits() == none);
     lab.ui.focus(name);
     lab.driver.frames(1);
-    lab.driver.key(columns ? "Left" : "Up");
-    lab.driver.frames(2);
+    lab.key(columns ? "Left" : "Up");
     CHECK(place(lab, name) == Approx(own - 8).margin(1.01));
-    lab.driver.key(columns ? "Right" : "Down");
-    lab.driver.frames(2);
+    lab.key(columns ? "Right" : "Down");
     CHECK(place(lab, name) == Approx(own).margin(1.01));
-    lab.driver.key("Enter");
-    lab.driver.frames(2);
+    lab.key("Enter");
     CHECK(lab.state.screens.lab.splits() == none);
     CHECK(lab.log.empty());
     lab.ui.focus("");
@@ -64,10 +60,8 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
 
 TEST_CASE(
     "with every gap at either end no text overlaps or is cut, and a smaller window takes its own places") {
-  fixture::LabShape shape;
-  shape.fork = true;
   for (ui::Vec size : {ui::Vec{1400, 840}, ui::Vec{1600, 1000}, ui::Vec{1920, 1200}, ui::Vec{2560, 1440}}) {
-    LabDriver lab(fixture::lab_view(shape), size);
+    LabDriver lab(fixture::lab_view({.fork = true}), size);
     for (const float end : {0.001f, 0.999f}) {
       lab.state.screens.lab.splits().fill(end);
       lab.driver.frames(3);

@@ -20,10 +20,7 @@ bool says(LabDriver& lab, const std::string& text) {
 }
 
 std::shared_ptr<const LabView> view_with(std::vector<std::pair<int, int>> left, int steps) {
-  fixture::LabShape shape;
-  shape.step = 40;
-  shape.budget = steps;
-  auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
+  auto view = std::const_pointer_cast<LabView>(fixture::lab_view({.step = 40, .budget = steps}));
   for (auto [run, step] : left)
     std::const_pointer_cast<History>(view->runs[static_cast<size_t>(run)].history)
         ->add_event({step, RunEvent::Kind::LeftPlateau, "leaves the plateau"});
@@ -56,11 +53,8 @@ TEST_CASE("the marks of the timeline keep their words in a small window") {
 
 TEST_CASE("what was changed in several runs at one step is one mark, what they did is one each") {
   const std::string rate = "learning rate 0.003 → 0.001", warmup = "warm-up 0 → 50";
-  fixture::LabShape shape;
-  shape.step = 40;
-  shape.budget = 300;
-  shape.fork = true;
-  const auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
+  const auto view =
+      std::const_pointer_cast<LabView>(fixture::lab_view({.step = 40, .budget = 300, .fork = true}));
   const auto edit = [&](size_t run, int step, const std::string& text) {
     std::const_pointer_cast<History>(view->runs[run].history)
         ->add_event({step, RunEvent::Kind::Edited, text});

@@ -30,7 +30,7 @@ TEST_CASE("predictions: a line keeps what was said, without drawings and trainin
                             {"first-steps", drawn},
                             {"admin", LessonProgress{}}};  // opened, and nothing said
   const std::string line = predictions_line(mine);
-  CHECK(line.find('\n') == line.npos);
+  CHECK_FALSE(test::contains(line, "\n"));
   const auto students = parse_predictions(line + "\r\n\n" + line, "class.txt");
   REQUIRE(students.size() == 2);
   CHECK(students[0].size() == 2);
@@ -66,19 +66,17 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   CHECK(sheet.sentences == 1);
   CHECK(sheet.sentences_right == 1);
   CHECK(sheet.said == std::vector<std::pair<std::string, int>>{{"100 steps", 2}, {"25 Schritte", 1}});
-  CHECK(gathered_text(sheets, 5).find("  2 × 100 steps\n") != std::string::npos);
-  CHECK(gathered_csv(sheets).find("warm-up,100 steps,2,3,1,1,0,1,1\n") != std::string::npos);
+  CHECK(test::contains(gathered_text(sheets, 5), "  2 × 100 steps\n"));
+  CHECK(test::contains(gathered_csv(sheets), "warm-up,100 steps,2,3,1,1,0,1,1\n"));
 }
 
 TEST_CASE("predictions: the review copies the line, once there is something to copy", "[player]") {
   PlayerDriver p;
-  p.driver.click("lesson/review");
-  p.driver.frames(3);
+  p.click("lesson/review");
   CHECK_FALSE(p.driver.control("lesson/review/copy").enabled);
   p.player().progress("warm-up") = predicted("50 steps", "too high");
   p.driver.frames(3);
-  p.driver.click("lesson/review/copy");
-  p.driver.frames(2);
+  p.click("lesson/review/copy");
   const auto students = parse_predictions(ImGui::GetClipboardText(), "clipboard");
   REQUIRE(students.size() == 1);
   CHECK(students[0].at("warm-up").said == "50 steps");
@@ -92,12 +90,12 @@ TEST_CASE("predictions: normscope lesson gather sums files, and names the line o
   const auto sheet = test::run_program("lesson gather " + folder.file("class.txt") + " --language en --csv " +
                                        folder.file("class.csv"));
   CHECK(sheet.code == 0);
-  CHECK(sheet.out.find("2 students.") != std::string::npos);
-  CHECK(sheet.out.find("2 × 50 steps") != std::string::npos);
-  CHECK(test::read_all(folder.file("class.csv")).find("warm-up,50 steps,2,2,0,") != std::string::npos);
+  CHECK(test::contains(sheet.out, "2 students."));
+  CHECK(test::contains(sheet.out, "2 × 50 steps"));
+  CHECK(test::contains(test::read_all(folder.file("class.csv")), "warm-up,50 steps,2,2,0,"));
   const auto faulty = test::run_program("lesson gather " + folder.file("faulty.txt"));
   CHECK(faulty.code == 3);
-  CHECK(faulty.err.find("faulty.txt:2") != std::string::npos);
+  CHECK(test::contains(faulty.err, "faulty.txt:2"));
   CHECK(test::run_program("lesson gather " + folder.file("class.txt") + " --csv " + folder.file("class.txt"))
             .code == 2);
 }

@@ -48,16 +48,14 @@ TEST_CASE("the last page has the ranges of five seeds, and a ring opens the less
   const auto last = std::find_if(rings.begin(), rings.end(),
                                  [](const std::string& name) { return name.ends_with("/two-stacks"); });
   REQUIRE(last != rings.end());
-  p.driver.click(*last);
-  p.driver.frames(3);
+  p.click(*last);
   CHECK(p.player().lesson()->id == "two-stacks");
   CHECK(p.player().aside() == Aside::None);
 }
 
 TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
   PlayerDriver p("", {1024, 600});
-  p.driver.click("lesson/course");
-  p.driver.frames(3);
+  p.click("lesson/course");
   p.driver.click("lesson/why");
   p.driver.frames(30);
   const std::string last = controls(p, "lesson/ring/").back();
@@ -114,7 +112,7 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
     CHECK_FALSE(course.why);
     REQUIRE(course.broken.size() == 1);
     INFO(course.broken[0].error);
-    CHECK(course.broken[0].error.find(wrong) != std::string::npos);
+    CHECK(test::contains(course.broken[0].error, wrong));
   }
   std::ofstream(folder / "so-why.md") << "{lesson norm-gradient} {band norm-gradient.exponent}\n";
   CHECK(read_course(folder.string(), "").why);
@@ -127,8 +125,8 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
   CHECK(fewer.why->blocks.size() == 2);
   REQUIRE(why_pages(fewer).size() == 1);
   CHECK(why_pages(fewer)[0].second.find("One.") == 0);
-  CHECK(why_pages(fewer)[0].second.find("Two") == std::string::npos);
-  CHECK(why_pages(fewer)[0].second.find("Four [(8)](norm-gradient.html)") != std::string::npos);
+  CHECK_FALSE(test::contains(why_pages(fewer)[0].second, "Two"));
+  CHECK(test::contains(why_pages(fewer)[0].second, "Four [(8)](norm-gradient.html)"));
   fs::remove(folder / "so-why.md");
   const Course without = read_course(folder.string(), "");
   CHECK((without.broken.empty() && !without.why));
@@ -137,18 +135,15 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
 
 TEST_CASE("how far a claim reaches: two sentences are seen, the rest and the sources behind a fold") {
   PlayerDriver p("", {1600, 2000});
-  p.player().open("warm-up", StepKind::Explain);
-  p.driver.frames(3);
+  p.open("warm-up", StepKind::Explain);
   const std::string source = p.player().lesson()->sources.front().substr(0, 24);
   CHECK(p.says("How far does this reach?"));
   CHECK_FALSE(p.says(source));
   CHECK_FALSE(p.says("It does not hold with"));
-  p.driver.click("lesson/reach");
-  p.driver.frames(3);
+  p.click("lesson/reach");
   CHECK(p.says(source));
   CHECK(p.says("It does not hold with"));
-  p.driver.click("lesson/reach");
-  p.driver.frames(3);
+  p.click("lesson/reach");
   CHECK_FALSE(p.says(source));
 }
 

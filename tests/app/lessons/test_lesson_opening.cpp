@@ -7,6 +7,7 @@
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
+#include "engine/support/helpers.h"
 
 namespace normscope::test_lesson_opening {
 namespace {
@@ -48,16 +49,11 @@ TEST_CASE("a picture of no run, of no place, or of more than there is room for i
     const size_t from = text.find("opening = "), to = text.find('\n', from);
     REQUIRE(from != std::string::npos);
     text.replace(from, to - from, "opening = " + opening);
-    try {
-      parse_lesson(text, folder, [](const std::string& path) { return test::read_all(path); });
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    return test::error_of([&] { parse_lesson(text, folder, test::read_all); }, "none");
   };
   const auto has = [](const std::string& text, const std::string& part) {
     INFO(text);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(test::contains(text, part));
   };
   const std::string one = R"({ run = "A", slot = "layer1/ffn/trunk" })";
   CHECK(refusal("[" + one + "]") == "none");
@@ -88,7 +84,7 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
       CHECK(picture->rect.bottom() <= text.bottom());
       if (const ui::Control* task = p.ui.registry().find("lesson/task"))
         CHECK(picture->rect.y >= task->rect.bottom());
-      CHECK(picture->value.find(p.player().lesson()->opening[0].slot) != std::string::npos);
+      CHECK(test::contains(picture->value, p.player().lesson()->opening[0].slot));
     };
     size_t lessons = 0;  // that have one; a tape has none
     for (const Lesson& lesson : p.player().course().lessons) {
@@ -101,8 +97,7 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
         CHECK((p.ui.registry().find("lesson/opening") == nullptr) == lesson.opening.empty());
       p.player().open(id, StepKind::Run);
       look(running);
-      p.player().open(id, StepKind::Explain);
-      p.driver.frames(3);
+      p.open(id, StepKind::Explain);
       CHECK_FALSE(p.ui.registry().find("lesson/opening"));
     }
     INFO(window.size.x << " at " << window.scale);
@@ -116,8 +111,7 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
 
 TEST_CASE("a scaled skip path is in the picture, also where its layer is closed", "[player]") {
   PlayerDriver p;
-  p.player().open("admin", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("admin", StepKind::Predict);
   const ui::Rect picture = p.driver.control("lesson/opening").rect;
   const auto shown = [&](const std::string& words) {
     return std::count_if(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
@@ -137,8 +131,7 @@ TEST_CASE("once the runs are trained their gradients stand in the picture", "[pl
   const auto done = store.get(spec, {}, [](const experiments::RunProgress&) { return true; });
   const auto bars = [](const RecordedMeasurer::Adapt& adapt) {
     PlayerDriver p("", {1600, 1000}, 1, adapt);
-    p.player().open("warm-up", StepKind::Run);
-    p.driver.frames(3);
+    p.open("warm-up", StepKind::Run);
     int all = 0;
     for (int layer = 0; layer < 6; ++layer)
       all += pixels_of(p, "lesson/opening", ui::depth_colour(p.ui.theme(), layer, 6));

@@ -1,5 +1,6 @@
 // What a lesson says is of the run that is shown: labels from settings, sentences in several forms, sweeps
 // with their new point, terms that open the glossary, measurements that outlive the window.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -187,41 +188,35 @@ void without_effect(const Lesson& lesson, MeasureState& state) {
 
 TEST_CASE("run again with another setting: label, sentence and figure follow") {
   PlayerDriver p("", {1600, 1000}, 1, without_effect);
-  p.player().open("first-steps", StepKind::Compare);
-  p.driver.frames(3);
+  p.open("first-steps", StepKind::Compare);
   CHECK(p.says("Post-LN, no warm-up"));
   CHECK(p.says("times smaller than at step 1"));
   CHECK(p.says("the lowest hardly does"));
   p.driver.drag_by("lesson/drag/warmup", {80, 0});
   CHECK(p.says("Post-LN, no warm-up"));  // the run that is shown has not changed yet
-  p.driver.click("lesson/again");
-  p.driver.frames(3);
+  p.click("lesson/again");
   CHECK(p.says("Post-LN, warm-up 100"));
   CHECK_FALSE(p.says("Post-LN, no warm-up"));
   CHECK(p.says("is no smaller than at step 1"));
   CHECK(p.says("both layers hear"));
   CHECK(p.says("of what you did not change"));
-  p.driver.click("lesson/next");
-  p.driver.frames(3);
+  p.click("lesson/next");
   CHECK(p.says("layer 1 goes on learning"));
   CHECK(p.says("they can still be told apart"));
   CHECK_FALSE(p.says("is all but gone"));
   // And back: what was set to the lesson's own value is not changed.
   p.driver.click("lesson/step/compare");
   p.driver.drag_by("lesson/drag/warmup", {-80, 0});
-  p.driver.click("lesson/again");
-  p.driver.frames(3);
+  p.click("lesson/again");
   CHECK(p.says("Post-LN, no warm-up"));
   CHECK_FALSE(p.says("of what you did not change"));
 
-  p.player().open("warm-up", StepKind::Compare);
-  p.driver.frames(3);
+  p.open("warm-up", StepKind::Compare);
   for (int i = 0; i < 34; ++i) {
     p.focus("lesson/drag/warmup");
     p.driver.key("Left");
   }
-  p.driver.click("lesson/again");
-  p.driver.frames(3);
+  p.click("lesson/again");
   CHECK(p.says("Post-LN, warm-up 30"));
   CHECK_FALSE(p.says("Post-LN, warm-up 200"));
 }
@@ -233,10 +228,8 @@ TEST_CASE("after another run the score box says what was measured now, and that 
   };
   PlayerDriver p("", {1600, 1000}, 1, any_warmup_does);
   p.driver.click("lesson/slider", {0.9f, 0.5f});
-  p.driver.click("lesson/next");
-  p.driver.frames(2);
-  p.driver.click("lesson/next");
-  p.driver.frames(2);
+  p.click("lesson/next");
+  p.click("lesson/next");
   REQUIRE(p.player().step() == StepKind::Compare);
   const LessonProgress kept = p.player().progress("warm-up");
   const Measure& asked = *p.player().lesson()->measure("shortest");
@@ -248,8 +241,7 @@ TEST_CASE("after another run the score box says what was measured now, and that 
   };
   const auto again = [&](float place) {
     p.driver.click("lesson/knob/warmup", {place, 0.5f});
-    p.driver.click("lesson/again");
-    p.driver.frames(3);
+    p.click("lesson/again");
   };
   CHECK(p.driver.value("lesson/score") == kept.score);
   CHECK(box_shows(kept.measured));
@@ -270,15 +262,12 @@ TEST_CASE("after another run the score box says what was measured now, and that 
 TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1280, 720}, {1024, 600}}) {
     PlayerDriver p("", size, 1, without_effect);
-    p.player().open("first-steps", StepKind::Compare);
-    p.driver.frames(3);
+    p.open("first-steps", StepKind::Compare);
     p.driver.click("lesson/knob/warmup", {0.5f, 0.5f});
-    p.driver.click("lesson/again");
-    p.driver.frames(3);
+    p.click("lesson/again");
     for (const char* tab : {"update", "token states", "gradient"}) {
       INFO(size.x << " " << tab);
-      p.driver.click(std::string("lesson/figure/") + tab);
-      p.driver.frames(2);
+      p.click(std::string("lesson/figure/") + tab);
       CHECK(p.says("band: range of 5 seeds of what you did not change"));
     }
   }
@@ -287,9 +276,8 @@ TEST_CASE("the note under a figure's title stands whole, also after a setting wa
 TEST_CASE("a figure has no range of five seeds for a run with another setting") {
   const Course& course = whole_course();
   const Lesson& lesson = *course.find("first-steps");
-  const auto kept = load_results(lesson);
-  FigureData data;
-  data.reference = &*kept;
+  const fixture::FiveSeeds kept(lesson);
+  FigureData data = kept.data();
   CHECK(figure_plot(lesson, *lesson.figure("gradient"), data).bands.size() == 3);
   data.changes = {{"A", {{"train.warmup", "100"}}}};
   const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("gradient"), data);
@@ -307,26 +295,22 @@ TEST_CASE("what a line comes to is said as in the texts, where it is the number 
                            {"warm-up", "losses", "loss_C", "end_C"}}) {
     INFO(line.curve);
     const Lesson& lesson = *course.find(line.lesson);
-    const auto kept = load_results(lesson);
-    FigureData data;
-    data.reference = &*kept;
-    const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(line.figure), data);
+    const fixture::FiveSeeds kept(lesson);
+    const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(line.figure), kept.data());
     const auto series = std::find_if(plot.series.begin(), plot.series.end(),
                                      [&](const plot::Series& s) { return s.id == line.curve; });
     REQUIRE(series != plot.series.end());
     Measure bare = *lesson.measure(line.measure);
     bare.unit.clear();
-    CHECK(series->value == shown(kept->measures.at(line.measure).spread.mean, bare));
+    CHECK(series->value == shown(kept.results->measures.at(line.measure).spread.mean, bare));
   }
 }
 
 TEST_CASE("the upper states of a map stand at the top") {
   const Course& course = whole_course();
   const Lesson& lesson = *course.find("dependency");
-  const auto kept = load_results(lesson);
-  FigureData data;
-  data.reference = &*kept;
-  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("map_post"), data);
+  const fixture::FiveSeeds kept(lesson);
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("map_post"), kept.data());
   REQUIRE(plot.heat);
   CHECK(plot.heat->place(0) == plot.heat->rows - 1);
   CHECK(plot.heat->place(plot.heat->rows - 1) == 0);
@@ -421,15 +405,13 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
   PlayerDriver p;
   CHECK(expected.size() == p.player().course().lessons.size());
   for (const auto& [id, terms] : expected) {
-    p.player().open(id, StepKind::Predict);
-    p.driver.frames(3);
+    p.open(id, StepKind::Predict);
     for (const std::string& term : terms) {
       INFO(id << " " << term);
       CHECK(p.ui.registry().find("term/" + term));
     }
   }
-  p.player().open("first-steps", StepKind::Explain);
-  p.driver.frames(3);
+  p.open("first-steps", StepKind::Explain);
   CHECK(p.ui.registry().find("term/cosine"));
 }
 
@@ -491,8 +473,7 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
   };
   PlayerDriver p("", {1600, 2000});  // the whole text in sight
   for (const Page& page : pages) {
-    p.player().open(page.lesson, page.step);
-    p.driver.frames(3);
+    p.open(page.lesson, page.step);
     if (page.step == StepKind::Explain) p.driver.click("lesson/reach");
     p.driver.frames(3);
     for (const std::string& term : page.terms) {
@@ -517,20 +498,16 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
 
 TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens it") {
   PlayerDriver p;
-  p.player().open("first-steps", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("first-steps", StepKind::Predict);
   p.driver.move_to("term/gradient");
   p.driver.frames(40);
   CHECK(p.says("changes when a weight changes a little, one number"));
-  p.driver.click("term/gradient");
-  p.driver.frames(3);
+  p.click("term/gradient");
   CHECK(p.driver.value("app/glossary/entry") == view::find_term("gradient")->text);
-  p.driver.key("Escape");
-  p.driver.frames(3);
+  p.key("Escape");
   CHECK_FALSE(p.ui.popup_open("app/glossary"));
   p.focus("term/w2");
-  p.driver.key("Enter");
-  p.driver.frames(3);
+  p.key("Enter");
   CHECK(p.driver.value("app/glossary/entry") == view::find_term("w2")->text);
 }
 
@@ -556,18 +533,14 @@ TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by
   }
   PlayerDriver p;
   // From the word itself; who is in the lesson stays at the step.
-  p.player().open("first-steps", StepKind::Predict);
-  p.driver.frames(3);
-  p.driver.click("term/gradient");
-  p.driver.frames(3);
-  p.driver.click("app/glossary/lesson");
-  p.driver.frames(3);
+  p.open("first-steps", StepKind::Predict);
+  p.click("term/gradient");
+  p.click("app/glossary/lesson");
   REQUIRE(p.player().lesson()->number == 0);
   p.player().open("five-minutes", StepKind::Explain);
   p.state.shell.glossary = "length";
   p.driver.frames(3);
-  p.driver.click("app/glossary/lesson");
-  p.driver.frames(3);
+  p.click("app/glossary/lesson");
   CHECK(p.player().step() == StepKind::Explain);
   // A term that no lesson is about leads nowhere.
   p.state.shell.glossary = "w2";
@@ -585,10 +558,9 @@ TEST_CASE("a course without the lesson that a term names says so") {
   p.player().open("first-steps", StepKind::Predict);
   p.state.shell.glossary = "gradient";
   p.driver.frames(3);
-  p.driver.click("app/glossary/lesson");
-  p.driver.frames(3);
+  p.click("app/glossary/lesson");
   CHECK(p.player().lesson()->id == "first-steps");
-  CHECK(p.state.notice.find("lesson '0' is not in this course") != std::string::npos);
+  CHECK(test::contains(p.state.notice, "lesson '0' is not in this course"));
 }
 
 TEST_CASE("a term that is broken over lines is marked on each of them, and a click on any opens it") {
@@ -597,8 +569,7 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
     PlayerDriver p("", size);
     for (const Lesson& lesson : p.player().course().lessons)
       for (const StepKind step : kSteps) {
-        p.player().open(lesson.id, step);
-        p.driver.frames(3);
+        p.open(lesson.id, step);
         std::vector<std::string> further;
         for (const ui::Control& c : p.ui.registry().all())
           if (c.name.starts_with("title/term/") && c.name.ends_with("/2")) further.push_back(c.name);
@@ -618,11 +589,9 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
           REQUIRE(match.term);
           CHECK(match.term->id == id);
           CHECK(match.words == words.size());
-          p.driver.click("term/" + id + "/2");
-          p.driver.frames(3);
+          p.click("term/" + id + "/2");
           CHECK(p.driver.value("app/glossary/entry") == match.term->text);
-          p.driver.key("Escape");
-          p.driver.frames(3);
+          p.key("Escape");
         }
       }
   }
@@ -631,7 +600,9 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
 
 TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {
   const test::Folder folder;
-  const Lesson lesson = fixture::small_lesson("05-growing-stream");
+  Lesson lesson = fixture::small_lesson("05-growing-stream");
+  for (Curve& curve : lesson.curves)
+    curve.models = std::min(curve.models, 2);  // it is measured ten times here
   const std::string kept = folder.file("lessons");
   const auto measured = [&](const Changes& changes) {
     Worker worker({}, 1, nullptr, kept);

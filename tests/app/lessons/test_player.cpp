@@ -9,6 +9,7 @@
 #include "app/headless/raster.h"
 #include "app/lessons/prediction_hand.h"
 #include "app/lessons/verdict.h"
+#include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
 
@@ -54,8 +55,7 @@ void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   REQUIRE(p.player().aside() == Aside::Say);
   p.driver.frames(2);
   CHECK_FALSE(p.driver.control("lesson/next").enabled);  // nothing is done yet
-  p.driver.click("lesson/next");
-  p.driver.frames(2);
+  p.click("lesson/next");
   CHECK_FALSE(p.player().progress(id).done);
   p.say_all(keyboard);
   p.press("lesson/next", keyboard);
@@ -92,16 +92,13 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]"
   const std::vector<std::string> all = ids();
   for (size_t i = 1; i < all.size(); ++i) {
     INFO(all[i]);
-    p.player().open(all[i], StepKind::Predict);
-    p.driver.frames(2);
-    p.driver.click("lesson/skip");  // the prediction
-    p.driver.frames(2);
+    p.open(all[i], StepKind::Predict);
+    p.click("lesson/skip");  // the prediction
     while (p.player().aside() != Aside::Say) {
       const bool task = p.player().aside() == Aside::Challenge;
       CHECK(p.shows("Skip the challenge") == task);
       CHECK_FALSE(p.ui.registry().find("lesson/skip"));
-      p.driver.click("lesson/next");
-      p.driver.frames(2);
+      p.click("lesson/next");
     }
     CHECK_FALSE(p.driver.control("lesson/next").enabled);
     CHECK(p.shows("Complete the sentences first"));
@@ -123,20 +120,16 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]"
 
 TEST_CASE("a sentence that is left out keeps a lesson with a prediction open", "[player]") {
   PlayerDriver p;
-  p.player().open("warm-up", StepKind::Explain);
-  p.driver.frames(2);
+  p.open("warm-up", StepKind::Explain);
   REQUIRE(p.player().progress("warm-up").committed);
-  p.driver.click("lesson/next");
-  p.driver.frames(2);
+  p.click("lesson/next");
   REQUIRE(p.player().aside() == Aside::Say);
   p.driver.click("lesson/say/1/1");
-  p.driver.click("lesson/say/2/1");
-  p.driver.frames(2);
+  p.click("lesson/say/2/1");
   CHECK(p.shows("Done: next lesson"));
   CHECK_FALSE(p.driver.control("lesson/next").enabled);
   CHECK(p.driver.control("lesson/next").help == "Complete the sentences first.");
-  p.driver.click("lesson/skip");
-  p.driver.frames(2);
+  p.click("lesson/skip");
   CHECK(p.player().lesson()->id == "first-steps");
   CHECK_FALSE(p.player().progress("warm-up").done);
 }
@@ -149,12 +142,12 @@ TEST_CASE(
     PlayerDriver p("", {1280, 720}, scale);
     for (const std::string& id : ids())
       for (const StepKind step : {StepKind::Predict, StepKind::Explain}) {
-        p.player().open(id, step);
-        p.driver.frames(3);
+        p.open(id, step);
+        const ui::Rect page = p.driver.control("lesson/text").rect;
+        p.driver.move_to(ui::Vec{page.x + 60, page.y + 60});
         for (int scrolled = 0; scrolled < 60; ++scrolled) {
           INFO(id << " " << to_string(step) << " at " << scale << ", scrolled " << scrolled);
           const ui::Rect seen = p.driver.control("lesson/readable").rect;
-          const ui::Rect page = p.driver.control("lesson/text").rect;
           for (const ui::Control& c : p.ui.registry().all()) {
             if (c.name.starts_with("title/term/") && page.contains(c.rect)) {
               CHECK(c.rect.y > seen.y - 0.5f);
@@ -169,7 +162,6 @@ TEST_CASE(
           }
           if (!p.ui.registry().find("lesson/more")) break;
           ++pages;
-          p.driver.move_to(ui::Vec{page.x + 60, page.y + 60});
           p.driver.wheel(-2);
           p.driver.frames(2);
         }
@@ -183,12 +175,8 @@ TEST_CASE(
 
 TEST_CASE("a click under a text that goes on reads on", "[player]") {
   PlayerDriver p("", {1280, 720}, 1.5f);
-  p.player().open("dependency", StepKind::Predict);
-  p.driver.frames(3);
-  for (int clicks = 0; clicks < 20 && p.ui.registry().find("lesson/more"); ++clicks) {
-    p.driver.click("lesson/more");
-    p.driver.frames(2);
-  }
+  p.open("dependency", StepKind::Predict);
+  for (int clicks = 0; clicks < 20 && p.ui.registry().find("lesson/more"); ++clicks) p.click("lesson/more");
   CHECK_FALSE(p.ui.registry().find("lesson/more"));
 }
 
@@ -197,14 +185,13 @@ TEST_CASE("right and wrong predictions are told apart", "[player]") {
   walk(right, "warm-up", true, false);
   walk(wrong, "warm-up", false, false);
   CHECK(right.player().progress("warm-up").score != wrong.player().progress("warm-up").score);
-  CHECK(wrong.player().progress("warm-up").score.find("too high") != std::string::npos);
+  CHECK(test::contains(wrong.player().progress("warm-up").score, "too high"));
 }
 
 TEST_CASE("nothing measured is visible before the commitment", "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
-    p.driver.click("lesson/list/" + id);
-    p.driver.frames(2);
+    p.click("lesson/list/" + id);
     INFO(id);
     CHECK(p.started == 0);
     for (const Measure& m : p.player().lesson()->measures) {
@@ -247,14 +234,12 @@ TEST_CASE("a committed prediction is locked, a skipped one is recorded", "[playe
 TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
-    p.driver.click("lesson/list/" + id);
-    p.driver.frames(2);
+    p.click("lesson/list/" + id);
     INFO(id);
     CHECK_FALSE(p.driver.control("lesson/next").enabled);
     CHECK(p.shows(" first"));  // "Move the slider first"
-    CHECK(p.driver.control("lesson/next").help.find(" first") != std::string::npos);
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    CHECK(test::contains(p.driver.control("lesson/next").help, " first"));
+    p.click("lesson/next");
     CHECK(p.player().step() == StepKind::Predict);
     CHECK(p.started == 0);
     // What already lies where the learner would put it is said by a click.
@@ -273,8 +258,7 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
     walk(p, id, false, false);
     const LessonProgress first = p.player().progress(id);
     p.player().open(id, StepKind::Predict);
-    p.driver.click("lesson/step/predict");
-    p.driver.frames(2);
+    p.click("lesson/step/predict");
     REQUIRE(p.player().step() == StepKind::Predict);
     p.press("lesson/redo", true);
     p.driver.frames(2);
@@ -302,11 +286,9 @@ TEST_CASE("a second prediction that was begun and left leaves the first as it wa
   p.driver.click("lesson/step/predict");
   p.driver.click("lesson/redo");
   p.driver.click("lesson/slider", {0.1f, 0.5f});
-  p.driver.click("lesson/step/compare");
-  p.driver.frames(2);
+  p.click("lesson/step/compare");
   CHECK(p.player().progress("warm-up").value == first.value);
-  p.driver.click("lesson/step/predict");
-  p.driver.frames(2);
+  p.click("lesson/step/predict");
   CHECK(p.driver.value("lesson/slider") == ui::number(first.value, 4));
 }
 
@@ -317,15 +299,13 @@ TEST_CASE("what five seeds disagree on counts either way", "[player]") {
     // post, admin, pre as they lie; the loss of post is the highest
     p.driver.drag("lesson/card/post", "lesson/card/pre");
     if (!admin_first) p.driver.drag("lesson/card/admin", "lesson/card/pre");
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
+    p.click("lesson/next");
     const LessonProgress& now = p.player().progress("admin");
     CHECK(now.order == (admin_first ? std::vector<std::string>{"admin", "pre", "post"}
                                     : std::vector<std::string>{"pre", "admin", "post"}));
     CHECK(now.score == "right");
-    CHECK(now.measured.find("change places between seeds") != std::string::npos);
+    CHECK(test::contains(now.measured, "change places between seeds"));
   }
 }
 
@@ -348,12 +328,11 @@ TEST_CASE("a drawing can be undone and cleared, and only a whole one commits", "
 
 TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {
   PlayerDriver p;
-  p.player().open("first-steps", StepKind::Predict);
-  p.driver.frames(2);
+  p.open("first-steps", StepKind::Predict);
   const std::string before = p.driver.value("lesson/drag/warmup");
   p.driver.drag_by("lesson/drag/warmup", {80, 0});
   CHECK(p.driver.value("lesson/drag/warmup") != before);
-  Lab lab({.threads = 1});
+  Lab lab(fixture::quiet_lab());
   p.state.session.lab = &lab;
   p.driver.click("lesson/lab");
   lab.wait_idle();
@@ -373,18 +352,15 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   set_field(alone, "model.layers", "2");
   set_field(alone, "run.name", "alone");
   lab.post(session::ReplaceRuns{{alone}, {}, false});
-  lab.post(session::PlayTo{2});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{2});
   p.state.session.lab = &lab;
   p.state.session.undo.stash_in(folder.file("replaced"));
-  p.player().open("first-steps", StepKind::Predict);
-  p.driver.frames(2);
+  p.open("first-steps", StepKind::Predict);
   p.driver.click("lesson/lab");
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 3);
   p.driver.frames(2);
-  p.driver.key("Ctrl+Z");
-  p.driver.frames(2);
+  p.key("Ctrl+Z");
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 1);
   CHECK(lab.view()->runs[0].name == "alone");
@@ -398,14 +374,11 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2");
   set_field(alone, "run.name", "alone");
-  lab.post(session::ReplaceRuns{{alone}, {}, false});
-  lab.wait_idle();
+  test::view_after(lab, session::ReplaceRuns{{alone}, {}, false});
   p.state.session.lab = &lab;  // and no folder to put them aside: safe mode
-  p.player().open("first-steps", StepKind::Predict);
-  p.driver.frames(2);
+  p.open("first-steps", StepKind::Predict);
   const auto ask = [&] {
-    p.driver.click("lesson/lab");
-    p.driver.frames(3);
+    p.click("lesson/lab");
     REQUIRE(p.ui.popup_open("lesson/replace"));
     CHECK(p.says("take the place of all runs in the Lab. This cannot be undone."));
   };
@@ -424,8 +397,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   p.driver.click("lesson/replace/no");
   untouched();
   ask();
-  p.driver.click("lesson/replace/yes");
-  p.driver.frames(3);
+  p.click("lesson/replace/yes");
   lab.wait_idle();
   CHECK(p.state.screens.shown == Screen::Lab);
   CHECK(lab.view()->runs.size() == 3);
@@ -435,22 +407,20 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
   const test::Folder folder;
   PlayerDriver p;
-  Lab lab({.threads = 1});
+  Lab lab(fixture::quiet_lab());
   p.state.session.lab = &lab;
   p.state.session.undo.stash_in(folder.file("replaced"));
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.state.screens.shown = Screen::Lessons;
-      p.player().open(id, step);
-      p.driver.frames(2);
+      p.open(id, step);
       INFO(id << " " << to_string(step));
       if (p.ui.registry().find("lesson/drag/warmup")) p.driver.drag_by("lesson/drag/warmup", {16, 0});
       const Lesson lesson = *p.player().lesson();
       CHECK((p.ui.registry().find("lesson/lab") == nullptr) == lesson.runs.empty());
       if (lesson.runs.empty()) continue;
       p.driver.click("lesson/lab");
-      lab.post(session::Pause{});
-      lab.wait_idle();
+      test::view_after(lab, session::Pause{});
       const auto view = lab.view();
       CHECK(view->message == "");
       REQUIRE(view->runs.size() == lesson.runs.size());
@@ -476,8 +446,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
 TEST_CASE("the task stays in sight however long the text is", "[player]") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
   for (const std::string& id : ids()) {
-    p.player().open(id, StepKind::Predict);
-    p.driver.frames(3);
+    p.open(id, StepKind::Predict);
     INFO(id);
     const ui::Rect task = p.driver.control("lesson/task").rect, text = p.driver.control("lesson/text").rect;
     CHECK(task.bottom() <= text.bottom());
@@ -513,8 +482,7 @@ TEST_CASE("every spotlight names an existing control, every control has help, no
   PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
-      p.player().open(id, step);
-      p.driver.frames(3);
+      p.open(id, step);
       INFO(id << " " << to_string(step));
       CHECK(p.ui.registry().duplicates().empty());
       for (const ui::Control& c : p.ui.registry().all()) {
@@ -530,8 +498,7 @@ TEST_CASE("every page has one figure, and but for the wait something to do besid
   PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
-      p.player().open(id, step);
-      p.driver.frames(3);
+      p.open(id, step);
       INFO(id << " " << to_string(step));
       size_t figures = 0, cards = 0, hands = 0;
       for (const ui::Control& c : p.ui.registry().all()) {
@@ -554,8 +521,7 @@ TEST_CASE("the verdict on an order has a card in a line, said and measured side 
     PlayerDriver p("", {1600, 1000}, scale);
     size_t orders = 0;
     for (const std::string& id : ids()) {
-      p.player().open(id, StepKind::Compare);
-      p.driver.frames(3);
+      p.open(id, StepKind::Compare);
       const Prediction& q = p.player().lesson()->prediction;
       if (q.kind != Prediction::Kind::Order) continue;
       ++orders;
@@ -578,16 +544,13 @@ TEST_CASE("the verdict on an order has a card in a line, said and measured side 
 TEST_CASE("in a small window too a page says why its button is grey, and what a setting stands at",
           "[player]") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
-  p.player().open("growing-stream", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("growing-stream", StepKind::Predict);
   CHECK(p.shows("Move the slider first"));
   CHECK_FALSE(p.driver.control("lesson/next").enabled);
-  p.driver.click("lesson/slider", {0.5f, 0.5f});
-  p.driver.frames(2);
+  p.click("lesson/slider", {0.5f, 0.5f});
   CHECK_FALSE(p.shows("Move the slider first"));
   CHECK(p.driver.control("lesson/next").enabled);
-  p.player().open("growing-stream", StepKind::Compare);
-  p.driver.frames(3);
+  p.open("growing-stream", StepKind::Compare);
   const auto stands_at = [&] {
     const ui::Rect slider = p.driver.control("lesson/knob/width").rect;
     for (const ui::TextRecord& text : p.ui.texts())
@@ -596,12 +559,10 @@ TEST_CASE("in a small window too a page says why its button is grey, and what a 
     return std::string("nothing");
   };
   CHECK(stands_at() == "64");
-  p.driver.click("lesson/knob/width", {0.999f, 0.5f});
-  p.driver.frames(2);
+  p.click("lesson/knob/width", {0.999f, 0.5f});
   CHECK(stands_at() == "96");
   p.player().open("dependency", StepKind::Explain);
-  p.driver.click("lesson/figure/map Post");
-  p.driver.frames(3);
+  p.click("lesson/figure/map Post");
   CHECK(p.shows("Σ of a row"));
 }
 
@@ -609,8 +570,7 @@ TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure
   // 390 px of the page show 520 of the 1024 that the program draws at three quarters of its size.
   const float shown = 390 / 0.75f;
   PlayerDriver p("", {1024, 600});
-  p.player().open("five-minutes", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("five-minutes", StepKind::Predict);
   CHECK(p.driver.control("lesson/text").rect.right() <= shown);
   CHECK(p.driver.control("lesson/slider").rect.x >= 1024 - shown);
 }
@@ -618,8 +578,7 @@ TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure
 TEST_CASE("where a page goes on behind its edge no line stands by half", "[player]") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
   p.state.look.dark = false;
-  p.player().open("growing-stream", StepKind::Predict);
-  p.driver.frames(3);
+  p.open("growing-stream", StepKind::Predict);
   const float panel = p.driver.control("lesson/text").rect.x, task = p.driver.control("lesson/task").rect.y;
   bool cut = false;
   for (const ui::TextRecord& text : p.ui.texts())
@@ -650,8 +609,7 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
     PlayerDriver p("", window.size, window.scale);
     for (const std::string& id : ids())
       for (const StepKind step : kSteps) {
-        p.player().open(id, step);
-        p.driver.frames(3);
+        p.open(id, step);
         if (const char* folder = std::getenv("NORMSCOPE_PICTURES")) {
           for (const bool dark : {false, true}) {
             p.state.look.dark = dark;

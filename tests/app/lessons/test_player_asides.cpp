@@ -10,6 +10,7 @@
 #include "app/support/program.h"
 #include "app/view/glossary.h"
 #include "training/files/config_file.h"
+#include "training/support/lab_runs.h"
 
 namespace normscope::test_player_asides {
 namespace {
@@ -39,8 +40,7 @@ struct TaskDriver : PlayerDriver {
     driver.frames(3);
   }
   void to_challenge(bool keyboard) {
-    player().open("task", StepKind::Compare);
-    driver.frames(2);
+    open("task", StepKind::Compare);
     press("lesson/next", keyboard);
     driver.frames(2);
     REQUIRE(player().aside() == Aside::Challenge);
@@ -51,8 +51,7 @@ struct TaskDriver : PlayerDriver {
       focus(name);
       for (int i = 0; i < down; ++i) driver.key("Down");
     } else {
-      driver.click(name);
-      driver.frames(2);
+      click(name);
       driver.click(name + "/" + label);
     }
     driver.frames(2);
@@ -96,8 +95,7 @@ TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboar
     for (const Lesson& lesson : p.player().course().lessons) {
       if (lesson.says.empty()) continue;
       INFO(lesson.id << (keyboard ? ", keyboard" : ", mouse"));
-      p.player().open(lesson.id, StepKind::Explain);
-      p.driver.frames(2);
+      p.open(lesson.id, StepKind::Explain);
       p.press("lesson/next", keyboard);
       p.driver.frames(2);
       REQUIRE(p.player().aside() == Aside::Say);
@@ -128,8 +126,7 @@ TEST_CASE("what was said is there again after a start, and words of another vers
   const std::string path = folder.file("lessons.json");
   {
     TaskDriver p(path);
-    p.player().open("task", StepKind::Explain);
-    p.driver.frames(2);
+    p.open("task", StepKind::Explain);
     p.driver.click("lesson/next");
     p.driver.click("lesson/say/1/2");
     p.driver.click("lesson/say/3/1");
@@ -137,10 +134,8 @@ TEST_CASE("what was said is there again after a start, and words of another vers
   TaskDriver p(path);
   CHECK(p.kept().words == std::vector<std::string>{"blue", "", "dry"});
   p.player().progress("task").words[2] = "a word that was offered once";
-  p.player().open("task", StepKind::Explain);
-  p.driver.frames(2);
-  p.driver.click("lesson/step/say");
-  p.driver.frames(2);
+  p.open("task", StepKind::Explain);
+  p.click("lesson/step/say");
   CHECK(p.driver.value("lesson/say/1") == "Right.");
   CHECK(p.driver.value("lesson/say/2").empty());
   CHECK(p.driver.value("lesson/say/3").empty());
@@ -149,8 +144,7 @@ TEST_CASE("what was said is there again after a start, and words of another vers
 TEST_CASE("the review has every prediction beside what was measured, and makes it again", "[player]") {
   for (const bool keyboard : {false, true}) {
     PlayerDriver p;
-    p.player().open("warm-up", StepKind::Compare);
-    p.driver.frames(3);
+    p.open("warm-up", StepKind::Compare);
     p.press("lesson/review", keyboard);
     p.driver.frames(2);
     REQUIRE(p.player().aside() == Aside::Review);
@@ -169,8 +163,7 @@ TEST_CASE("the review has every prediction beside what was measured, and makes i
     CHECK_FALSE(p.driver.control("lesson/next").enabled);
     CHECK(p.player().progress("warm-up") == first);  // it stands until there is another
     p.driver.click("lesson/slider", {0.9f, 0.5f});
-    p.driver.click("lesson/next");
-    p.driver.frames(3);
+    p.click("lesson/next");
     p.press("lesson/review", keyboard);
     p.driver.frames(2);
     const LessonProgress& now = p.player().progress("warm-up");
@@ -189,14 +182,10 @@ TEST_CASE("the review has every prediction beside what was measured, and makes i
 
 TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into sight", "[player]") {
   PlayerDriver p("", {1024, 600});
-  p.player().open("warm-up", StepKind::Predict);
-  p.driver.frames(2);
-  p.driver.click("lesson/skip");
-  p.driver.frames(2);
-  p.driver.click("lesson/course");
-  p.driver.frames(3);
-  p.driver.click("lesson/review");
-  p.driver.frames(3);
+  p.open("warm-up", StepKind::Predict);
+  p.click("lesson/skip");
+  p.click("lesson/course");
+  p.click("lesson/review");
   REQUIRE(p.player().aside() == Aside::Review);
   CHECK(p.driver.value("lesson/review/row/warm-up").starts_with("skipped | "));
   const std::string last = "lesson/review/" + p.player().course().lessons.back().id;
@@ -267,8 +256,7 @@ TEST_CASE("tries and hints of a challenge are there again after a start; in safe
       p.to_challenge(false);
       p.driver.click("lesson/challenge/hint");
       p.choose("model.placement", "Pre-LN", 1, false);
-      p.driver.click("lesson/challenge/train");
-      p.driver.frames(3);
+      p.click("lesson/challenge/train");
       CHECK(p.shows("Kept as ") == !safe);
       CHECK(p.driver.value("lesson/challenge/score") == "30");
     }
@@ -284,10 +272,8 @@ TEST_CASE("tries and hints of a challenge are there again after a start; in safe
 TEST_CASE("terms of the challenge show their entries: in its text, on its choices and for what is chosen",
           "[player]") {
   PlayerDriver p;
-  p.player().open("eighteen-layers", StepKind::Compare);
-  p.driver.frames(3);
-  p.driver.click("lesson/next");
-  p.driver.frames(3);
+  p.open("eighteen-layers", StepKind::Compare);
+  p.click("lesson/next");
   REQUIRE(p.player().aside() == Aside::Challenge);
   for (const char* id : {"placement", "init", "norm", "warm-up", "learning-rate", "stream"}) {
     INFO(id);
@@ -296,8 +282,7 @@ TEST_CASE("terms of the challenge show their entries: in its text, on its choice
   const auto entry = [&](const char* id) {
     p.driver.frames(3);
     CHECK(p.driver.value("app/glossary/entry") == normscope::view::find_term(id)->text);
-    p.driver.key("Escape");
-    p.driver.frames(3);
+    p.key("Escape");
   };
   p.driver.click("term/init");
   entry("init");
@@ -314,15 +299,13 @@ TEST_CASE("terms of the challenge show their entries: in its text, on its choice
   p.focus("lesson/challenge/model.placement");
   for (const char* id : {"pre-ln", "sandwich", "deepnorm", "admin", "rezero", "no-norm"}) {
     INFO(id);
-    p.driver.key("Down");
-    p.driver.frames(2);
+    p.key("Down");
     CHECK(explains("model.placement", id));
   }
   p.focus("lesson/challenge/model.norm");
   for (const char* id : {"rmsnorm", "detachnorm"}) {
     INFO(id);
-    p.driver.key("Down");
-    p.driver.frames(2);
+    p.key("Down");
     CHECK(explains("model.norm", id));
   }
   check_no_overlap(p, "challenge");
@@ -352,11 +335,9 @@ TEST_CASE("the ways of a challenge that were found open in the Lab, beside the s
   p.state.session.undo.stash_in(folder.file("replaced"));
   p.to_challenge(false);
   p.choose("model.placement", "Pre-LN", 1, false);
-  p.driver.click("lesson/challenge/train");
-  p.driver.frames(3);
+  p.click("lesson/challenge/train");
   p.driver.click("lesson/challenge/lab");
-  lab.post(session::Pause{});
-  lab.wait_idle();
+  test::view_after(lab, session::Pause{});
   const auto view = lab.view();
   CHECK(view->message == "");
   REQUIRE(view->runs.size() == 2);
@@ -375,22 +356,15 @@ TEST_CASE("what stands beside the steps fits every window, and no text overlaps 
     PlayerDriver p("", size);
     for (const Lesson& lesson : p.player().course().lessons) {
       if (lesson.says.empty()) continue;
-      p.player().open(lesson.id, StepKind::Explain);
-      p.driver.frames(2);
-      p.driver.click("lesson/next");
-      p.driver.frames(2);
+      p.open(lesson.id, StepKind::Explain);
+      p.click("lesson/next");
       check_no_overlap(p, lesson.id + " " + window);
       if (!lesson.challenge) continue;
-      p.driver.click("lesson/step/challenge");
-      p.driver.frames(2);
+      p.click("lesson/step/challenge");
       check_no_overlap(p, lesson.id + " challenge " + window);
     }
-    if (p.ui.registry().find("lesson/course")) {
-      p.driver.click("lesson/course");
-      p.driver.frames(2);
-    }
-    p.driver.click("lesson/review");
-    p.driver.frames(3);
+    if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
+    p.click("lesson/review");
     check_no_overlap(p, "review " + window);
   }
 }

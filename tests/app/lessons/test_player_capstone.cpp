@@ -47,8 +47,7 @@ void choose(PlayerDriver& p, const Challenge::Choice& choice, const std::string&
     p.focus(name);
     for (long i = 0; i < std::abs(to - from); ++i) p.driver.key(to > from ? "Down" : "Up");
   } else {
-    p.driver.click(name);
-    p.driver.frames(2);
+    p.click(name);
     p.driver.click(name + "/" + wanted);
   }
   p.driver.frames(2);
@@ -62,8 +61,7 @@ TEST_CASE("the capstone is not won by a slow start, and is won in each of its wa
     INFO((keyboard ? "keyboard" : "mouse"));
     const test::Folder folder;
     PlayerDriver p(folder.file("lessons.json"), {1600, 1000}, 1, as_measured);
-    p.player().open("eighteen-layers", StepKind::Compare);
-    p.driver.frames(3);
+    p.open("eighteen-layers", StepKind::Compare);
     p.press("lesson/next", keyboard);
     p.driver.frames(2);
     REQUIRE(p.player().aside() == Aside::Challenge);

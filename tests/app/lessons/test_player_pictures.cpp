@@ -72,8 +72,7 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
           const Figure& figure = *lesson.figure(id);
           if (!is_picture(figure)) continue;
           ++pictures;
-          p.player().open(lesson.id, step);
-          p.driver.frames(3);
+          p.open(lesson.id, step);
           p.driver.click("lesson/figure/" + figure.tab);
           p.driver.move_to(ui::Vec{2, 2});
           p.driver.frames(3);
@@ -128,8 +127,7 @@ TEST_CASE("a finished figure leaves its labels the room that they need, and the 
       if (is_picture(figure) || figure.river || !figure.map_run.empty() || !figure.cells.empty() ||
           !figure.tape.empty())
         continue;
-      p.player().open(lesson.id, StepKind::Compare);
-      p.driver.frames(3);
+      p.open(lesson.id, StepKind::Compare);
       if (lesson.step(StepKind::Compare).figures.size() > 1) p.driver.click("lesson/figure/" + figure.tab);
       p.driver.move_to(ui::Vec{2, 2});
       p.driver.frames(3);
@@ -150,8 +148,7 @@ TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]"
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (!lesson.puzzle) return;
     ++puzzles;
-    p.player().open(lesson.id, StepKind::Explain);
-    p.driver.frames(3);
+    p.open(lesson.id, StepKind::Explain);
     const ui::Rect puzzle = p.driver.control("lesson/puzzle").rect;
     for (const ui::TextRecord& text : p.ui.texts()) {
       if (text.layer > 0 || text.rect.x < puzzle.x - 1 || text.rect.y < puzzle.y - 1) continue;
@@ -168,12 +165,10 @@ TEST_CASE("what was said, what was measured and the verdict keep apart, and the 
   size_t neighbours = 0, pairs = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (lesson.prediction.kind != Prediction::Kind::Value) return;
-    p.player().open(lesson.id, StepKind::Predict);
-    p.driver.frames(3);
+    p.open(lesson.id, StepKind::Predict);
     p.driver.click("lesson/slider", {0.999f, 0.5f});  // the longest number
     p.driver.click("lesson/next");
-    p.player().open(lesson.id, StepKind::Compare);
-    p.driver.frames(3);
+    p.open(lesson.id, StepKind::Compare);
     const ui::Rect box = p.driver.control("lesson/score").rect;
     for (const ui::TextRecord& left : p.ui.texts())
       for (const ui::TextRecord& right : p.ui.texts()) {

@@ -38,17 +38,13 @@ struct Learner {
   }
   /// `predict` predicts in a lesson, and again where it was predicted before.
   void predict(const std::string& id, bool right) {
-    p.player().open(id, StepKind::Predict);
-    p.driver.frames(2);
+    p.open(id, StepKind::Predict);
     if (p.player().step() != StepKind::Predict) {
-      p.driver.click("lesson/step/predict");
-      p.driver.frames(2);
-      p.driver.click("lesson/redo");
-      p.driver.frames(2);
+      p.click("lesson/step/predict");
+      p.click("lesson/redo");
     }
     fixture::predict(p, right, false);
-    p.driver.click("lesson/next");
-    p.driver.frames(2);
+    p.click("lesson/next");
   }
   void predict_all() {
     for (const Lesson& lesson : fixture::shipped_course().lessons)
@@ -78,8 +74,7 @@ TEST_CASE("a prediction of one language is said in another as if it had been mad
     for (const Lesson& lesson : all) german[lesson.id] = learner.of(lesson.id);
   }
   Learner learner("de", folder.file("lessons.json"));
-  learner.p.driver.click("lesson/review");
-  learner.p.driver.frames(2);
+  learner.p.click("lesson/review");
   size_t other = 0;
   for (const Lesson& lesson : all) {
     INFO(lesson.id);
@@ -103,10 +98,8 @@ TEST_CASE("what was skipped is called so in another language", "[player]") {
   const test::Folder folder;
   {
     Learner learner("en", folder.file("lessons.json"));
-    learner.p.player().open("warm-up", StepKind::Predict);
-    learner.p.driver.frames(2);
-    learner.p.driver.click("lesson/skip");
-    learner.p.driver.frames(2);
+    learner.p.open("warm-up", StepKind::Predict);
+    learner.p.click("lesson/skip");
     CHECK(learner.of("warm-up").said == words::language("en").say("course.said.skipped"));
   }
   Learner learner("de", folder.file("lessons.json"));
@@ -152,8 +145,7 @@ TEST_CASE("a word that completes a sentence is kept in English, and is the same 
     }
   }
   Learner learner("de", "");
-  learner.p.player().open("warm-up", StepKind::Explain);
-  learner.p.driver.frames(2);
+  learner.p.open("warm-up", StepKind::Explain);
   learner.p.driver.click("lesson/next");
   learner.p.say_all(false);
   const std::vector<std::string> kept = learner.of("warm-up").words;

@@ -7,6 +7,7 @@
 #include "app/zoo/entries.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 
 using namespace normscope;
 using namespace link;
@@ -47,12 +48,7 @@ std::string check_link(const LinkedView& view) {
 
 // `why_no_link` is the line that says why a text is no link; empty: it was taken.
 std::string why_no_link(const std::string& text) {
-  try {
-    read_link(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { read_link(text); }, "");
 }
 
 }  // namespace
@@ -138,9 +134,9 @@ TEST_CASE("a session that does not fit is refused with what takes most of it") {
   } catch (const Error& error) {
     const std::string said = error.what();
     INFO(said);
-    CHECK(said.find("2999 edits") != said.npos);
-    CHECK(said.find("2000") != said.npos);
-    CHECK(said.find('\n') == said.npos);
+    CHECK(test::contains(said, "2999 edits"));
+    CHECK(test::contains(said, "2000"));
+    CHECK_FALSE(test::contains(said, "\n"));
   }
 }
 
@@ -148,7 +144,7 @@ TEST_CASE("own files are named and not carried: whoever opens the link has to br
   LinkedView view = linked_runs({preset_run("pre"), preset_run("post")});
   for (ConfigRun& run : view.runs) set_field(run.spec, "data.text", "/home/me/diary/book.txt");
   const std::string fragment = link_fragment(view);
-  CHECK(fragment.find("diary") == fragment.npos);
+  CHECK_FALSE(test::contains(fragment, "diary"));
   LinkedView back = read_link(fragment);
   REQUIRE(back.needs.size() == 1);
   CHECK(back.needs[0] == std::pair<std::string, std::string>("data.text", "book.txt"));
@@ -162,7 +158,7 @@ TEST_CASE("own files are named and not carried: whoever opens the link has to br
 }
 
 TEST_CASE("what is too long for a link is refused") {
-  CHECK(why_no_link("1&" + std::string(9000, 'a')).find("at most 8192") != std::string::npos);
+  CHECK(test::contains(why_no_link("1&" + std::string(9000, 'a')), "at most 8192"));
 }
 
 TEST_CASE(
@@ -191,13 +187,13 @@ TEST_CASE(
   for (const auto& [text, why] : refused) {
     INFO(text);
     const std::string said = why_no_link(text);
-    CHECK(said.find(why) != said.npos);
-    CHECK(said.find('\n') == said.npos);
+    CHECK(test::contains(said, why));
+    CHECK_FALSE(test::contains(said, "\n"));
   }
   LinkedView view = linked_runs({preset_run("pre")});
   view.screen = Screen::Sweep;
   view.sweep = sweep::KeptSweep{sweep::preset_plan("warmup")};
-  CHECK(check_link(view).find("screen=sweep&sweep.axis=train.lr=") != std::string::npos);
+  CHECK(test::contains(check_link(view), "screen=sweep&sweep.axis=train.lr="));
   view.sweep->plan.set = {"data.text=/home/me/diary.txt"};
   CHECK_THROWS_AS(link_fragment(view), Error);
 }
@@ -223,7 +219,7 @@ TEST_CASE("a prediction in a link is of few numbers and names, and stands beside
       {lesson + "&lesson.mood=good&end", "is unknown"}};
   for (const auto& [text, why] : refused) {
     INFO(text);
-    CHECK(why_no_link(text).find(why) != std::string::npos);
+    CHECK(test::contains(why_no_link(text), why));
   }
 }
 
@@ -242,11 +238,11 @@ TEST_CASE("a link that was cut or mistyped is refused or another link, and never
     std::string changed = plain;
     for (int n = 0; n < 3; ++n) changed[random() % changed.size()] = static_cast<char>(random() % 256);
     INFO(changed);
-    CHECK(why_no_link(changed).find('\n') == std::string::npos);
+    CHECK_FALSE(test::contains(why_no_link(changed), "\n"));
   }
   // A packed text is checked like a plain one.
   const std::string made_up = "1." + link::to_base64url(link::packed("set=data.text=/etc/passwd\nend\n"));
-  CHECK(why_no_link(made_up).find("names no file") != std::string::npos);
+  CHECK(test::contains(why_no_link(made_up), "names no file"));
   const std::string endless = "1." + link::to_base64url(link::packed(std::string(link::kMostText, '\n')));
   CHECK_FALSE(why_no_link(endless).empty());
 }

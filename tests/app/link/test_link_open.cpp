@@ -115,14 +115,12 @@ TEST_CASE("an opened link shows the view that it was copied from") {
 TEST_CASE("edits and a fork come along, and train to the same bits") {
   LiveDriver from, to;
   from.train(6);
-  from.lab.post(session::EditField{0, "train.lr", "0.001"});
-  from.settle();
+  from.ask(session::EditField{0, "train.lr", "0.001"});
   from.train(4);
   session::ForkRequest fork;
   fork.spec = *from.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
-  from.lab.post(fork);
-  from.settle();
+  from.ask(fork);
   from.train(10);
   REQUIRE(from.view().runs.size() == 4);
   open_in(to, "https://example.org/lab#" + copied_link(from));
@@ -132,8 +130,7 @@ TEST_CASE("edits and a fork come along, and train to the same bits") {
 TEST_CASE("an edit whose step has not come yet comes along") {
   LiveDriver from, to;
   const std::vector<Edit> edits{{3, "train.lr", "0.001"}, {12, "train.lr", "0.002"}};
-  from.lab.post(session::ReplaceRuns{fixture::small_runs(), {edits}, false});
-  from.settle();
+  from.ask(session::ReplaceRuns{fixture::small_runs(), {edits}, false});
   from.train(8);
   REQUIRE(from.view().runs[0].edits.size() == 1);
   const LinkedView link = read_link(copied_link(from));

@@ -17,11 +17,7 @@ using fixture::LabDriver;
 
 namespace {
 
-panels::PlotOptions at_step(int step) {
-  panels::PlotOptions options;
-  options.step = step;
-  return options;
-}
+panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}; }
 
 void check_texts(ui::Vec size, float scale, bool dark,
                  const std::function<void(headless::UiDriver&)>& hand = {}) {
@@ -125,8 +121,7 @@ TEST_CASE("two stacks stand side by side where there is room, one at a time wher
   LabDriver small(fixture::both_view(), {1024, 600});
   CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
   small.driver.click("diagram/stack");
-  small.driver.click("diagram/stack/encoder");
-  small.driver.frames(2);
+  small.click("diagram/stack/encoder");
   CHECK(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
   CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/trunk"));
 }

@@ -29,8 +29,7 @@ std::shared_ptr<const LabView> view_over_depth() {
 }
 
 PlotOptions of_weights() {
-  PlotOptions options;
-  options.step = kStep;
+  PlotOptions options{.step = kStep};
   options.weights = true;
   return options;
 }
@@ -142,10 +141,7 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
       const fixture::Spoken spoken(language);
       fixture::LabDriver lab(view_over_depth(), {1600, 1000}, scale);
       lab.driver.frames(3);
-      const auto press = [&](const char* name) {
-        lab.driver.click(name);
-        lab.driver.frames(3);
-      };
+      const auto press = [&](const char* name) { lab.click(name); };
       if (scale > 1) press("plot/tab/β²");
       CHECK(lab.driver.value("plot/weights") == "β²");
       press("plot/weights");

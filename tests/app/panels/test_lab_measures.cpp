@@ -1,7 +1,6 @@
 // These tests cover the metrics of plot cells: triangles of dependency, the selector, the theory band, files and text.
 #include <fmt/format.h>
 #include <imgui.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "catch.hpp"
+#include "folder.h"
 #include "training/measure/theory/theory_curves.h"
 
 using namespace normscope;
@@ -24,8 +24,7 @@ using fixture::LabDriver;
 TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const auto late = dependency_plots(*view, data, options);
   REQUIRE(late.size() == 3);
   for (const plot::PlotSpec& plot : late) {
@@ -67,8 +66,7 @@ TEST_CASE("runs that measure no dependency say so") {
   view::LabData data;
   LabView view = *fixture::lab_view();
   for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const auto plots = dependency_plots(view, data, options);
   CHECK_FALSE(plots[0].heat);
   CHECK(plots[0].sentence == "These runs do not measure this.");
@@ -78,8 +76,7 @@ TEST_CASE("runs that measure no dependency say so") {
 TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   for (const MetricInfo& q : metrics()) {
     INFO(q.id);
     const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.metric);
@@ -99,8 +96,7 @@ TEST_CASE("every metric has a plot by layer and one over time, with a sentence f
 
 TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
   view::LabData data;
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
   REQUIRE(plot.lines.size() == 1);
@@ -140,8 +136,7 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
 
 TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
   view::LabData data;
-  PlotOptions options;
-  options.step = 6;
+  PlotOptions options{.step = 6};
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   const auto find = [&](const std::string& id) {
     const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
@@ -172,8 +167,8 @@ TEST_CASE("the profiles end in the closed form for the last layer where it speak
   CHECK(find(mark) == std::vector<float>(1, expected(0)));
   CHECK(find("theory of C (Pre-LN) at step 1").back() == Approx(expected(2)));
   CHECK(find("theory of the last layer of C at step 1").size() == 1);
-  CHECK(plot::to_text(gradient_by_layer_plot(*view, data, options))
-            .find("note: A, B theory at step 1: last layer ◆ 1.5\n") != std::string::npos);
+  CHECK(test::contains(plot::to_text(gradient_by_layer_plot(*view, data, options)),
+                       "note: A, B theory at step 1: last layer ◆ 1.5\n"));
 
   options.step = 11;  // too late to compare
   CHECK(find(post).empty());
@@ -218,13 +213,11 @@ TEST_CASE("over the first steps the cosine between tokens has the mean field bes
 TEST_CASE("a title chooses what the cell shows, by mouse") {
   LabDriver lab(fixture::lab_view());
   lab.driver.click("plot/hidden-norm/quantity");
-  lab.driver.click("plot/hidden-norm/quantity/token-cosine");
-  lab.driver.frames(2);
+  lab.click("plot/hidden-norm/quantity/token-cosine");
   CHECK(lab.driver.value("plot/hidden-norm/quantity") == "token-cosine");
-  CHECK(lab.driver.value("plot/hidden-norm").find("tokens alike") != std::string::npos);
+  CHECK(test::contains(lab.driver.value("plot/hidden-norm"), "tokens alike"));
   lab.driver.click("plot/gradient-over-time/quantity");
-  lab.driver.click("plot/gradient-over-time/quantity/attention-entropy");
-  lab.driver.frames(2);
+  lab.click("plot/gradient-over-time/quantity/attention-entropy");
   CHECK(lab.driver.value("plot/gradient-over-time/quantity") == "attention-entropy");
 }
 
@@ -240,28 +233,23 @@ TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at 
 }
 
 TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and copied as text") {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-plots-{}", getpid());
-  fs::create_directories(folder);
-  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  const test::Pictures pictures;
+  const auto size_of = [&](const char* file) { return std::filesystem::file_size(pictures.path / file); };
   LabDriver lab(fixture::lab_view());
   for (const char* format : {"svg", "png", "csv", "csv"}) {
     lab.driver.click("plot/loss/menu");
-    lab.driver.click(fmt::format("plot/loss/menu/{}", format));
-    lab.driver.frames(2);
+    lab.click(fmt::format("plot/loss/menu/{}", format));
   }
-  CHECK(fs::file_size(folder / "normscope-loss.svg") > 1000);
-  CHECK(fs::file_size(folder / "normscope-loss.png") > 5000);
-  CHECK(fs::file_size(folder / "normscope-loss.csv") > 1000);
-  CHECK(fs::exists(folder / "normscope-loss-2.csv"));
+  CHECK(size_of("normscope-loss.svg") > 1000);
+  CHECK(size_of("normscope-loss.png") > 5000);
+  CHECK(size_of("normscope-loss.csv") > 1000);
+  CHECK(std::filesystem::exists(pictures.path / "normscope-loss-2.csv"));
   CHECK(lab.state.notice.starts_with("saved "));
-  setenv("XDG_PICTURES_DIR", "/nowhere/at/all", 1);
+  const test::Variable nowhere("XDG_PICTURES_DIR", "/nowhere/at/all");
   lab.driver.click("plot/loss/menu");
   lab.driver.click("plot/loss/menu/svg");
   lab.driver.frames(1);
-  CHECK(lab.state.notice.find("/nowhere/at/all") != std::string::npos);
-  unsetenv("XDG_PICTURES_DIR");
-  fs::remove_all(folder);
+  CHECK(test::contains(lab.state.notice, "/nowhere/at/all"));
   lab.driver.move_to("plot/loss");
   lab.driver.key("Ctrl+T");
   CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
@@ -269,10 +257,7 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
 }
 
 TEST_CASE("every plot is saved in every format, those of one run each too, and copied as text") {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-all-plots-{}", getpid());
-  fs::create_directories(folder);
-  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  const test::Pictures pictures;
   LabDriver lab(fixture::lab_view());
   std::map<std::string, std::string> plots{
       {"plot/loss", "Loss: how well does it foresee the text?"},
@@ -287,30 +272,26 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
     REQUIRE_FALSE(title.empty());
     for (const char* format : {"svg", "png", "csv"}) {
       lab.driver.click(plot + "/menu");
-      lab.driver.click(fmt::format("{}/menu/{}", plot, format));
-      lab.driver.frames(2);
+      lab.click(fmt::format("{}/menu/{}", plot, format));
     }
     lab.driver.move_to(panel.form == Form::Strips ? plot + "/A" : plot);
     lab.driver.key("Ctrl+T");
     CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
   }
-  unsetenv("XDG_PICTURES_DIR");
   std::map<std::string, int> files;
-  for (const auto& file : fs::directory_iterator(folder)) {
+  for (const auto& file : std::filesystem::directory_iterator(pictures.path)) {
     INFO(file.path().filename());
     CHECK(file.file_size() > 300);
     ++files[file.path().extension().string()];
   }
   // Four plots, and one a run of those over time and of the triangles.
   for (const char* format : {".svg", ".png", ".csv"}) CHECK(files[format] == 4 + 3 + 3);
-  fs::remove_all(folder);
 }
 
 TEST_CASE("turning an axis keeps every value on it") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
   CHECK(plot.y.scale == plot::AxisScale::Log);
   turn_axis(plot);
@@ -324,8 +305,7 @@ TEST_CASE("turning an axis keeps every value on it") {
 TEST_CASE("a layer under the hand is marked in every plot by layer") {
   LabDriver lab(fixture::lab_view());
   view::LabData data;
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   options.hover_layer = 2;
   CHECK(depth_plot(*lab.state.session.view, data, options, Metric::Gradient).hover == 3.0);
   CHECK(depth_plot(*lab.state.session.view, data, options, Metric::LayerCosine).hover == 3.0);

@@ -17,8 +17,7 @@ using namespace normscope::panels;
 TEST_CASE("the loss has its ceiling, its floor and a sentence") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = view->step;
+  PlotOptions options{.step = view->step};
   const plot::PlotSpec plot = loss_plot(*view, data, options);
   REQUIRE(plot.series.size() == 3);
   CHECK(plot.series[0].letter == "A");
@@ -52,9 +51,7 @@ TEST_CASE("a run's short label is what tells it from the others") {
                 "Pre-LN, normal, no warm-up"}) ==
         Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
   CHECK(labels({"alone, as it is"}) == Words{"alone"});
-  fixture::LabShape shape;
-  shape.fork = true;
-  CHECK(short_label(*fixture::lab_view(shape), 3) == "12 norms moved");
+  CHECK(short_label(*fixture::lab_view({.fork = true}), 3) == "12 norms moved");
 }
 
 TEST_CASE("the number at the end of a loss line is the card's") {
@@ -69,8 +66,7 @@ TEST_CASE("the number at the end of a loss line is the card's") {
 TEST_CASE("the learning rate shows what was used and what is planned") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = view->step;
+  PlotOptions options{.step = view->step};
   const plot::PlotSpec plot = rate_plot(*view, data, options);
   CHECK(plot.series.size() == 6);  // past and future of three runs
   for (const plot::Series& series : plot.series) {
@@ -94,8 +90,7 @@ TEST_CASE("the critical rate joins the learning rate where it is measured, on a 
   };
   measure(0, 1e-3);
   measure(2, 3e-2);
-  PlotOptions options;
-  options.step = view.step;
+  PlotOptions options{.step = view.step};
   const plot::PlotSpec plot = rate_plot(view, data, options);
   REQUIRE(plot.series.size() == 8);
   CHECK(plot.series[6].id == "A critical");
@@ -116,13 +111,12 @@ TEST_CASE("the critical rate joins the learning rate where it is measured, on a 
 TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const plot::PlotSpec late = gradient_by_layer_plot(*view, data, options);
   CHECK(late.sentence.find("A: layer 1 gets 17") == 0);
   options.step = 1;
   const plot::PlotSpec early = gradient_by_layer_plot(*view, data, options);
-  CHECK(early.sentence.find("gets") == std::string::npos);
+  CHECK_FALSE(test::contains(early.sentence, "gets"));
   options.matrix = 2;
   const plot::PlotSpec query = gradient_by_layer_plot(*view, data, options);
   CHECK(query.series.back().y[0] != early.series.back().y[0]);
@@ -143,15 +137,12 @@ TEST_CASE("gets_less and spread_of follow the numbers") {
 TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
   CHECK(plot.sentence.find("C grows") == 0);
-  CHECK(plot.note.find("before the norm") != std::string::npos);
+  CHECK(test::contains(plot.note, "before the norm"));
 
-  fixture::LabShape shape;
-  shape.step = 0;
-  const auto fresh = fixture::lab_view(shape);
+  const auto fresh = fixture::lab_view({.step = 0});
   options.step = 0;
   CHECK(hidden_norm_plot(*fresh, data, options).sentence.empty());
   CHECK(gradient_by_layer_plot(*fresh, data, options).sentence.empty());
@@ -160,11 +151,8 @@ TEST_CASE("hidden states that grow are named; without measurements nothing is cl
 
 TEST_CASE("one small plot a run over time, with the layers as lines") {
   view::LabData data;
-  fixture::LabShape shape;
-  shape.fork = true;
-  const auto view = fixture::lab_view(shape);
-  PlotOptions options;
-  options.step = view->step;
+  const auto view = fixture::lab_view({.fork = true});
+  PlotOptions options{.step = view->step};
   const auto plots = over_time_plots(*view, data, options);
   REQUIRE(plots.size() == 4);
   for (const plot::PlotSpec& plot : plots) {
@@ -179,8 +167,7 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
 TEST_CASE("every panel can be exported, under its term and its question, each as a file of its own") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = view->step;
+  PlotOptions options{.step = view->step};
   std::set<std::string> files;
   for (const Panel& panel : panels::panels()) {
     const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::Gradient));
@@ -194,7 +181,7 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
       CHECK(plot.brief.size() < plot.question.size());
       CHECK_FALSE(plot.y.label.empty());
       CHECK(files.insert(plot.id).second);
-      CHECK(plot::to_svg(plot, ui::theme(false)).find("<svg") != std::string::npos);
+      CHECK(test::contains(plot::to_svg(plot, ui::theme(false)), "<svg"));
       CHECK(plot::to_text(plot).starts_with(plot.title + ": " + plot.question));
       CHECK(plot::to_csv(plot).size() > 100);
     }
@@ -207,8 +194,7 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
 TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const auto of = [&](const char* id) {
     REQUIRE(find_panel(id));
     return plots_of(*find_panel(id), *view, data, options, Metric::Gradient);
@@ -253,5 +239,5 @@ TEST_CASE("bands of seeds are explained by the note, which then stands in the qu
   view.runs[0].spread = spread;
   const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0];
   CHECK(plot.question.empty());
-  CHECK(plot.note.find("bands") != std::string::npos);
+  CHECK(test::contains(plot.note, "bands"));
 }

@@ -23,8 +23,7 @@ std::shared_ptr<const LabView> view_of_streams() {
 }
 
 PlotOptions of_stream(int stream) {
-  PlotOptions options;
-  options.step = 3;
+  PlotOptions options{.step = 3};
   options.stream = stream;
   return options;
 }
@@ -88,17 +87,14 @@ TEST_CASE("the Lab offers streams beside the matrices where a run has several, a
 TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no stream") {
   fixture::LabDriver lab(view_of_streams());
   lab.driver.frames(3);
-  lab.driver.click("plot/matrix");
-  lab.driver.frames(3);
-  lab.driver.click("plot/matrix/stream 2");
-  lab.driver.frames(3);
+  lab.click("plot/matrix");
+  lab.click("plot/matrix/stream 2");
   CHECK(lab.state.screens.lab.shown().stream == 2);
   lab.state.session.view = fixture::lab_view();
   lab.driver.frames(3);
   CHECK(lab.state.screens.lab.shown().stream == 0);
   CHECK(lab.driver.value("plot/matrix") == "W₂");
-  lab.driver.click("plot/matrix");
-  lab.driver.frames(3);
+  lab.click("plot/matrix");
   CHECK_FALSE(lab.ui.registry().find("plot/matrix/stream 1"));
 }
 

@@ -33,9 +33,7 @@ void choose(LabDriver& lab, const std::string& cell, const char* quantity) {
 }  // namespace
 
 TEST_CASE("every metric in every cell, six sizes, three scales") {
-  fixture::LabShape shape;
-  shape.fork = true;
-  LabDriver lab(fixture::lab_view(shape));
+  LabDriver lab(fixture::lab_view({.fork = true}));
   int place = 0;
   for (ui::Vec size : kSizes)
     for (float scale : kScales) {

@@ -15,8 +15,7 @@ using namespace normscope::panels;
 TEST_CASE("a spike stands in the plot over time, in every layer, at its step") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 60;
+  PlotOptions options{.step = 60};
   for (int layer = 0; layer < 6; ++layer) {
     const auto line = over_time(data, view->runs[0], Metric::SpikeRatio, 0, layer);
     REQUIRE(line->y.size() == 214);
@@ -34,8 +33,7 @@ TEST_CASE("a spike stands in the plot over time, in every layer, at its step") {
 TEST_CASE("the ratio of an update to its weights is shown of the matrix that was chosen") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   for (int matrix = 0; matrix < 6; ++matrix) {
     options.matrix = matrix;
     const std::string path = view::kMatrices[matrix].path;
@@ -46,15 +44,14 @@ TEST_CASE("the ratio of an update to its weights is shown of the matrix that was
                 weight = data.value(view->runs[0], "L03." + path + ".weight_norm", 214);
     CHECK(plot.series[0].y[2] == Approx(update / weight));
     CHECK(over->y.back() == Approx(update / weight));
-    CHECK(plot.y.label.find(view::kMatrices[matrix].label) != std::string::npos);
+    CHECK(test::contains(plot.y.label, view::kMatrices[matrix].label));
   }
 }
 
 TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike to see") {
   view::LabData data;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   const auto train_with = [&](RunView& run, const char* optimizer) {
     RunSpec spec = *run.spec;
     set_field(spec, "train.optimizer", optimizer);
@@ -88,8 +85,7 @@ TEST_CASE("a plot of attention over time shows the heads of one layer, and names
   view::LabData data;
   const auto view = fixture::lab_view();
   REQUIRE(view->runs[0].spec->model.heads == fixture::kHeads);
-  PlotOptions options;
-  options.step = 100;
+  PlotOptions options{.step = 100};
   const auto layers = over_time_plots(*view, data, options, Metric::LargestLogit);
   options.heads_of = 4;  // the fifth layer
   const auto heads = over_time_plots(*view, data, options, Metric::LargestLogit);

@@ -24,8 +24,7 @@ std::shared_ptr<LabView> known_text() {
 }
 
 PlotOptions as_map() {
-  PlotOptions options;
-  options.step = 214;
+  PlotOptions options{.step = 214};
   options.map = true;
   return options;
 }
@@ -80,8 +79,8 @@ TEST_CASE("beside a map stands theory's start, of the placement that the run has
     }
   }
   CHECK(maps[0].sentence.starts_with("A, B, C: at the start within a factor of "));
-  CHECK(maps[0].sentence.find("No theory") == std::string::npos);
-  CHECK(plot::to_csv(maps[2]).find(",theory,") != std::string::npos);
+  CHECK_FALSE(test::contains(maps[0].sentence, "No theory"));
+  CHECK(test::contains(plot::to_csv(maps[2]), ",theory,"));
   CHECK(cell_words(maps[2], 29.9, 6).starts_with("Sub-layer 12, step 30: 7. Theory at step 0: "));
   CHECK(cell_words(maps[2], 260, 6).empty());
 }
@@ -98,9 +97,8 @@ TEST_CASE("where no theory holds there is no column, and the sentence says why")
   CHECK(maps[1].heat->beside.empty());
   CHECK(maps[2].heat->beside.empty());
   CHECK(maps[0].sentence.starts_with("A: at the start within a factor of "));
-  CHECK(maps[0].sentence.find("No theory for C: the activation is not ReLU.") != std::string::npos);
-  CHECK(maps[0].sentence.find("No theory for B: the run did not start from fresh weights.") !=
-        std::string::npos);
+  CHECK(test::contains(maps[0].sentence, "No theory for C: the activation is not ReLU."));
+  CHECK(test::contains(maps[0].sentence, "No theory for B: the run did not start from fresh weights."));
   view->agreement.token = 0;
   CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
 }
@@ -122,10 +120,7 @@ TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longe
     const fixture::Spoken spoken(language);
     fixture::LabDriver lab(known_text(), {1600, 1000}, 1.5f);
     lab.driver.frames(3);
-    const auto press = [&](const char* name) {
-      lab.driver.click(name);
-      lab.driver.frames(3);
-    };
+    const auto press = [&](const char* name) { lab.click(name); };
     press("plot/tab/Gradient over time");
     press("plot/gradient-over-time/quantity");
     press("plot/gradient-over-time/quantity/branch-variance");

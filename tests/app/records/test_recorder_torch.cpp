@@ -4,6 +4,7 @@
 
 #include "app/records/recorder_script.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "training/records/log_reader.h"
 #include "training/records/recorded_run.h"
 #include "training/records/recorders.h"
@@ -144,7 +145,7 @@ TEST_CASE("the recorder for PyTorch writes what the models' tensors are") {
   REQUIRE(gpt.missing.size() == 1);
   INFO(gpt.missing[0]);
   CHECK(gpt.missing[0].starts_with("6 of "));
-  CHECK(gpt.missing[0].find("\"transformer.h.0.hc_mix\"") != std::string::npos);
+  CHECK(test::contains(gpt.missing[0], "\"transformer.h.0.hc_mix\""));
   const std::string log = read_all(folder.file("gpt.jsonl"));
   CHECK(nlohmann::json::parse(log.substr(0, log.find('\n')))["data"] ==
         nlohmann::json({{"name", "seven letters"}, {"symbols", 7}}));

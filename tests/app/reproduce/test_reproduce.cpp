@@ -17,7 +17,7 @@
 #include "app/reproduce/writers.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/io/input_value.h"
 
@@ -32,20 +32,12 @@ constexpr const char* kFile = "claims/test/tiny.toml";
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
 
 std::string changed(const std::string& from, const std::string& to) {
-  std::string text = kTinyClaim;
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
+  return test::replaced(kTinyClaim, from, to);
 }
 
 /// `refusal` is what a reader says of the text; empty when it takes it.
 std::string refusal(const std::string& text) {
-  try {
-    parse_claim(text, kFile);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
+  return test::error_of([&] { parse_claim(text, kFile); }, "");
 }
 
 /// `judged` judges a pair of losses by seed, by way of made-up runs.
@@ -78,8 +70,6 @@ Finding reached(const Part& part, Finding finding) {
   const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();
   return unknown && finding == Finding::Reproduced ? Finding::CannotBeTold : finding;
 }
-
-bool holds_text(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
@@ -177,15 +167,13 @@ TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file 
   CHECK_FALSE(is_kept(without, 1, other));
 
   const auto with = [&](const std::string& from, const std::string& to) {
-    std::string changed = text;
-    const size_t at = changed.find(from);
-    REQUIRE(at != changed.npos);
-    return refusal(changed.replace(at, from.size(), to));
+    return refusal(test::replaced(text, from, to));
   };
-  CHECK(holds_text(with("\"train.tsv\"", "\"../train.tsv\""), "[run] '../train.tsv' names a folder"));
-  CHECK(holds_text(with("[made_up.pre]", "[made_up.other]"), "expected [made_up.NAME] for every [run.NAME]"));
-  CHECK(holds_text(refusal(std::string(kTinyClaim) + "[made_up.post]\nname = \"Post-LN\"\n"),
-                   "expected [made_up.NAME] for every [run.NAME]"));
+  CHECK(test::contains(with("\"train.tsv\"", "\"../train.tsv\""), "[run] '../train.tsv' names a folder"));
+  CHECK(test::contains(with("[made_up.pre]", "[made_up.other]"),
+                       "expected [made_up.NAME] for every [run.NAME]"));
+  CHECK(test::contains(refusal(std::string(kTinyClaim) + "[made_up.post]\nname = \"Post-LN\"\n"),
+                       "expected [made_up.NAME] for every [run.NAME]"));
 }
 
 TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the order of its keys") {
@@ -231,7 +219,7 @@ TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for no
   CHECK(outcome.finding == Finding::CannotBeTold);
   CHECK(outcome.checks[0].holds);
   CHECK(outcome.checks[0].not_excluded == "they end alike");
-  CHECK(holds_text(to_text(outcome), "does not exclude: they end alike"));
+  CHECK(test::contains(to_text(outcome), "does not exclude: they end alike"));
 }
 
 TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
@@ -271,15 +259,15 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
 TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   const Claim claim = tiny();
   const std::vector<Outcome> outcomes{judged(claim, {{3.0, 2.0}, {2.9, 2.0}})};
-  CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED (SPEED, NOT QUALITY): They differ by 0.95."));
-  CHECK(holds_text(to_text(outcomes[0]), "34 nats (read off the picture)"));
-  CHECK(holds_text(list_text(outcomes), "tiny"));
-  CHECK(holds_text(list_text(outcomes), "about 1 s"));
+  CHECK(test::contains(to_text(outcomes[0]), "REPRODUCED (SPEED, NOT QUALITY): They differ by 0.95."));
+  CHECK(test::contains(to_text(outcomes[0]), "34 nats (read off the picture)"));
+  CHECK(test::contains(list_text(outcomes), "tiny"));
+  CHECK(test::contains(list_text(outcomes), "about 1 s"));
   // What took 40 s foretells as much of a claim of the same runs.
   std::vector<Outcome> timed{outcomes[0], judged(claim, {{3.0, 2.0}})};
   timed[0].seconds = 40;
-  CHECK(holds_text(list_text(timed), " 40 s"));
-  CHECK(holds_text(list_text(timed), "about 4"));  // 40 or, rounded up, 41
+  CHECK(test::contains(list_text(timed), " 40 s"));
+  CHECK(test::contains(list_text(timed), "about 4"));  // 40 or, rounded up, 41
   CHECK(summary_text(outcomes) == "1 claim: 1 reproduced (1 of them of speed, not quality)");
   const nlohmann::json json = to_json(outcomes);
   CHECK(json["format"] == "normscope reproduction 1");
@@ -291,16 +279,17 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
   const std::string csv = to_csv(outcomes);
   CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));
-  CHECK(holds_text(csv, "tiny,Nobody 2026,Figure 1,\"reproduced (speed, not quality)\",post,nats,2,2.9\n"));
+  CHECK(
+      test::contains(csv, "tiny,Nobody 2026,Figure 1,\"reproduced (speed, not quality)\",post,nats,2,2.9\n"));
   const std::string svg = to_svg(outcomes[0]);
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
-  CHECK(holds_text(svg, "8.5 nats"));
-  CHECK(svg.find("nan") == svg.npos);
+  CHECK(test::contains(svg, "8.5 nats"));
+  CHECK_FALSE(test::contains(svg, "nan"));
   const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
-  CHECK(holds_text(page, "## Nobody 2026"));
+  CHECK(test::contains(page, "## Nobody 2026"));
   // A verdict is of its setting alone, and says it.
-  CHECK(holds_text(
+  CHECK(test::contains(
       page, "**reproduced (speed, not quality)**. They differ by 0.95.<br>*Setting:* A model of a test. |"));
 }
 

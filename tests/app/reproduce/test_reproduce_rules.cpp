@@ -24,21 +24,15 @@ namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
-using test::holds;
+using test::holds, test::replaced;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kFile = "claims/test/tiny.toml";
 constexpr const char* kLead = "[[check]]\nmeasure = \"lead\"";
 using Values = std::map<std::string, std::vector<double>>;
 
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
-}
-
 Claim tiny(const std::string& from = "", const std::string& to = "") {
-  return parse_claim(changed(fixture::kTinyClaim, from, to), kFile);
+  return parse_claim(replaced(fixture::kTinyClaim, from, to), kFile);
 }
 
 /// `values` has both seeds of every measure that a verdict of the tiny claim needs.
@@ -119,8 +113,8 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
   CHECK(falling.checks[0].why == "a loss still fell by 0.06 in the last quarter, quality allows 0.05");
   CHECK(holds(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
   // What a run comes to alone compares nothing.
-  const Claim one = parse_claim(changed(changed(fixture::kTinyClaim, "\"speed\"", "\"quality\""), kLead,
-                                        "[[check]]\nmeasure = \"post\""),
+  const Claim one = parse_claim(replaced(replaced(fixture::kTinyClaim, "\"speed\"", "\"quality\""), kLead,
+                                         "[[check]]\nmeasure = \"post\""),
                                 kFile);
   CHECK(verdict_of(with_falls(one, 3, 2, 1, 1)) == "reproduced");
   // What says speed itself, however level it is.
@@ -152,29 +146,30 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
 TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothing") {
   const std::string band = "high = 0.2\neffect = { size = 0.3, where = \"Table 1: 1.10 less 1.07\" }\n";
   const std::string text =
-      changed(changed(fixture::kTinyClaim, "low = 0.5\n", band),
-              "excludes = [{ what = \"they end alike\", value = 0 }]\nopposite = { high = -0.5 }",
-              "excludes = [{ what = \"it is worse\", value = 0.3 }]\nopposite = { low = 0.5 }");
+      replaced(replaced(fixture::kTinyClaim, "low = 0.5\n", band),
+               "excludes = [{ what = \"they end alike\", value = 0 }]\nopposite = { high = -0.5 }",
+               "excludes = [{ what = \"it is worse\", value = 0.3 }]\nopposite = { low = 0.5 }");
   const Claim wide = parse_claim(text, kFile);
   const Outcome outcome = judge_values(wide, values({0.1, 0.1}), 2);
   CHECK(outcome.finding == Finding::CannotBeTold);
   CHECK(holds(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
   CHECK(judge_values(wide, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
-  const Claim narrow = parse_claim(changed(text, "size = 0.3", "size = 0.4"), kFile);
+  const Claim narrow = parse_claim(replaced(text, "size = 0.3", "size = 0.4"), kFile);
   CHECK(judge_values(narrow, values({0.1, 0.1}), 2).finding == Finding::Reproduced);
   CHECK(judge_values(narrow, values({0.3, 0.3}), 2).finding == Finding::NotAtThisScale);
   const Outcome scattered = judge_values(narrow, values({-0.3, 0.3}), 2);
   CHECK(scattered.finding == Finding::CannotBeTold);
   CHECK(holds(scattered.checks[0].why, "the seeds scatter by 0.6"));
   // By a share of what another measure came to: 0.1 of 4.
-  const Claim measured = parse_claim(changed(text, "size = 0.3", "measure = \"shares\", share = 0.1"), kFile);
+  const Claim measured =
+      parse_claim(replaced(text, "size = 0.3", "measure = \"shares\", share = 0.1"), kFile);
   CHECK(judge_values(measured, values({0.1, 0.1}, {4, 5}), 2).finding == Finding::Reproduced);
   CHECK(judge_values(measured, values({0.1, 0.1}, {3, 5}), 2).finding == Finding::CannotBeTold);
   // An effect that nobody knows makes no band narrow enough: of a measure that is missing, or a source that shows none.
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   CHECK(judge_values(measured, values({0.1, 0.1}, {unknown, 5}), 2).finding == Finding::CannotBeTold);
   const Claim none = parse_claim(
-      changed(text, "size = 0.3, where = \"Table 1: 1.10 less 1.07\"", "where = \"no column of the paper\""),
+      replaced(text, "size = 0.3, where = \"Table 1: 1.10 less 1.07\"", "where = \"no column of the paper\""),
       kFile);
   const Outcome untold = judge_values(none, values({0.1, 0.1}), 2);
   CHECK(untold.finding == Finding::CannotBeTold);
@@ -182,7 +177,7 @@ TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothin
   CHECK(judge_values(none, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
   // What compares runs at their end must say what "as good" rules out.
   const std::string silent =
-      changed(text, "effect = { size = 0.3, where = \"Table 1: 1.10 less 1.07\" }\n", "");
+      replaced(text, "effect = { size = 0.3, where = \"Table 1: 1.10 less 1.07\" }\n", "");
   CHECK_THROWS_WITH(parse_claim(silent, kFile), Catch::Contains("check 1.effect"));
 }
 
@@ -326,21 +321,21 @@ TEST_CASE("reproduce: numbers that were measured before are judged anew, and onl
 TEST_CASE(
     "reproduce: a neighbour counts by the numbers of now, and one that needs a curve as it was measured") {
   const std::string text =
-      changed(fixture::kTinyClaim, "excludes = [{ what = \"they end alike\", value = 0 }]",
-              "excludes = [{ what = \"by its shares\", measure = \"shares\" }]");
+      replaced(fixture::kTinyClaim, "excludes = [{ what = \"they end alike\", value = 0 }]",
+               "excludes = [{ what = \"by its shares\", measure = \"shares\" }]");
   const Claim claim = parse_claim(text, kFile);
   const Outcome passes = judge_values(claim, values({1, 1}, {0.6, 0.6}), 2);
   CHECK(passes.finding == Finding::CannotBeTold);
   const RecordedClaims recorded{{"tiny", *record_of(passes)}};
   // Out of the new band, so that what was found of the old one does not hold.
-  const Claim stricter = parse_claim(changed(text, "low = 0.5", "low = 0.8"), kFile);
+  const Claim stricter = parse_claim(replaced(text, "low = 0.5", "low = 0.8"), kFile);
   CHECK(judge_recorded(stricter, 2, recorded)->finding == Finding::Reproduced);
-  const std::string curve = changed(changed(text, kLead, "[[check]]\nmeasure = \"post\""),
-                                    "measure = \"shares\" }", "curve = \"rates\" }");
+  const std::string curve = replaced(replaced(text, kLead, "[[check]]\nmeasure = \"post\""),
+                                     "measure = \"shares\" }", "curve = \"rates\" }");
   RecordedClaims of_curve{{"tiny", *record_of(judge_values(parse_claim(curve, kFile), values({1, 1}), 2))}};
   of_curve["tiny"].not_excluded = {"by its shares"};
   CHECK(judge_recorded(parse_claim(curve, kFile), 2, of_curve)->finding == Finding::CannotBeTold);
-  CHECK_FALSE(judge_recorded(parse_claim(changed(curve, "low = 0.5", "low = 0.8"), kFile), 2, of_curve));
+  CHECK_FALSE(judge_recorded(parse_claim(replaced(curve, "low = 0.5", "low = 0.8"), kFile), 2, of_curve));
 }
 
 TEST_CASE("reproduce: fewer seeds take the place of no better numbers") {

@@ -18,10 +18,10 @@
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
 #include "training/data/task.h"
-#include "training/tokenizer/tokenizer.h"
 #include "training/experiments/probes.h"
 #include "training/experiments/taking.h"
 #include "training/run/run.h"
+#include "training/tokenizer/tokenizer.h"
 
 namespace normscope::test_reproduce_runs {
 namespace {
@@ -162,9 +162,7 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
     text.replace(at, 15,
                  "train.batch = 4\nmodel.architecture = \"encoder-decoder\"\ndata.name = \"translation\"");
   const auto swap = [&](const std::string& from, const std::string& to) {
-    const size_t at = text.find(from);
-    REQUIRE(at != text.npos);
-    text.replace(at, from.size(), to);
+    text = test::replaced(text, from, to);
   };
   swap("L01.ffn.w2.grad_norm / L02.ffn.w2.grad_norm",
        "dec.L01.cross.wq.grad_norm / enc.L02.ffn.w2.grad_norm");
@@ -205,7 +203,6 @@ TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or witho
   const std::string claims = "reproduce all --claims " + folder.file("claims"),
                     out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
   const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
-    INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 0);
     CHECK(holds(outcome.out, data));
     CHECK(holds(outcome.out, trained));
@@ -354,12 +351,10 @@ TEST_CASE("reproduce: as a user calls it") {
   folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
   const std::string claims = " --claims " + folder.file("claims"), out = folder.file("out");
   const test::Outcome list = run_program("reproduce list" + claims + " --store " + folder.file("none"));
-  INFO(list.out << list.err);
   CHECK(list.code == 0);
   CHECK(test::holds(list.out, "not run"));
   const test::Outcome first =
       run_program("reproduce all" + claims + " --out " + out + " --page " + folder.file("page.md"));
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(test::holds(first.out, "6 runs trained"));
   for (const char* name : {"reproduction.json", "reproduction.csv", "tiny.svg"})
@@ -391,7 +386,6 @@ TEST_CASE("reproduce: as a user calls it") {
   test::make_full_store(out + "/runs", folder.file("full"));
   const test::Outcome unkept = run_program("reproduce all" + claims + " --store " + folder.file("full") +
                                            " --json " + folder.file("full.json"));
-  INFO(unkept.out << unkept.err);
   CHECK(unkept.code == 5);
   CHECK(test::holds(unkept.out, "6 runs trained"));
   CHECK(test::holds(unkept.err, "No space left"));

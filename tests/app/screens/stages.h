@@ -37,10 +37,7 @@ struct Stage {
 };
 
 inline std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
-  fixture::LabShape shape;
-  shape.step = step;
-  shape.fork = fork;
-  auto lab = std::make_unique<LabDriver>(fixture::lab_view(shape));
+  auto lab = std::make_unique<LabDriver>(fixture::lab_view({.step = step, .fork = fork}));
   lab->state.screens.shown = screen;
   lab->driver.frames(2);
   // A comparison is made beside the window.

@@ -115,34 +115,26 @@ TEST_CASE(
     INFO(where(window));
     LabDriver lab(fixture::four_runs(), window.size, window.scale);
     lab.driver.frames(2);
-    if (lab.ui.registry().find("transport/pace")) {
-      lab.driver.click("transport/pace");
-      lab.driver.frames(3);
-    }
+    if (lab.ui.registry().find("transport/pace")) lab.click("transport/pace");
     lab.driver.click("transport/speed/slow");
     REQUIRE(lab.last<session::SetSpeed>());
-    lab.driver.click("transport/budget");
-    lab.driver.frames(2);
+    lab.click("transport/budget");
     lab.driver.key("Ctrl+A");
     lab.driver.type("450");
-    lab.driver.key("Enter");
-    lab.driver.frames(2);
+    lab.key("Enter");
     REQUIRE(lab.last<session::SetBudget>());
     CHECK(lab.last<session::SetBudget>()->steps == 450);
     CHECK(fixture::text_faults(lab.ui).empty());
     lab.driver.key("Escape");
-    lab.driver.key("Escape");
-    lab.driver.frames(3);
+    lab.key("Escape");
     lab.log.clear();
 
     fixture::run_by_name(lab, "speed slow");
-    lab.driver.key("Escape");
-    lab.driver.frames(3);
+    lab.key("Escape");
     fixture::run_by_name(lab, "speed max");
     REQUIRE(lab.last<session::SetSpeed>());
     CHECK(lab.last<session::SetSpeed>()->steps_per_second == 0);
-    lab.driver.key("Escape");
-    lab.driver.frames(3);
+    lab.key("Escape");
     fixture::run_by_name(lab, "budget of steps");
     CHECK(lab.ui.edit().name == "transport/budget");
   }
@@ -182,10 +174,7 @@ TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever t
     if (tabs.empty()) tabs.emplace_back();
     std::set<std::string> seen;
     for (const std::string& tab : tabs) {
-      if (!tab.empty()) {
-        lab.driver.click(tab);
-        lab.driver.frames(2);
-      }
+      if (!tab.empty()) lab.click(tab);
       std::vector<std::string> menus;
       for (const ui::Control& c : lab.ui.registry().all())
         if (c.name.ends_with("/menu")) menus.push_back(c.name);
@@ -193,14 +182,12 @@ TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever t
         if (!seen.insert(menu).second) continue;
         for (const ui::Vec at : {ui::Vec{0.71f, 0.5f}, {0.1f, 0.1f}, {0.92f, 0.1f}}) {
           INFO(where(window) << ": " << menu << " at " << at.x << " " << at.y);
-          lab.driver.click(menu, at);
-          lab.driver.frames(3);
+          lab.click(menu, at);
           REQUIRE(lab.ui.popup_open(menu));
           for (const char* entry : {"svg", "png", "csv"})
             CHECK(lab.ui.registry().find(fmt::format("{}/{}", menu, entry)));
           CHECK(fixture::text_faults(lab.ui).empty());
-          lab.driver.key("Escape");
-          lab.driver.frames(2);
+          lab.key("Escape");
         }
       }
     }

@@ -27,25 +27,15 @@ constexpr int kUsual = 10000;
 constexpr int kUsual = 2000;
 #endif
 
-/// `PicturesFolder` is where exports go meanwhile.
-struct PicturesFolder {
-  PicturesFolder() { setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1); }
-  ~PicturesFolder() { unsetenv("XDG_PICTURES_DIR"); }
-  test::Folder folder;
-};
-
 }  // namespace
 
 TEST_CASE("random events, ten thousand under the address sanitizer") {
   constexpr std::array<unsigned, 8> seeds{1, 2, 3, 4, 5, 6, 7, 8};
   const int each = events_wanted(kUsual) / static_cast<int>(seeds.size());
   for (unsigned seed : seeds) {
-    fixture::LabShape shape;
-    shape.fork = seed % 2 == 0;
-    shape.layers = seed == 3 ? 2 : 6;
     const auto view = seed > 5    ? fixture::systems_view(fixture::kSystems[seed - 6])
                       : seed == 5 ? fixture::both_view()  // an encoder-decoder
-                                  : fixture::lab_view(shape);
+                                  : fixture::lab_view({.layers = seed == 3 ? 2 : 6, .fork = seed % 2 == 0});
     LabDriver lab(view, seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
     RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
     for (int event = 0; event < each; ++event) {
@@ -67,7 +57,7 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
 
 // The hand also finds the tabs; it is brought back now and then, so that each screen gets its share.
 TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
-  const PicturesFolder pictures;
+  const test::Pictures pictures;
   const int each = events_wanted(kUsual) / 3;
   const auto let_loose = [&](auto& window, Screen screen) {
     RandomHand hand{window.driver, window.ui, window.loop, window.state,

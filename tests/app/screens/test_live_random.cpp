@@ -36,15 +36,9 @@ constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
 // `OwnFolder` takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
 struct OwnFolder {
-  OwnFolder() : before(std::filesystem::current_path()) {
-    std::filesystem::current_path(folder.file("."));
-    setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1);
-  }
-  ~OwnFolder() {
-    unsetenv("XDG_PICTURES_DIR");
-    std::filesystem::current_path(before);
-  }
-  test::Folder folder;
+  OwnFolder() : before(std::filesystem::current_path()) { std::filesystem::current_path(folder.file(".")); }
+  ~OwnFolder() { std::filesystem::current_path(before); }
+  test::Pictures folder;
   std::filesystem::path before;
 };
 

@@ -197,8 +197,7 @@ TEST_CASE("screens: every text is whole and apart, every name is one, every cont
 
 TEST_CASE(
     "screens: Tab reaches every control, which shows its focus and answers keys, in the layouts that a stage names") {
-  const test::Folder pictures;  // where an export goes
-  setenv("XDG_PICTURES_DIR", pictures.file("").c_str(), 1);
+  const test::Pictures pictures;
   std::set<std::string> tried;
   for (const Stage& stage : stages()) {
     Keyboard keys{stage};
@@ -214,7 +213,6 @@ TEST_CASE(
     }
   }
   CHECK(tried.size() > 100);
-  unsetenv("XDG_PICTURES_DIR");
 }
 
 }  // namespace normscope::test_screens

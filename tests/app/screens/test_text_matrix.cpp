@@ -102,8 +102,7 @@ Scrolled scroll_through(LabDriver& lab) {
     for (std::string& fault : faults_beside_scrolling(lab.ui)) found.faults.push_back(std::move(fault));
     if (places == before) return found;
     before = std::move(places);
-    lab.driver.key("PageDown");
-    lab.driver.frames(2);
+    lab.key("PageDown");
   }
   found.faults.push_back("the text has no end");
   return found;
@@ -154,8 +153,7 @@ TEST_CASE("texts of the guessing game, at its start and at its end") {
   at_every_place("opener", [](LabDriver& lab) {
     lab.state.shell.offers.game = true;
     lab.driver.frames(2);
-    lab.driver.click("app/offer/accept");
-    lab.driver.frames(2);
+    lab.click("app/offer/accept");
     REQUIRE(lab.state.shell.guessing_game.open);
     if (lab.state.look.dark)
       while (lab.state.shell.guessing_game.at <

@@ -4,6 +4,7 @@
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "training/spec/backend_choice.h"
 
 using namespace normscope;
@@ -55,13 +56,12 @@ TEST_CASE("backend switch: where there is no CUDA it says why on hover, and cann
   CHECK_FALSE(bar.choice);
   CHECK(bar.driver.value("app/backend/CUDA") == "not here");
   CHECK_THROWS(bar.driver.control("app/backend/reason"));
-  CHECK(bar.driver.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") !=
-        std::string::npos);
+  CHECK(test::contains(bar.driver.control("app/backend/CUDA").help, "Not here: there is no NVIDIA GPU."));
 }
 
 TEST_CASE("backend switch: a device that was lost is reported") {
   Bar bar;
   bar.state.note = "CUDA stopped, the runs go on on the CPU: [cuda] GPU: launch failure";
   CHECK(bar.driver.value("app/backend/reason") == bar.state.note);
-  CHECK(bar.driver.control("app/backend").help.find("launch failure") != std::string::npos);
+  CHECK(test::contains(bar.driver.control("app/backend").help, "launch failure"));
 }

@@ -32,15 +32,9 @@ namespace {
 
 // `Home` has both XDG folders inside one of the test's own.
 struct Home {
-  Home() {
-    setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
-    setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
-  }
-  ~Home() {
-    unsetenv("XDG_CONFIG_HOME");
-    unsetenv("XDG_STATE_HOME");
-  }
   test::Folder folder;
+  const test::Variable config{"XDG_CONFIG_HOME", folder.file("config")},
+      state{"XDG_STATE_HOME", folder.file("state")};
 };
 
 // Finally does something when it goes, however its block is left.
@@ -110,13 +104,13 @@ TEST_CASE("impossible values give way to the defaults, broken files are set asid
   Settings expected{.height = 800};
   expected.more_measurements = true;  // a file of a version that showed them all
   CHECK(read.settings == expected);
-  CHECK(read.notice.find("settings.toml:1: theme is 7: expected") != std::string::npos);
+  CHECK(test::contains(read.notice, "settings.toml:1: theme is 7: expected"));
   CHECK(test::read_all(path + ".bad").starts_with("theme = 7\n"));
   folder.write("settings.toml", "theme = \n\"dark");
   read = read_settings(path);
   CHECK(read.settings == Settings{});
-  CHECK(read.notice.find("settings.toml:") != std::string::npos);
-  CHECK(read.notice.find('\n') == std::string::npos);
+  CHECK(test::contains(read.notice, "settings.toml:"));
+  CHECK_FALSE(test::contains(read.notice, "\n"));
   CHECK_FALSE(fs::exists(path));
   CHECK(test::read_all(path + ".bad-2") == "theme = \n\"dark");
 }
@@ -125,7 +119,7 @@ TEST_CASE("the folders are those of the XDG standard") {
   const Home home;
   CHECK(config_folder() == home.folder.file("config/normscope"));
   CHECK(state_folder() == home.folder.file("state/normscope"));
-  setenv("XDG_CONFIG_HOME", "not/absolute", 1);
+  const test::Variable relative("XDG_CONFIG_HOME", "not/absolute");
   CHECK(config_folder().ends_with("/.config/normscope"));
 }
 
@@ -237,8 +231,7 @@ TEST_CASE("all windows that crashed are offered, the newest first, and each answ
     memory.put(lab.state);
     lab.driver.frames(2);
     CHECK(lab.driver.value("app/offer") == "2 windows ended without closing.");
-    lab.driver.click("app/offer/close");
-    lab.driver.frames(2);
+    lab.click("app/offer/close");
     CHECK(lab.driver.value("app/offer").starts_with("The last window ended"));
     memory.keep(lab.state, 0, 0, 1);
     CHECK(fs::exists(newer + "/closed"));
@@ -261,7 +254,7 @@ TEST_CASE("after kill -9 in the middle of training the next start offers the ses
   fixture::LiveDriver lab;
   memory.put(lab.state);
   lab.driver.frames(2);
-  CHECK(lab.driver.value("app/offer").find("ended") != std::string::npos);
+  CHECK(test::contains(lab.driver.value("app/offer"), "ended"));
   lab.driver.click("app/offer/accept");
   lab.settle();
   CHECK(lab.view().message == "");
@@ -293,7 +286,7 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   lab.driver.click("app/offer/accept");
   lab.settle();
   lab.driver.frames(3);
-  CHECK(lab.state.notice.find("damaged") != std::string::npos);
+  CHECK(test::contains(lab.state.notice, "damaged"));
   CHECK(fs::exists(path + ".bad/session.json"));
   CHECK(lab.view().runs.size() == 3);
 }
@@ -327,10 +320,9 @@ TEST_CASE("in safe mode another architecture can be taken back, and nothing is l
   }
   CHECK_FALSE(fs::exists(kept));
   // Without a place for it the window asks first.
-  setenv("TMPDIR", home.folder.file("not there").c_str(), 1);
+  const test::Variable nowhere("TMPDIR", home.folder.file("not there"));
   AppState state;
   WindowMemory(true).put(state);
-  unsetenv("TMPDIR");
   CHECK_FALSE(state.session.undo.keeps_sessions());
 }
 

@@ -28,10 +28,8 @@ std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*,
 
 // `open_row` goes the palette's way to a row, whatever its place: its box is ready to be typed into.
 void open_row(LabDriver& lab, const std::string& key) {
-  lab.driver.click("app/search");
-  lab.driver.frames(3);
-  lab.driver.type(std::string(find_field(key)->label));
-  lab.driver.frames(2);
+  lab.click("app/search");
+  lab.type(std::string(find_field(key)->label));
   lab.driver.key("Enter");
   lab.driver.frames(8);
 }
@@ -39,10 +37,8 @@ void open_row(LabDriver& lab, const std::string& key) {
 void type_over(LabDriver& lab, const std::string& text) {
   lab.driver.key("Ctrl+A");
   lab.driver.key("Delete");
-  lab.driver.type(text);
-  lab.driver.frames(2);
-  lab.driver.key("Enter");
-  lab.driver.frames(3);
+  lab.type(text);
+  lab.key("Enter");
 }
 
 }  // namespace
@@ -71,12 +67,10 @@ TEST_CASE("a text left by Escape changes nothing, and its row says when no run r
   open_row(lab, "train.milestones");
   CHECK(lab.driver.value("settings/train.milestones/note") ==
         "Not read now: schedule is constant: expected step.");
-  CHECK(lab.driver.control("settings/train.milestones").help.find("Not read now") != std::string::npos);
+  CHECK(test::contains(lab.driver.control("settings/train.milestones").help, "Not read now"));
   lab.driver.type("50");
-  lab.driver.key("Escape");
-  lab.driver.frames(3);
-  lab.driver.key("Escape");
-  lab.driver.frames(3);
+  lab.key("Escape");
+  lab.key("Escape");
   CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
   CHECK_FALSE(lab.last<EditField>());
 }
@@ -86,12 +80,10 @@ TEST_CASE("what the critical rate costs is said while it is typed, before it is 
   open_row(lab, "train.critical_every");
   REQUIRE(lab.ui.edit().name == "settings/train.critical_every");
   lab.driver.key("Ctrl+A");
-  lab.driver.type("10");
-  lab.driver.frames(2);
+  lab.type("10");
   CHECK(lab.driver.value("settings/note") == "6 forward passes every 10 steps: about 20 % more time");
   CHECK_FALSE(lab.last<EditField>());
-  lab.driver.key("Enter");
-  lab.driver.frames(2);
+  lab.key("Enter");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->key == "train.critical_every");
   CHECK(lab.last<EditField>()->value == "10");
@@ -105,7 +97,7 @@ TEST_CASE("a file that is not there is refused, one that is there is taken for a
     LabDriver lab(fixture::lab_view());
     const std::string row = std::string("settings/") + key;
     open_row(lab, key);
-    CHECK(lab.driver.control(row).help.find("restarts the runs from step 0") != std::string::npos);
+    CHECK(test::contains(lab.driver.control(row).help, "restarts the runs from step 0"));
     type_over(lab, folder.file("no/such.file"));
     CHECK_FALSE(lab.last<EditField>());
     CHECK(lab.driver.value(row + "/note").starts_with("there is no "));
@@ -139,8 +131,7 @@ TEST_CASE("runs are named in the list of names, each its own") {
   LabDriver lab(fixture::lab_view());
   open_row(lab, "run.name");
   REQUIRE(lab.ui.popup_open("settings/run.name"));
-  lab.driver.click("settings/run.name/B");
-  lab.driver.frames(2);
+  lab.click("settings/run.name/B");
   type_over(lab, "the slow one");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
@@ -152,15 +143,12 @@ TEST_CASE("a choice and a text that differ are changed for one run") {
   LabDriver lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
   lab.ui.focus("settings/train.optimizer/B");
   lab.driver.frames(1);
-  lab.driver.key("Enter");
-  lab.driver.frames(3);
-  lab.driver.click("settings/train.optimizer/B/sgd");
-  lab.driver.frames(2);
+  lab.key("Enter");
+  lab.click("settings/train.optimizer/B/sgd");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->value == "sgd");
-  lab.driver.click("settings/train.milestones/B");
-  lab.driver.frames(3);
+  lab.click("settings/train.milestones/B");
   type_over(lab, "60");
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->value == "60");

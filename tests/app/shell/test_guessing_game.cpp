@@ -40,16 +40,13 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   lab.train(2);
   lab.state.shell.offers.game = true;
   lab.driver.frames(2);
-  lab.driver.click("app/offer/accept");
-  lab.driver.frames(3);
+  lab.click("app/offer/accept");
   const GuessingGame& guessing_game = lab.state.shell.guessing_game;
   REQUIRE(guessing_game.open);
   const int step = lab.view().step;
   for (int i = 0; i < 12; ++i) {
     const int truth = guessing_game.sentence[static_cast<size_t>(guessing_game.at)];
-    lab.driver.type(i % 3 ? guessing_game.alphabet[static_cast<size_t>(truth)]
-                          : " ");  // a space must not play
-    lab.driver.frames(2);
+    lab.type(i % 3 ? guessing_game.alphabet[static_cast<size_t>(truth)] : " ");  // a space must not play
   }
   CHECK(guessing_game.guesses.count() == 12);
   CHECK(guessing_game.guesses.hits() >= 8);
@@ -133,16 +130,14 @@ TEST_CASE("from the guessing game to the first lesson") {
   lab.state.screens.lessons.remembers = false;  // no progress of the person who runs this
   lab.state.shell.offers.lesson = true;
   lab.driver.frames(2);
-  lab.driver.click("app/offer/accept");
-  lab.driver.frames(3);
+  lab.click("app/offer/accept");
   CHECK(lab.state.screens.shown == Screen::Lessons);
   const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 0);
   CHECK(player.step() == course::StepKind::Predict);
   CHECK_FALSE(lab.state.shell.offers.lesson);
-  lab.driver.key("1");
-  lab.driver.frames(2);
+  lab.key("1");
   CHECK_FALSE(lab.ui.registry().find("app/offer/accept"));
 }
 
@@ -150,8 +145,7 @@ TEST_CASE("an invitation that is closed is not made again") {
   LiveDriver lab;
   lab.state.shell.offers.game = true;
   lab.driver.frames(2);
-  lab.driver.click("app/offer/close");
-  lab.driver.frames(2);
+  lab.click("app/offer/close");
   CHECK(lab.state.shell.offers.answered);
   CHECK_FALSE(lab.ui.registry().find("app/offer/close"));
 }

@@ -134,10 +134,8 @@ TEST_CASE("a field that was found is ready to be typed into") {
 
 TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("app/search");
-  lab.driver.frames(3);
-  lab.driver.type("everything");
-  lab.driver.frames(2);
+  lab.click("app/search");
+  lab.type("everything");
   const std::string first = lab.driver.value("app/palette/0"), second = lab.driver.value("app/palette/1");
   CHECK(first != second);
   lab.driver.key("Down");
@@ -145,17 +143,14 @@ TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a
   lab.driver.frames(4);
   CHECK(lab.state.look.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
 
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
-  lab.driver.type("light or dark");
-  lab.driver.frames(2);
+  lab.key("Ctrl+K");
+  lab.type("light or dark");
   lab.driver.click("app/palette/0");
   lab.driver.frames(4);
   CHECK(lab.state.look.dark);
 
   const size_t before = lab.log.size();
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
+  lab.key("Ctrl+K");
   lab.driver.type("play");
   lab.driver.key("Escape");
   lab.driver.frames(4);
@@ -165,10 +160,8 @@ TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a
 
 TEST_CASE("letters typed into the palette are no shortcuts") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
-  lab.driver.type("a b ?");
-  lab.driver.frames(3);
+  lab.key("Ctrl+K");
+  lab.type("a b ?");
   CHECK(lab.log.empty());
   CHECK_FALSE(lab.ui.popup_open("app/help"));
 }
@@ -296,8 +289,7 @@ TEST_CASE("every action has other names, and each of them finds it among the fir
 }
 
 TEST_CASE("what the palette lists it does: segments, menus and settings out of sight") {
-  const test::Folder folder;
-  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
+  const test::Pictures pictures;
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(fixture::lab_view(), size);
     INFO(size.x);
@@ -312,16 +304,13 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     fixture::run_by_name(lab, "speed slow");
     REQUIRE(lab.last<session::SetSpeed>());
     CHECK(lab.last<session::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
-    lab.driver.key("Escape");
-    lab.driver.frames(2);
+    lab.key("Escape");
     fixture::run_by_name(lab, "luck");
     REQUIRE(lab.last<session::CheckSeeds>());
     fixture::run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
-    lab.driver.key("Escape");
-    lab.driver.frames(2);
+    lab.key("Escape");
     fixture::run_by_name(lab, "restart");
     CHECK(lab.last<session::Reset>());
   }
-  unsetenv("XDG_PICTURES_DIR");
 }

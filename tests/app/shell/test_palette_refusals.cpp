@@ -48,8 +48,7 @@ std::string refused_as(const PaletteItem& item) {
 
 /// `choose_all` chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
 void choose_all(LabDriver& lab, const std::function<void()>& settle, bool more = false) {
-  const test::Folder pictures;
-  setenv("XDG_PICTURES_DIR", pictures.file("").c_str(), 1);
+  const test::Pictures pictures;
   const Screen shown = lab.state.screens.shown;
   std::set<std::string> refused;
   for (const PaletteItem& listed : items_now(lab)) {
@@ -83,7 +82,6 @@ void choose_all(LabDriver& lab, const std::function<void()>& settle, bool more =
     if (lab.state.presentation.on) classroom::switch_presentation(lab.state.presentation);
     lab.state.teaching.preparing = false;
   }
-  unsetenv("XDG_PICTURES_DIR");
 }
 
 void choose_all(LiveDriver& lab, bool more = false) {
@@ -122,8 +120,8 @@ TEST_CASE("palette: what is offered is done before and after an edit, in the bro
 TEST_CASE(
     "palette: what is offered is done after another session took the place of this one, in safe mode too") {
   const test::Folder folder;
-  setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
-  setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
+  const test::Variable state("XDG_STATE_HOME", folder.file("state")),
+      config("XDG_CONFIG_HOME", folder.file("config"));
   for (const bool safe : {false, true}) {
     INFO((safe ? "safe mode" : "ordinary"));
     window::WindowMemory memory(safe);
@@ -135,8 +133,6 @@ TEST_CASE(
     lab.settle();
     choose_all(lab);
   }
-  unsetenv("XDG_STATE_HOME");
-  unsetenv("XDG_CONFIG_HOME");
 }
 
 TEST_CASE("palette: what a teacher locked is not offered") {

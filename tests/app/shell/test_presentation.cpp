@@ -14,29 +14,25 @@ namespace {
 
 constexpr ui::Vec kProjector{2400, 1500};
 
-bool shows(const LabDriver& lab, std::string_view name) { return lab.ui.registry().find(name) != nullptr; }
-
 }  // namespace
 
 TEST_CASE("presentation: a quarter larger without the bar, and everything back afterwards") {
   for (const char* leave : {"Escape", "F5"}) {
     INFO(leave);
     LabDriver lab(fixture::lab_view(), kProjector, 1.1f);
-    REQUIRE(shows(lab, "app/tab/lab"));
+    REQUIRE(lab.has("app/tab/lab"));
     const float before = lab.ui.scale();
-    lab.driver.key("F5");
-    lab.driver.frames(2);
+    lab.key("F5");
     CHECK(lab.ui.scale() == Approx(before * 1.25f));
-    CHECK_FALSE(shows(lab, "app/tab/lab"));
-    CHECK_FALSE(shows(lab, "app/search"));
-    CHECK(shows(lab, "transport/play"));
-    lab.driver.key(leave);
-    lab.driver.frames(2);
+    CHECK_FALSE(lab.has("app/tab/lab"));
+    CHECK_FALSE(lab.has("app/search"));
+    CHECK(lab.has("transport/play"));
+    lab.key(leave);
     CHECK_FALSE(lab.state.presentation.on);
     CHECK(lab.ui.scale() == before);
     CHECK(lab.state.look.scale == 1.1f);
-    CHECK(shows(lab, "app/tab/lab"));
-    CHECK_FALSE(shows(lab, "presentation/halo"));
+    CHECK(lab.has("app/tab/lab"));
+    CHECK_FALSE(lab.has("presentation/halo"));
   }
 }
 
@@ -62,11 +58,10 @@ TEST_CASE("presentation: the tabs are reached by their keys") {
 TEST_CASE("presentation: the hint goes after two seconds, the halo stays with the mouse") {
   LabDriver lab(fixture::lab_view(), kProjector);
   lab.driver.move_to(ui::Vec{400, 300});
-  lab.driver.key("F5");
-  lab.driver.frames(2);
+  lab.key("F5");
   CHECK(lab.driver.value("presentation/hint") == "Esc ends the presentation");
   lab.driver.frames(130);  // of a sixtieth
-  CHECK_FALSE(shows(lab, "presentation/hint"));
+  CHECK_FALSE(lab.has("presentation/hint"));
   lab.driver.move_to(ui::Vec{500, 352});
   lab.driver.frames(1);
   const ui::Vec centre = lab.driver.control("presentation/halo").rect.centre();
@@ -84,25 +79,23 @@ TEST_CASE("presentation: a click makes a ring that grows, none with reduced moti
     lab.driver.press();
     lab.driver.frames(1);
     lab.driver.release();
-    CHECK(shows(lab, "presentation/click") == !still);
+    CHECK(lab.has("presentation/click") == !still);
     if (!still) {
       const float early = lab.driver.control("presentation/click").rect.w;
       lab.driver.frames(5);
       CHECK(lab.driver.control("presentation/click").rect.w > early);
     }
     lab.driver.frames(40);
-    CHECK_FALSE(shows(lab, "presentation/click"));
+    CHECK_FALSE(lab.has("presentation/click"));
   }
 }
 
 TEST_CASE("presentation: Escape closes what is open first") {
   LabDriver lab(fixture::lab_view(), kProjector);
   lab.driver.key("F5");
-  lab.driver.key("?");
-  lab.driver.frames(3);
+  lab.key("?");
   REQUIRE(lab.ui.popup_open("app/help"));
-  lab.driver.key("Escape");
-  lab.driver.frames(2);
+  lab.key("Escape");
   CHECK_FALSE(lab.ui.popup_open("app/help"));
   CHECK(lab.state.presentation.on);
   lab.driver.key("Escape");

@@ -44,8 +44,6 @@ void begin(LabDriver& lab, std::initializer_list<Rule> rules) {
   lab.driver.frames(3);
 }
 
-bool shows(const LabDriver& lab, std::string_view name) { return lab.ui.registry().find(name) != nullptr; }
-
 bool says_locked(LabDriver& lab) {
   lab.driver.frames(2);
   return std::exchange(lab.state.notice, {}) == ui::locked_help();
@@ -64,10 +62,8 @@ unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
 
 void type_code(LabDriver& lab, const std::string& code) {
   lab.driver.frames(3);
-  lab.driver.type(code);
-  lab.driver.frames(2);
-  lab.driver.key("Enter");
-  lab.driver.frames(3);
+  lab.type(code);
+  lab.key("Enter");
 }
 
 }  // namespace
@@ -111,33 +107,26 @@ TEST_CASE("teacher: the code is kept as a salted SHA-256") {
 TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers one screen only") {
   LabDriver lab(fixture::lab_view());
   fixture::run_by_name(lab, "teacher mode");
-  REQUIRE(shows(lab, "teacher/point"));
-  lab.driver.click("teacher/close");
-  lab.driver.frames(2);
-  CHECK_FALSE(shows(lab, "teacher/close"));
+  REQUIRE(lab.has("teacher/point"));
+  lab.click("teacher/close");
+  CHECK_FALSE(lab.has("teacher/close"));
   fixture::run_by_name(lab, "teacher mode");
   const ui::ControlPolicy& policy = lab.state.teaching.kept.policy;
-  lab.driver.click("transport/reset");
-  lab.driver.frames(3);
+  lab.click("transport/reset");
   lab.driver.click("teacher/menu/0/Locked");
-  lab.driver.key("Escape");  // the menu alone
-  lab.driver.frames(3);
+  lab.key("Escape");  // the menu alone
   CHECK_FALSE(lab.ui.popup_open());
-  REQUIRE(shows(lab, "teacher/point"));
+  REQUIRE(lab.has("teacher/point"));
   // On another screen its title stands, and opens it there.
-  lab.driver.key("4");
-  lab.driver.frames(3);
-  CHECK_FALSE(shows(lab, "teacher/point"));
+  lab.key("4");
+  CHECK_FALSE(lab.has("teacher/point"));
   CHECK(lab.driver.control("teacher/unfold").rect.h < 40);
-  lab.driver.click("teacher/unfold");
-  lab.driver.frames(3);
-  CHECK(shows(lab, "teacher/point"));
-  lab.driver.key("1");
-  lab.driver.frames(3);
-  CHECK_FALSE(shows(lab, "teacher/point"));
-  lab.driver.key("Escape");
-  lab.driver.frames(3);
-  CHECK_FALSE(shows(lab, "teacher/close"));
+  lab.click("teacher/unfold");
+  CHECK(lab.has("teacher/point"));
+  lab.key("1");
+  CHECK_FALSE(lab.has("teacher/point"));
+  lab.key("Escape");
+  CHECK_FALSE(lab.has("teacher/close"));
   CHECK_FALSE(lab.state.teaching.preparing);
   CHECK(policy.rule("transport/reset") == Hold::Locked);  // the rules stay
   CHECK_FALSE(lab.state.teaching.kept.lesson);
@@ -146,48 +135,39 @@ TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers 
 TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mouse and by keys") {
   LabDriver lab(fixture::lab_view());
   fixture::run_by_name(lab, "teacher mode");
-  REQUIRE(shows(lab, "teacher/point"));
+  REQUIRE(lab.has("teacher/point"));
   lab.log.clear();
-  lab.driver.click("transport/reset");
-  lab.driver.frames(3);
+  lab.click("transport/reset");
   lab.driver.click("teacher/menu/0/Locked");
-  lab.driver.key("Escape");
-  lab.driver.frames(2);
+  lab.key("Escape");
   const ui::ControlPolicy& policy = lab.state.teaching.kept.policy;
   CHECK(policy.rule("transport/reset") == Hold::Locked);
   CHECK(lab.log.empty());  // what was pointed at did nothing
   // Tab and Enter point too.
   lab.ui.focus("settings/train.lr");
-  lab.driver.key("Enter");
-  lab.driver.frames(3);
+  lab.key("Enter");
   CHECK(lab.ui.edit().name.empty());
   lab.driver.click("teacher/menu/2/Hidden");
-  lab.driver.key("Escape");
-  lab.driver.frames(2);
+  lab.key("Escape");
   CHECK(policy.rule("settings") == Hold::Hidden);
-  CHECK(shows(lab, "settings/train.lr"));  // it holds in the lesson only
+  CHECK(lab.has("settings/train.lr"));  // it holds in the lesson only
   // A command without a control, a rule that is taken away again, a lesson without a code.
-  lab.driver.click("teacher/commands");
-  lab.driver.frames(3);
+  lab.click("teacher/commands");
   lab.driver.click("teacher/menu/1/Locked");
-  lab.driver.key("Escape");
-  lab.driver.frames(2);
+  lab.key("Escape");
   REQUIRE(policy.rules().size() == 3);
   lab.driver.click("teacher/rule/0/remove");
   CHECK(policy.rules().size() == 2);
   lab.driver.click("teacher/begin");
   CHECK_FALSE(lab.state.teaching.kept.lesson);
-  lab.driver.click("teacher/code");
-  lab.driver.frames(3);
-  lab.driver.type(kCode);
-  lab.driver.frames(2);
-  lab.driver.click("teacher/begin");
-  lab.driver.frames(3);
+  lab.click("teacher/code");
+  lab.type(kCode);
+  lab.click("teacher/begin");
   CHECK(lab.state.teaching.kept.lesson);
   CHECK(lab.state.teaching.code.empty());
-  CHECK_FALSE(shows(lab, "settings/train.lr"));
-  CHECK_FALSE(shows(lab, "teacher/point"));
-  CHECK(shows(lab, "teacher/leave"));
+  CHECK_FALSE(lab.has("settings/train.lr"));
+  CHECK_FALSE(lab.has("teacher/point"));
+  CHECK(lab.has("teacher/leave"));
 }
 
 TEST_CASE("teacher: while pointing is off the controls work, and the panel moves out of the way") {
@@ -197,15 +177,12 @@ TEST_CASE("teacher: while pointing is off the controls work, and the panel moves
   lab.driver.click("app/tab/lessons");
   CHECK(lab.state.screens.shown == Screen::Lessons);
   lab.driver.frames(2);
-  lab.driver.click("teacher/unfold");
-  lab.driver.frames(2);
+  lab.click("teacher/unfold");
   const float x = lab.driver.control("teacher/begin").rect.x;
-  lab.driver.click("teacher/side");
-  lab.driver.frames(2);
+  lab.click("teacher/side");
   CHECK(lab.driver.control("teacher/begin").rect.x < x);
-  lab.driver.click("teacher/close");
-  lab.driver.frames(2);
-  CHECK_FALSE(shows(lab, "teacher/begin"));
+  lab.click("teacher/close");
+  CHECK_FALSE(lab.has("teacher/begin"));
 }
 
 TEST_CASE("teacher: a locked control is pale, says why, and answers neither mouse nor keys") {
@@ -248,8 +225,8 @@ TEST_CASE("teacher: a hidden control is not drawn and not there, but for one tha
   lab.driver.move_to(ui::Vec{2, 2});
   REQUIRE(strongest(lab, warmup) > 0);
   begin(lab, {{"settings", Hold::Hidden}, {"settings/train.lr", Hold::Shown}});
-  CHECK_FALSE(shows(lab, "settings/train.warmup"));
-  CHECK(shows(lab, "settings/train.lr"));
+  CHECK_FALSE(lab.has("settings/train.warmup"));
+  CHECK(lab.has("settings/train.lr"));
   CHECK(strongest(lab, warmup) == 0);
   CHECK(strongest(lab, lr) == 255);
   for (const ui::TextRecord& text : lab.ui.texts())
@@ -332,23 +309,22 @@ TEST_CASE("teacher: a wrong code is one line, after three each takes its time, t
     fixture::run_by_name(lab, "teacher mode");  // no way around the code
     CHECK_FALSE(lab.state.teaching.preparing);
     lab.driver.key("Escape");
-    lab.driver.key("Escape");
-    lab.driver.frames(2);
+    lab.key("Escape");
     lab.driver.click("teacher/leave");
     for (int i = 0; i < 3; ++i) {
-      CHECK_FALSE(shows(lab, "teacher/leave/wait"));
+      CHECK_FALSE(lab.has("teacher/leave/wait"));
       type_code(lab, "guess");
       CHECK(lab.driver.value("teacher/leave/says") == "That is not the code.");
     }
     CHECK(lab.state.teaching.kept.lesson);
-    CHECK(shows(lab, "teacher/leave/wait"));
-    CHECK_FALSE(shows(lab, "teacher/leave/field"));
+    CHECK(lab.has("teacher/leave/wait"));
+    CHECK_FALSE(lab.has("teacher/leave/field"));
     CHECK_FALSE(classroom::try_to_leave(lab.state.teaching, kCode, lab.ui.time()));
     lab.driver.frames(310);  // of a sixtieth
     lab.driver.click("teacher/leave/field");
     type_code(lab, kCode);
     CHECK_FALSE(lab.state.teaching.kept.lesson);
-    CHECK_FALSE(shows(lab, "teacher/leave"));
+    CHECK_FALSE(lab.has("teacher/leave"));
     lab.log.clear();
     const bool dark = lab.state.look.dark;
     lab.driver.click("app/theme");
@@ -365,21 +341,18 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   REQUIRE(lab.state.session.undo.can_undo());
   begin(lab, {{"settings", Hold::Locked}, {"plot/loss", Hold::Hidden}});
   CHECK_FALSE(lab.state.session.undo.can_undo());  // of before
-  lab.lab.post(session::SaveSession{folder.file("class")});
-  lab.settle();
+  lab.ask(session::SaveSession{folder.file("class")});
   REQUIRE(lab.view().message.empty());
 
   LiveDriver student;
-  student.lab.post(session::RestoreSession{folder.file("class"), false});
-  student.settle();
+  student.ask(session::RestoreSession{folder.file("class"), false});
   REQUIRE(student.view().message.empty());
   CHECK(student.state.teaching.kept == lab.state.teaching.kept);
   student.driver.frames(2);
   student.log.clear();
   student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   CHECK(student.log.empty());
-  student.lab.post(session::RestoreSession{folder.file("plain"), false});
-  student.settle();
+  student.ask(session::RestoreSession{folder.file("plain"), false});
   CHECK(student.state.teaching.kept.lesson);
   CHECK_FALSE(classroom::try_to_leave(student.state.teaching, "guess", 0));
   CHECK(classroom::try_to_leave(student.state.teaching, kCode, 0));
@@ -430,7 +403,7 @@ TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stay
   AppState first;
   first.screens.lab.transport().bookmarks = {7};
   const std::string text = sidecar_text(first.screens.lab, first.session.undo, {.teaching = teaching.kept});
-  CHECK(text.find(kCode) == text.npos);
+  CHECK_FALSE(test::contains(text, kCode));
   const auto restored = [](const std::string& sidecar) {
     AppState state;
     apply_sidecar(state.screens, state.session, sidecar, &state.teaching);
@@ -439,10 +412,7 @@ TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stay
   };
   CHECK(restored(text) == teaching.kept);
   const auto damaged = [&](const std::string& from, const std::string& to) {
-    std::string other = text;
-    const size_t at = other.find(from);
-    REQUIRE(at != other.npos);
-    return restored(other.replace(at, from.size(), to));
+    return restored(test::replaced(text, from, to));
   };
   CHECK(damaged("\"locked\"", "\"open\"").empty());
   CHECK(damaged(teaching.kept.code.hash, "").empty());  // a lesson that nobody could end

@@ -23,12 +23,11 @@ TEST_CASE("welcome: a first start says what is training and offers lesson and La
     const float before = lab.driver.control("run/A").rect.y;
     lab.state.shell.offers.welcome = lab.state.shell.offers.game = true;
     lab.driver.frames(2);
-    CHECK(lab.driver.value("app/welcome").find("Drag a norm") != std::string::npos);
+    CHECK(test::contains(lab.driver.value("app/welcome"), "Drag a norm"));
     CHECK(lab.driver.control("run/A").rect.y > before);  // it hides nothing
     CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
     CHECK_FALSE(lab.ui.registry().find("app/offer"));  // one invitation at a time
-    lab.driver.click("app/welcome/look");
-    lab.driver.frames(2);
+    lab.click("app/welcome/look");
     CHECK_FALSE(lab.ui.registry().find("app/welcome"));
     CHECK(lab.state.shell.offers.answered);
     CHECK(lab.driver.control("run/A").rect.y == before);
@@ -39,8 +38,7 @@ TEST_CASE("welcome: it leads to the first lesson") {
   LiveDriver lab;
   lab.state.shell.offers.welcome = true;
   lab.driver.frames(2);
-  lab.driver.click("app/welcome/lesson");
-  lab.driver.frames(2);
+  lab.click("app/welcome/lesson");
   CHECK(lab.state.screens.shown == Screen::Lessons);
   CHECK_FALSE(lab.state.shell.offers.welcome);
 }
@@ -85,8 +83,7 @@ TEST_CASE("welcome: a first start shows two plots, and a button, the palette or 
     for (const char* later : {"plot/rate", "plot/hidden-norm", "plot/gradient-over-time/A"})
       CHECK_FALSE(drawn(later));
     CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-    lab.driver.click("lab/more");
-    lab.driver.frames(3);
+    lab.click("lab/more");
     CHECK((drawn("plot/rate") && drawn("plot/hidden-norm") && !drawn("lab/more")));
     lab.state.screens.lab.few() = true;
     lab.state.screens.lab.reveal("plot/hidden-norm/menu", lab.ui.registry());  // the palette leads there

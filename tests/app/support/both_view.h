@@ -24,9 +24,7 @@ inline std::shared_ptr<const LabView> both_view() {
   static const std::shared_ptr<const LabView> view = [] {
     Lab lab{quiet_lab()};
     lab.post(session::ReplaceRuns{both_runs(), {}, false});
-    lab.post(session::PlayTo{4});
-    lab.wait_idle();
-    return lab.view();
+    return test::view_after(lab, session::PlayTo{4});
   }();
   return view;
 }

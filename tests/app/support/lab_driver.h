@@ -2,13 +2,16 @@
 // of other screens and of real sessions derive from it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
+#include "engine/support/helpers.h"
 
 namespace normscope::fixture {
 
@@ -28,11 +31,36 @@ struct LabDriver {
 
   /// `rest` waits until what was asked for is on screen.
   virtual void rest() { driver.frames(3); }
+  /// `click`, `key` and `type` act as the driver's do, and then wait for what they did.
+  void click(std::string_view name, ui::Vec at = {0.5f, 0.5f}, int button = 0) {
+    driver.click(name, at, button);
+    rest();
+  }
+  void key(std::string_view chord) {
+    driver.key(chord);
+    rest();
+  }
+  void type(std::string_view text) {
+    driver.type(text);
+    rest();
+  }
   void draw() {
     shell::draw_app(state, ui);
     for (const session::Command& command : state.session.commands) log.push_back(command);
     saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
+  /// `shows` finds words in one of the texts on screen, `says` a sentence in all of them together, as they were drawn.
+  bool shows(std::string_view words) const {
+    return std::ranges::any_of(ui.texts(), [&](const auto& t) { return test::contains(t.text, words); });
+  }
+  bool says(std::string_view sentence) const { return test::contains(page(), sentence); }
+  std::string page() const {
+    std::string all;
+    for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
+    return all;
+  }
+  /// `has` tells whether there is a control of that name.
+  bool has(std::string_view name) const { return ui.registry().find(name) != nullptr; }
   // `last` is the last command of that type that the user gave since the beginning, or nullptr.
   template <typename T>
   const T* last() const {
@@ -60,11 +88,10 @@ inline std::vector<std::string> controls(const ui::Ui& ui) {
 /// `run_by_name` types the query into the palette and takes the first item.
 inline void run_by_name(LabDriver& lab, const std::string& query) {
   lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
+  lab.driver.frames(1);
   lab.driver.type(query);
-  lab.driver.frames(2);
   lab.driver.key("Enter");
-  lab.driver.frames(8);
+  lab.driver.frames(4);
 }
 
 }  // namespace normscope::fixture

@@ -11,6 +11,7 @@
 
 #include "app/support/lab_driver.h"
 #include "catch.hpp"
+#include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 
 namespace normscope::fixture {
@@ -26,11 +27,7 @@ inline std::vector<RunSpec> small_runs(int layers = 2) {
 }
 
 inline LabOptions quiet_lab() {
-  LabOptions options;
-  options.threads = 1;
-  options.sample_text = false;
-  options.validation_every = 0;
-  return options;
+  return LabOptions{.threads = 1, .sample_text = false, .validation_every = 0};
 }
 
 /// `trained_view` is a Lab after some real steps of one small run of each placement; `key` is set in all of them.
@@ -45,17 +42,14 @@ inline std::shared_ptr<const LabView> trained_view(std::initializer_list<const c
   }
   Lab lab{quiet_lab()};
   lab.post(session::ReplaceRuns{std::move(runs), {}, false});
-  lab.post(session::PlayTo{steps});
-  lab.wait_idle();
-  return lab.view();
+  return test::view_after(lab, session::PlayTo{steps});
 }
 
 struct LiveDriver : LabDriver {
   explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
-  explicit LiveDriver(std::vector<RunSpec> runs) {
-    lab.post(session::ReplaceRuns{std::move(runs), {}, false});
+  explicit LiveDriver(std::vector<RunSpec> runs, LabOptions options = quiet_lab()) : lab(std::move(options)) {
     state.session.lab = &lab;
-    settle();
+    ask(session::ReplaceRuns{std::move(runs), {}, false});
   }
   // `settle` waits until the trainer has done what was asked and the screen has seen it.
   void settle() {
@@ -63,10 +57,12 @@ struct LiveDriver : LabDriver {
     lab.wait_idle();
     driver.frames(3);
   }
-  void train(int steps) {
-    lab.post(session::PlayTo{lab.view()->step + steps});
+  /// `ask` gives a command and waits until its effect is on screen.
+  void ask(session::Command command) {
+    lab.post(std::move(command));
     settle();
   }
+  void train(int steps) { ask(session::PlayTo{lab.view()->step + steps}); }
   const LabView& view() { return *state.session.view; }
   const RunView& run(char letter) {
     return state.session.view->runs.at(static_cast<size_t>(view::find_run(*state.session.view, letter)));
@@ -81,7 +77,7 @@ struct LiveDriver : LabDriver {
     REQUIRE(has_run('D'));
   }
 
-  Lab lab{quiet_lab()};
+  Lab lab;
 };
 
 }  // namespace normscope::fixture

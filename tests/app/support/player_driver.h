@@ -33,18 +33,10 @@ struct PlayerDriver : LabDriver {
     driver.frames(3);
   }
   lessons::Player& player() { return *state.screens.lessons.player; }
-  bool shows(const std::string& words) const {
-    for (const ui::TextRecord& t : ui.texts())
-      if (t.text.find(words) != std::string::npos) return true;
-    return false;
+  void open(const std::string& lesson, course::StepKind step) {
+    player().open(lesson, step);
+    rest();
   }
-  /// `page` is all text on screen in drawing order, so that sentences can be found in it.
-  std::string page() const {
-    std::string all;
-    for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
-    return all;
-  }
-  bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
   /// `yellow` lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
   std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
     driver.move_to(ui::Vec{2, 2});

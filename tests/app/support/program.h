@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
@@ -27,9 +30,12 @@ inline std::vector<nlohmann::json> read_log(const std::string& path) {
   return lines;
 }
 
+/// `Outcome` is what a run of the program came to; while it lives, a failed assertion tells what was printed.
 struct Outcome {
   int code = -1;
   std::string out, err;
+  std::shared_ptr<Catch::ScopedMessage> told = std::make_shared<Catch::ScopedMessage>(
+      Catch::MessageBuilder("INFO", CATCH_INTERNAL_LINEINFO, Catch::ResultWas::Info) << out << err);
 };
 
 /// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY"); `input` is the

@@ -1,7 +1,17 @@
-// The shipped course is read once, as no test changes its files.
+// The shipped course is read once, as no test changes its files; with what was measured of it, and a copy to be changed.
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/course/check/check.h"
+#include "app/course/figures.h"
 #include "app/course/reader.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "folder.h"
 #include "test_paths.h"
 
 namespace normscope::fixture {
@@ -15,5 +25,33 @@ inline const course::Course& shipped_course() {
 inline course::Lesson by_hand() {
   return course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes");
 }
+
+/// `FiveSeeds` holds what measured.json has of a lesson: the numbers of its five seeds.
+struct FiveSeeds {
+  explicit FiveSeeds(const course::Lesson& lesson) : results(course::load_results(lesson)) {
+    REQUIRE(results);
+  }
+  course::FigureData data() const {
+    course::FigureData made;
+    made.reference = &*results;
+    return made;
+  }
+  const std::optional<course::Results> results;
+};
+
+/// `CourseCopy` is the course with one lesson whose files can be changed.
+struct CourseCopy {
+  explicit CourseCopy(std::string lesson_folder) : lesson(std::move(lesson_folder)) {
+    std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", folder.path,
+                          std::filesystem::copy_options::recursive);
+  }
+  std::filesystem::path path(const std::string& file) const { return folder.path / lesson / file; }
+  std::string read(const std::string& file) const { return test::read_all(path(file)); }
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    test::write_text(path(file), test::replaced(read(file), from, to));
+  }
+  const test::Folder folder;
+  const std::string lesson;
+};
 
 }  // namespace normscope::fixture

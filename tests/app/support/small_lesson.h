@@ -5,16 +5,11 @@
 
 #include "app/course/reader.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
+#include "engine/support/helpers.h"
 
 namespace normscope::fixture {
 
-/// `replaced` changes the first occurrence of `from` to `to`.
-inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
-}
+using test::replaced;
 
 /// `one_figure` is the steps of a lesson.toml with the same figure in all four.
 inline std::string one_figure(const std::string& figure) {
@@ -31,12 +26,7 @@ inline course::Lesson parsed_lesson(const std::string& toml, const std::string& 
 
 /// `refusal_of` says why it is refused; empty when it is not.
 inline std::string refusal_of(const std::string& toml, const std::string& prose = "Run {A}.") {
-  try {
-    parsed_lesson(toml, prose);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { parsed_lesson(toml, prose); }, "");
 }
 
 }  // namespace normscope::fixture

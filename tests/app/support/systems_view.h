@@ -56,8 +56,7 @@ inline std::shared_ptr<const LabView> systems_view(const std::string& name) {
   options.live_text = false;
   Lab lab{options};
   lab.post(session::ReplaceRuns{small_system(name), {}, false});
-  lab.post(session::PlayTo{4});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{4});
   return view = lab.view();
 }
 

@@ -21,8 +21,7 @@ struct StepMaker {
   std::shared_ptr<PlayedStep> step_of(int32_t run, int32_t after = 0) {
     if (after > 0) lab.post(session::PlayTo{after});
     lab.wait_idle();  // what is asked for comes between two steps, and so before those that are still to do
-    lab.post(session::PlayStep{run});
-    lab.wait_idle();
+    test::view_after(lab, session::PlayStep{run});
     return lab.view()->played;
   }
   Lab lab{quiet_lab()};
@@ -50,10 +49,6 @@ struct TapeDriver : LiveDriver {
       if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     REQUIRE_FALSE(screen().busy());
-  }
-  void key(const char* chord) {
-    driver.key(chord);
-    rest();
   }
 };
 

@@ -82,11 +82,9 @@ TEST_CASE("study: the command trains what its parts need once, and writes page, 
   const std::string command =
       "study small --studies " + folder.file(".") + " --store " + folder.file("store");
   const Outcome counted = run_program(command + " --dry-run");
-  INFO(counted.out << counted.err);
   CHECK(counted.code == 0);
-  CHECK(counted.out.find("2 grids") != std::string::npos);
+  CHECK(test::contains(counted.out, "2 grids"));
   const Outcome done = run_program(command + " --out " + folder.file("out"));
-  INFO(done.out << done.err);
   CHECK(done.code == 0);
   const auto json = nlohmann::json::parse(read_all(folder.file("out/small.json")));
   CHECK(json["format"] == "normscope study 1");
@@ -98,12 +96,11 @@ TEST_CASE("study: the command trains what its parts need once, and writes page, 
   const std::string page = read_all(folder.file("out/small.md"));
   for (const char* words :
        {"# Small", "Which rate?", "- Nothing yet.", "## First", "## Second", "small-one.svg", "- A book"})
-    CHECK(page.find(words) != std::string::npos);
+    CHECK(test::contains(page, words));
   CHECK(std::filesystem::exists(folder.file("out/small-two.svg")));
   const Outcome again = run_program(command + " --stored");
-  INFO(again.out << again.err);
   CHECK(again.code == 0);
-  CHECK(again.out.find("Second") != std::string::npos);
+  CHECK(test::contains(again.out, "Second"));
 }
 
 TEST_CASE("study: a part shows a number of its runs' history beside the loss", "[study]") {
@@ -114,12 +111,11 @@ TEST_CASE("study: a part shows a number of its runs' history beside the loss", "
   const std::string command = "study small --studies " + folder.file(".") + " --store " +
                               folder.file("store") + " --out " + folder.file("out");
   const Outcome done = run_program(command);
-  INFO(done.out << done.err);
   REQUIRE(done.code == 0);
-  CHECK(done.out.find("L*.attn.out.mean_square at the end, the largest") != std::string::npos);
+  CHECK(test::contains(done.out, "L*.attn.out.mean_square at the end, the largest"));
   CHECK(std::filesystem::exists(folder.file("out/small-one-measured.svg")));
   CHECK_FALSE(std::filesystem::exists(folder.file("out/small-two-measured.svg")));
-  CHECK(read_all(folder.file("out/small.md")).find("small-one-measured.svg") != std::string::npos);
+  CHECK(test::contains(read_all(folder.file("out/small.md")), "small-one-measured.svg"));
   const auto json = nlohmann::json::parse(read_all(folder.file("out/small.json")));
   const auto& sweep = json["parts"][0]["sweep"];
   CHECK(sweep["measure"] == "L*.attn.out.mean_square");
@@ -133,7 +129,6 @@ TEST_CASE("study: a part shows a number of its runs' history beside the loss", "
   CHECK(sweep["cells"][0]["measured"] != sweep["cells"][2]["measured"]);
   // The same numbers come from the store, without a run.
   const Outcome again = run_program(command + " --stored");
-  INFO(again.out << again.err);
   CHECK(again.code == 0);
   CHECK(nlohmann::json::parse(read_all(folder.file("out/small.json"))) == json);
 }
@@ -160,10 +155,10 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
 TEST_CASE("study: list names them, and a name that is none gets the nearest", "[study]") {
   const Outcome list = run_program("study list");
   CHECK(list.code == 0);
-  CHECK(list.out.find("streams") != std::string::npos);
+  CHECK(test::contains(list.out, "streams"));
   const Outcome wrong = run_program("study stream");
   CHECK(wrong.code != 0);
-  CHECK(wrong.err.find("streams") != std::string::npos);
+  CHECK(test::contains(wrong.err, "streams"));
 }
 
 }  // namespace normscope::test

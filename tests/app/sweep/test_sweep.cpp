@@ -15,6 +15,7 @@
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "training/run/finished_run.h"
 
 // The tests are inside, because other rooms have plans and rows too.
@@ -26,12 +27,7 @@ using Words = std::vector<std::string>;
 Axis axis(std::string_view text) { return axis_from(text, preset_run("post")); }
 
 std::string says(std::string_view text) {
-  try {
-    axis(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { axis(text); });
 }
 
 Plan plan_over(const std::vector<std::string>& axes) {
@@ -161,8 +157,8 @@ TEST_CASE("a wrong axis is refused in one line that names key, value and what wa
   for (const auto& [text, part] : cases) {
     const std::string message = says(text);
     INFO(text << " gave " << message);
-    CHECK(message.find(part) != std::string::npos);
-    CHECK(message.find('\n') == std::string::npos);
+    CHECK(test::contains(message, part));
+    CHECK_FALSE(test::contains(message, "\n"));
   }
 }
 
@@ -222,34 +218,25 @@ TEST_CASE("a cell whose values do not go together is refused, and the others are
   const std::vector<Job> jobs = jobs_of(plan_over({"model.heads=2,3,4"}));
   REQUIRE(jobs.size() == 3);
   CHECK(jobs[0].refused.empty());
-  CHECK(jobs[1].refused.find("3") != std::string::npos);
+  CHECK(test::contains(jobs[1].refused, "3"));
   CHECK(jobs[2].refused.empty());
-  const auto why = [](const Plan& plan) {
-    try {
-      jobs_of(plan);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
+  const auto why = [](const Plan& plan) { return test::error_of([&] { jobs_of(plan); }); };
   Plan plan = plan_over({"model.heads=3,5"});
-  CHECK(why(plan).find("head") != std::string::npos);  // none of them can be trained
-  CHECK(why(plan_over({"train.momentum=0.5,0.9"})).find("no run takes notice of train.momentum") !=
-        std::string::npos);
-  CHECK(why(plan_over({"train.lr=1e-3", "train.lr=2e-3"})).find("both axes are train.lr") !=
-        std::string::npos);
-  CHECK(why(Plan{}).find("expected one or two") != std::string::npos);
+  CHECK(test::contains(why(plan), "head"));  // none of them can be trained
+  CHECK(test::contains(why(plan_over({"train.momentum=0.5,0.9"})), "no run takes notice of train.momentum"));
+  CHECK(test::contains(why(plan_over({"train.lr=1e-3", "train.lr=2e-3"})), "both axes are train.lr"));
+  CHECK(test::contains(why(Plan{}), "expected one or two"));
   plan = plan_over({"train.lr=1e-3,1e-2"});
   plan.set = {"train.rate=3"};
-  CHECK(why(plan).find("is an axis, expected it once") != std::string::npos);
+  CHECK(test::contains(why(plan), "is an axis, expected it once"));
   plan.set = {"train.momentum=0.5"};
-  CHECK(why(plan).find("no run takes notice of train.momentum") != std::string::npos);
+  CHECK(test::contains(why(plan), "no run takes notice of train.momentum"));
   plan = plan_over({"train.steps=10,20"});
   plan.steps = 30;
-  CHECK(why(plan).find("train.steps is an axis") != std::string::npos);
+  CHECK(test::contains(why(plan), "train.steps is an axis"));
   plan = plan_over({"train.lr=1e-4:1e-2:lin100", "train.warmup=0:99:lin100"});
   plan.seeds = 100;
-  CHECK(why(plan).find("expected at most 100000") != std::string::npos);
+  CHECK(test::contains(why(plan), "expected at most 100000"));
 }
 
 TEST_CASE("the sweeps that are ready to start are plans, and their names are told") {
@@ -341,14 +328,14 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   INFO(text);
   for (const char* part : {"final loss", "across: learning rate; up: warm-up, steps", "↘ 1.90 2/2",
                            "? 2.40 1/2", "× –", "0.0001", "The line of letter frequencies"})
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(test::contains(text, part));
   CHECK(text.find("↘ 1.90 2/2") < text.find("× –"));  // the last row of the second axis is on top
 
   const std::string csv = to_csv(grid);
   CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,beta2,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 6);
-  CHECK(csv.find("\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n") != std::string::npos);
-  CHECK(csv.find("\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n") != std::string::npos);
+  CHECK(test::contains(csv, "\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n"));
+  CHECK(test::contains(csv, "\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n"));
 
   const nlohmann::json json = to_json(grid);
   CHECK(json["format"] == "normscope sweep 1");
@@ -368,10 +355,10 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
     INFO(info(metric).name);
     CHECK(svg.starts_with("<?xml"));
     CHECK(svg.ends_with("</svg>\n"));
-    CHECK(svg.find("nan") == std::string::npos);
+    CHECK_FALSE(test::contains(svg, "nan"));
     for (const char* part : {"↘", "×", "?", "learning rate", "warm-up, steps", "0.0001", ">learns<",
                              ">does not<", "stroke-width=\"2.4\""})
-      CHECK(svg.find(part) != std::string::npos);
+      CHECK(test::contains(svg, part));
     size_t opened = 0, closed = 0;
     for (size_t at = 0; (at = svg.find("<g", at)) != svg.npos; ++at)
       opened += svg[at + 2] == '>' || svg[at + 2] == ' ';
@@ -410,13 +397,11 @@ TEST_CASE("losses of cells that read different data are not compared, and all th
   for (const std::string& shown :
        {to_text(grid, Metric::Loss), to_svg(grid, Metric::Loss), to_svg(grid, Metric::Since)}) {
     INFO(shown);
-    CHECK(shown.find(words::say("sweep.different_data").substr(1)) !=
-          std::string::npos);  // its first letter may be a capital
-    for (const char* words : {"best cell", "frequencies", "nan"})
-      CHECK(shown.find(words) == std::string::npos);
+    CHECK(test::contains(shown,
+                         words::say("sweep.different_data").substr(1)));  // its first letter may be a capital
+    for (const char* words : {"best cell", "frequencies", "nan"}) CHECK_FALSE(test::contains(shown, words));
   }
-  CHECK(to_svg(grid, Metric::Loss).find("stroke-dasharray") ==
-        std::string::npos);  // that means not trained yet
+  CHECK_FALSE(test::contains(to_svg(grid, Metric::Loss), "stroke-dasharray"));  // that means not trained yet
   CHECK(grid_sentence(grid) == "Cells of different data: their losses do not compare. 4 of 4 cells learn.");
   const nlohmann::json json = to_json(grid);
   CHECK(json["losses_compare"] == false);
@@ -431,7 +416,7 @@ TEST_CASE("cells of one data have one level and a best cell, whatever else diffe
   CHECK(lengths.one_data());
   CHECK(lengths.unit() == "letter");
   CHECK(to_json(lengths)["losses_compare"] == true);
-  CHECK(to_text(lengths, Metric::Loss).find("best cell: 1.9") != std::string::npos);
+  CHECK(test::contains(to_text(lengths, Metric::Loss), "best cell: 1.9"));
   const Grid copies = learned_grid(plan_over({"data.name=copy"}));  // and not what the axis replaces
   CHECK(copies.one_data());
   CHECK(copies.unit() == "symbol");
@@ -454,10 +439,9 @@ TEST_CASE("a first axis that is too long for a line goes down in the table") {
   Plan plan = plan_over({"model.placement=all", "train.lr=1e-3,1e-2"});
   const std::vector<Job> jobs = jobs_of(plan);
   const Grid grid = grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()));
-  CHECK(to_text(grid, Metric::Loss).find("down: placement; across: learning rate") != std::string::npos);
+  CHECK(test::contains(to_text(grid, Metric::Loss), "down: placement; across: learning rate"));
   const std::string svg = to_svg(grid, Metric::Loss);
-  for (const std::string& value : plan.axes[0].values)
-    CHECK(svg.find(">" + value + "<") != std::string::npos);
+  for (const std::string& value : plan.axes[0].values) CHECK(test::contains(svg, ">" + value + "<"));
   CHECK(grid.cells[0].sign == Sign::Waiting);
 }
 
@@ -473,10 +457,10 @@ TEST_CASE("a number that is too long for its cell is drawn with two digits") {
     return to_svg(grid, Metric::Measured);
   };
   const char* eight = "model.placement=post,pre,peri,deepnorm,admin,keel,hyper,qknorm";
-  CHECK(drawn(eight, 17'600).find(">1.8e4<") != std::string::npos);
-  CHECK(drawn(eight, -0.0000123).find(">-1.2e-5<") != std::string::npos);
-  CHECK(drawn(eight, 182).find(">182<") != std::string::npos);
-  CHECK(drawn("model.placement=post,pre", 17'600).find(">1.76e+04<") != std::string::npos);
+  CHECK(test::contains(drawn(eight, 17'600), ">1.8e4<"));
+  CHECK(test::contains(drawn(eight, -0.0000123), ">-1.2e-5<"));
+  CHECK(test::contains(drawn(eight, 182), ">182<"));
+  CHECK(test::contains(drawn("model.placement=post,pre", 17'600), ">1.76e+04<"));
 }
 
 TEST_CASE("what is copied names the whole plan") {
@@ -492,10 +476,10 @@ TEST_CASE("what is copied names the whole plan") {
   const std::string slurm = text_for("slurm", plan, {.tasks = 4, .backend = {}, .metric = "since"});
   for (const char* part : {"#!/bin/bash\n", "#SBATCH --array=0-3\n", "--shard \"$SLURM_ARRAY_TASK_ID\"/4\n",
                            "--metric since", "normscope merge sweep-shards/*"})
-    CHECK(slurm.find(part) != std::string::npos);
+    CHECK(test::contains(slurm, part));
   const std::string gpu = text_for("slurm", plan, {.tasks = 0, .backend = {true, true}, .metric = ""});
-  CHECK(gpu.find("#SBATCH --gres=gpu:1\n") != std::string::npos);
-  CHECK(gpu.find(" --backend cuda --tf32 ") != std::string::npos);
+  CHECK(test::contains(gpu, "#SBATCH --gres=gpu:1\n"));
+  CHECK(test::contains(gpu, " --backend cuda --tf32 "));
   CHECK(text_for("parallel", plan, {.tasks = 4}).starts_with("seq 0 3 | parallel -q normscope sweep "));
   CHECK_THROWS_AS(text_for("pbs", plan, {}), Error);
 }

@@ -27,7 +27,6 @@ const std::string& whole_json() {
   static const std::string json = [] {
     const Folder folder;
     const Outcome all = run_program(kSweep + " --store none --json " + folder.file("a.json"));
-    INFO(all.out << all.err);
     CHECK(all.code == 0);
     return read_all(folder.file("a.json"));
   }();
@@ -71,7 +70,6 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   const std::string outputs =
       fmt::format(" --store {0}/runs --json {0}/a.json --csv {0}/a.csv --svg {0}/a.svg", folder.file("."));
   const Outcome first = run_program(kSweep + outputs);
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(holds(first.out, "across: learning rate; up: warm-up, steps"));
   CHECK(holds(first.out, "\n8 runs trained, 0 taken from"));
@@ -90,7 +88,6 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   CHECK(holds(second.out, "\n0 runs trained, 8 taken from"));
   CHECK(read_all(folder.file("a.json")) == whole_json());
   const Outcome dry = run_program(kSweep + " --seeds 2 --dry-run --store " + folder.file("runs"));
-  INFO(dry.out << dry.err);
   CHECK(holds(dry.out,
               "6 cells, 14 runs: 8 are in the store, 0 cannot be trained, 6 are to be trained here\nabout "));
   // Cells that differ in what a run does not read show one run.
@@ -98,7 +95,6 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
                                     " --axis train.schedule=constant,linear --axis train.decay_end=10,12"
                                     " --steps 12 --dry-run --store " +
                                     folder.file("alike"));
-  INFO(alike.out << alike.err);
   CHECK(
       holds(alike.out, "4 cells, 3 runs: 0 are in the store, 0 cannot be trained, 3 are to be trained here"));
 }
@@ -112,7 +108,6 @@ TEST_CASE("sweep prints itself as a command that is the same sweep") {
   const std::string arguments = line.substr(10, line.size() - 11);
   CHECK(run_program(arguments + " --print-command command").out == line);
   const Outcome again = run_script(folder, line.substr(0, line.size() - 1) + " --store none --json a.json\n");
-  INFO(again.out << again.err);
   CHECK(again.code == 0);
   CHECK(read_all(folder.file("a.json")) == whole_json());
   // Stars, blanks and names in a line for a shell.
@@ -133,11 +128,9 @@ TEST_CASE("the printed job array, executed task by task, merged, is the sweep to
   for (const char* task : {"2", "0", "1"}) {
     const Outcome done =
         run_script(folder, std::string("export SLURM_ARRAY_TASK_ID=") + task + "\n" + script);
-    INFO(done.out << done.err);
     REQUIRE(done.code == 0);
   }
   const Outcome shown = run_script(folder, told_lines(script));
-  INFO(shown.out << shown.err);
   CHECK(shown.code == 0);
   CHECK(holds(shown.out, "8 results taken into"));
   CHECK(holds(shown.out, "\n0 runs trained, 8 taken from"));
@@ -190,7 +183,6 @@ TEST_CASE("sweep: Ctrl+C keeps what was trained") {
       run_program("sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 1000000 --store " +
                       folder.file("runs") + " --json " + folder.file("a.json"),
                   "timeout --foreground --preserve-status -s INT 2");
-  INFO(stopped.out << stopped.err);
   CHECK(stopped.code == 130);
   CHECK(is_one_error_line(stopped));
   CHECK(holds(read_all(folder.file("a.json")), "\"complete\": false"));
@@ -254,14 +246,12 @@ TEST_CASE(
   };
   const auto csv = [&](const char* name) { return read_all(folder.file(name)); };
   const Outcome to_named = run_program(two + folder.file("named.csv") + " --store " + named);
-  INFO(to_named.out << to_named.err);
   CHECK(to_named.code == 5);
   CHECK(holds(to_named.err, "No space left on device"));
   CHECK(holds(to_named.err, "the same command trains them again"));
   CHECK(table(to_named) == table(whole));
   CHECK(csv("named.csv") == csv("whole.csv"));
   const Outcome to_cache = run_program(two + folder.file("cache.csv"), "env XDG_CACHE_HOME=" + cache);
-  INFO(to_cache.out << to_cache.err);
   CHECK(to_cache.code == 0);
   CHECK(holds(to_cache.err, "No space left on device"));
   CHECK(table(to_cache) == table(whole));

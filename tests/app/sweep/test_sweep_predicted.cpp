@@ -7,6 +7,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "training/data/task.h"
 #include "training/measure/theory/theory.h"
 #include "training/support/tiny.h"
@@ -48,10 +49,10 @@ TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own 
 TEST_CASE("sweep: table, JSON and sentence show what is predicted, or why nothing is") {
   const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,hyper"});
   const std::string table = to_text(grid, Metric::PredictedCosine);
-  CHECK(table.find("· 0.") != table.npos);
-  CHECK(table.find("· –") != table.npos);
-  CHECK(table.find("no prediction: there are several residual streams") != table.npos);
-  CHECK(to_text(grid, Metric::Loss).find("no prediction") == std::string::npos);
+  CHECK(test::contains(table, "· 0."));
+  CHECK(test::contains(table, "· –"));
+  CHECK(test::contains(table, "no prediction: there are several residual streams"));
+  CHECK_FALSE(test::contains(to_text(grid, Metric::Loss), "no prediction"));
   const nlohmann::json json = to_json(grid);
   CHECK(json["cells"][0]["predicted"]["cosine"] == Approx(grid.at(0, 0).predicted.cosine));
   CHECK(json["cells"][2]["predicted"]["cosine"].is_null());

@@ -11,7 +11,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/zoo/plan.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "training/experiments/run_store.h"
 #include "training/support/tiny.h"
 
@@ -63,12 +63,7 @@ std::string merge_fault(const Folder& folder, const std::vector<std::string>& na
     folders.push_back(folder.file(name));
     into += "-" + name;
   }
-  try {
-    experiments::merge(folder.file(into), folders);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { experiments::merge(folder.file(into), folders); });
 }
 
 }  // namespace
@@ -183,24 +178,23 @@ TEST_CASE("sweep: overlapping shards of one plan are not merged, and the line sa
   for (const char* wrong : {"quarter", "again"}) {
     const std::string message = merge_fault(folder, {"half", wrong});
     INFO(message);
-    CHECK(message.find("holds shard 0/2") != std::string::npos);
-    CHECK(message.find("(sweep), which have runs in common") != std::string::npos);
-    CHECK(message.find('\n') == std::string::npos);
+    CHECK(test::contains(message, "holds shard 0/2"));
+    CHECK(test::contains(message, "(sweep), which have runs in common"));
+    CHECK_FALSE(test::contains(message, "\n"));
     CHECK_FALSE(std::filesystem::exists(folder.file("merged-half-" + std::string(wrong))));
   }
   // What was merged remembers its shards.
   experiments::merge(folder.file("both"), {folder.file("half"), folder.file("rest")});
-  CHECK(merge_fault(folder, {"both", "quarter"}).find("have runs in common") != std::string::npos);
+  CHECK(test::contains(merge_fault(folder, {"both", "quarter"}), "have runs in common"));
 }
 
 TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other way round") {
-  zoo::Plan animals;
-  animals.entries = zoo::entries_named("post");
-  animals.depths = {2};
-  animals.seeds = 2;
-  animals.steps = 24;
-  animals.warmup = 8;
-  animals.base = test::tiny_set(0);
+  zoo::Plan animals{.entries = zoo::entries_named("post"),
+                    .depths = {2},
+                    .seeds = 2,
+                    .steps = 24,
+                    .warmup = 8,
+                    .base = test::tiny_set(0)};
   Plan plan;
   plan.set = test::tiny_set();
   plan.steps = 24;
@@ -273,7 +267,7 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   CHECK(grid.complete);
   CHECK(grid.at(1, 0).sign == Sign::Failed);
   CHECK(grid.at(0, 0).sign == Sign::Undecided);
-  CHECK(to_text(grid, Metric::Loss).find("heads 3: ") != std::string::npos);
+  CHECK(test::contains(to_text(grid, Metric::Loss), "heads 3: "));
   CHECK(to_json(grid)["cells"][1]["refused"].is_string());
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   CHECK(s.trainer->starts == before + 1);
   CHECK(s.trainer->trained);
   s.driver.key("C");
-  CHECK(s.state.shell.clipboard.find("normscope sweep") != std::string::npos);
+  CHECK(test::contains(s.state.shell.clipboard, "normscope sweep"));
   s.driver.key("Right");
   s.driver.key("Enter");
   CHECK(s.last<session::ForkRequest>());
@@ -91,8 +91,8 @@ TEST_CASE("sweep screen: Ctrl+T copies the grid as the command prints it") {
   SweepDriver s;
   s.train();
   s.driver.key("Ctrl+T");
-  CHECK(s.state.shell.clipboard.find("across: learning rate; up: warm-up, steps") != std::string::npos);
-  CHECK(s.state.shell.clipboard.find("1.90") != std::string::npos);
+  CHECK(test::contains(s.state.shell.clipboard, "across: learning rate; up: warm-up, steps"));
+  CHECK(test::contains(s.state.shell.clipboard, "1.90"));
 }
 
 TEST_CASE("sweep screen: Ctrl+Z takes a change of the plan back, Ctrl+Shift+Z makes it again") {
@@ -174,21 +174,17 @@ TEST_CASE("sweep screen: a sweep that comes from a session or a link is not trai
 
 TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a wrong one says why") {
   SweepDriver s;
-  s.driver.click("sweep/up/values");
-  s.driver.frames(2);
+  s.click("sweep/up/values");
   s.driver.key("Ctrl+A");
   s.driver.type("0 30 90");
-  s.driver.key("Enter");
-  s.driver.frames(2);
+  s.key("Enter");
   CHECK(s.screen().plan().axes[1].values == std::vector<std::string>{"0", "30", "90"});
-  s.driver.click("sweep/up/values");
-  s.driver.frames(2);
+  s.click("sweep/up/values");
   s.driver.key("Ctrl+A");
   s.driver.type("0 much");
-  s.driver.key("Enter");
-  s.driver.frames(2);
+  s.key("Enter");
   CHECK(s.screen().plan().axes[1].values.size() == 3);
-  CHECK(s.screen().message().find("much") != std::string::npos);
+  CHECK(test::contains(s.screen().message(), "much"));
   s.driver.click("sweep/across/kind/list");
   CHECK(s.screen().plan().axes[0].kind == sweep::Axis::Kind::List);
   CHECK(s.screen().plan().columns() == 7);
@@ -198,10 +194,8 @@ TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a w
   CHECK(s.screen().plan().axes[0].from == "0.0003");
   CHECK(s.screen().plan().axes[0].to != "0.03");
   CHECK(s.screen().plan().axes[0].kind == sweep::Axis::Kind::Log);
-  s.driver.click("sweep/up/setting");
-  s.driver.frames(2);
-  s.driver.click("sweep/up/setting/none");
-  s.driver.frames(2);
+  s.click("sweep/up/setting");
+  s.click("sweep/up/setting/none");
   CHECK(s.screen().plan().axes.size() == 1);
   const ui::Rect line = s.driver.control("sweep/line").rect;
   CHECK(!s.screen().brush());
@@ -211,13 +205,10 @@ TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a w
   CHECK(s.screen().brush()->column1 >= 5);
   CHECK(s.screen().brush()->rows().last == 0);
   CHECK(s.ui.registry().find("sweep/region/seeds"));
-  s.driver.click("sweep/up/setting");
-  s.driver.frames(2);
+  s.click("sweep/up/setting");
   s.driver.click("sweep/up/setting/search");
-  s.driver.type("layers");
-  s.driver.frames(2);
-  s.driver.click("sweep/up/setting/model.layers");
-  s.driver.frames(2);
+  s.type("layers");
+  s.click("sweep/up/setting/model.layers");
   REQUIRE(s.screen().plan().axes.size() == 2);
   CHECK(s.screen().plan().axes[1].key == "model.layers");
 }
@@ -226,8 +217,7 @@ TEST_CASE("sweep screen: every control has help, and a name in words in the pale
   SweepDriver s;
   s.train();
   s.driver.key("Right");
-  s.driver.key("Shift+Up");
-  s.driver.frames(2);
+  s.key("Shift+Up");
   int controls = 0;
   for (const ui::Control& c : s.ui.registry().all()) {
     if (!c.name.starts_with("sweep/")) continue;
@@ -235,8 +225,8 @@ TEST_CASE("sweep screen: every control has help, and a name in words in the pale
     CHECK(c.help.size() > 10);
     if (!c.interactive) continue;
     ++controls;
-    CHECK(shell::control_title(c.name).find('/') == std::string::npos);
-    CHECK(shell::control_title(c.name).find('_') == std::string::npos);
+    CHECK_FALSE(test::contains(shell::control_title(c.name), "/"));
+    CHECK_FALSE(test::contains(shell::control_title(c.name), "_"));
   }
   CHECK(controls > 30);
 }
@@ -287,8 +277,7 @@ TEST_CASE("sweep screen: the switch of the cores shows the choice, in small wind
     s.state.switches.clock = true;
     s.driver.frames(2);
     CHECK(s.driver.control("sweep/cores").value == "2 cores");
-    s.driver.click("sweep/cores/1 core");
-    s.driver.frames(2);
+    s.click("sweep/cores/1 core");
     CHECK(s.trainer->cores() == 1);
     CHECK(s.driver.control("sweep/cores").value == "1 core");
   }
@@ -301,12 +290,11 @@ TEST_CASE("sweep screen: keys choose the cell that is shown, though the mouse re
   s.driver.frames(2);
   const std::string under = s.driver.control("sweep/grid").value;
   s.driver.key("Right");
-  s.driver.key("Right");
-  s.driver.frames(2);
+  s.key("Right");
   REQUIRE(s.screen().chosen());
   const std::string chosen = s.driver.control("sweep/grid").value;
   CHECK(chosen != under);
-  CHECK(chosen.find("learning rate " + s.screen().plan().axes[0].values[1]) != std::string::npos);
+  CHECK(test::contains(chosen, "learning rate " + s.screen().plan().axes[0].values[1]));
   s.driver.move_to("sweep/grid", s.of_cell(5, 3));
   s.driver.frames(2);
   CHECK(s.driver.control("sweep/grid").value != chosen);
@@ -323,11 +311,9 @@ TEST_CASE("sweep screen: a handle in the hand is put down by undo and by another
     s.driver.move_to(handle.centre() - ui::Vec{40, 0});
     s.driver.frames(2);
     REQUIRE_FALSE(s.screen().plan() == before);
-    s.driver.key(key);
-    s.driver.frames(2);
+    s.key(key);
     s.driver.release();
-    s.driver.key("4");
-    s.driver.frames(2);
+    s.key("4");
     CHECK(s.screen().plan() == before);
     CHECK(s.screen().kept().plan == before);
     CHECK_FALSE(s.screen().undo());
@@ -348,11 +334,9 @@ TEST_CASE("sweep screen: the arrow keys move the corner of a region that has the
 
 TEST_CASE("sweep screen: settings are found in capital letters too") {
   SweepDriver s;
-  s.driver.click("sweep/up/setting");
-  s.driver.frames(2);
+  s.click("sweep/up/setting");
   s.driver.click("sweep/up/setting/search");
-  s.driver.type("LAYERS");
-  s.driver.frames(2);
+  s.type("LAYERS");
   CHECK(s.ui.registry().find("sweep/up/setting/model.layers"));
 }
 
@@ -363,6 +347,6 @@ TEST_CASE("sweep screen: over different data it says that losses do not compare,
   s.train();
   CHECK(
       s.driver.value("sweep/sentence").starts_with("Cells of different data: their losses do not compare."));
-  for (const ui::TextRecord& text : s.ui.texts()) CHECK(text.text.find("best cell") == std::string::npos);
+  for (const ui::TextRecord& text : s.ui.texts()) CHECK_FALSE(test::contains(text.text, "best cell"));
   CHECK_FALSE(s.ui.registry().find("sweep/key/low"));
 }

@@ -11,6 +11,7 @@
 #include "app/sweep/worker.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
+#include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 
 namespace normscope::sweep {
@@ -64,7 +65,7 @@ TEST_CASE("sweep worker: nothing is trained unasked, and a plan that is none say
   twice.axes[1] = twice.axes[0];
   worker.start(twice, true);
   worker.wait();
-  CHECK(worker.state()->error.find("both axes") != std::string::npos);
+  CHECK(test::contains(worker.state()->error, "both axes"));
   worker.start(quick_plan(12), true);
   worker.wait();
   CHECK(worker.state()->phase == Phase::Done);
@@ -114,8 +115,7 @@ TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
   options.live_text = false;
   Lab lab(options);
   lab.post(session::ReplaceRuns{default_comparison(), {}, false});
-  lab.post(session::SetBudget{100'000});
-  lab.wait_idle();
+  test::view_after(lab, session::SetBudget{100'000});
   lab.post(session::Play{});
   const auto steps_a_second = [&lab] {
     std::this_thread::sleep_for(std::chrono::seconds(2));

@@ -196,11 +196,11 @@ TEST_CASE("tape screen: the picture of the fold has every op of the step, whatev
   TapeDriver t;
   const std::string svg = fold_svg(t.facts());
   CHECK(test::well_formed(svg));
-  CHECK(svg.find("nan") == svg.npos);
-  CHECK(svg.find("the fold: loss ") != svg.npos);
+  CHECK_FALSE(test::contains(svg, "nan"));
+  CHECK(test::contains(svg, "the fold: loss "));
   for (const FoldLine& line : t.facts().fold.lines) {
     INFO(line.name);
-    CHECK(svg.find("<g><title>" + line.name + ": ") != svg.npos);
+    CHECK(test::contains(svg, "<g><title>" + line.name + ": "));
   }
 }
 

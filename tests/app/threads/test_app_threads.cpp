@@ -58,13 +58,12 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
 }
 
 TEST_CASE("the zoo's workers train, tell and stop") {
-  zoo::Plan plan;
-  plan.entries = zoo::entries_named("post,pre");
-  plan.depths = {1};
-  plan.seeds = 2;
-  plan.steps = 12;
-  plan.warmup = 2;
-  plan.base = test::tiny_set(0);
+  zoo::Plan plan{.entries = zoo::entries_named("post,pre"),
+                 .depths = {1},
+                 .seeds = 2,
+                 .steps = 12,
+                 .warmup = 2,
+                 .base = test::tiny_set(0)};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
   experiments::ResultStore store("");
   const experiments::Studied all = train(zoo::study_of(jobs), store, {.runs_at_a_time = 3},

@@ -70,13 +70,11 @@ TEST_CASE("an exception becomes a line that says what was being done") {
 TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
   Lab lab(fixture::quiet_lab());
   lab.on_change(no_memory);
-  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.wait_idle();
+  test::view_after(lab, session::ReplaceRuns{fixture::small_runs(1), {}, false});
   CHECK(holds(lab.view()->message, "not enough memory"));
   lab.on_change({});
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(session::PlayTo{2});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{2});
   CHECK(lab.view()->message.empty());
   CHECK(lab.view()->step == 2);
 }
@@ -86,15 +84,13 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
   options.open_backend = [](BackendChoice) -> std::unique_ptr<Backend> { throw std::bad_alloc(); };
   Lab lab(options);
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(session::SetBackend{{true, false}});
-  lab.wait_idle();
+  test::view_after(lab, session::SetBackend{{true, false}});
   CHECK(holds(lab.view()->message, "[moving the runs] there is not enough memory"));
   CHECK_FALSE(lab.view()->backend.cuda);
 
   options.backend = {true, false};
   Lab other(options);
-  other.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  other.wait_idle();
+  test::view_after(other, session::ReplaceRuns{fixture::small_runs(1), {}, false});
   CHECK(holds(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
 }
 
@@ -116,13 +112,12 @@ TEST_CASE("runs of a check that throw end the check, with what they were", "[les
 }
 
 TEST_CASE("a visit to the zoo that throws joins its workers") {
-  zoo::Plan plan;
-  plan.entries = zoo::entries_named("post,pre");
-  plan.depths = {1};
-  plan.seeds = 1;
-  plan.steps = 2000;
-  plan.warmup = 2;
-  plan.base = test::tiny_set(0);
+  zoo::Plan plan{.entries = zoo::entries_named("post,pre"),
+                 .depths = {1},
+                 .seeds = 1,
+                 .steps = 2000,
+                 .warmup = 2,
+                 .base = test::tiny_set(0)};
   experiments::ResultStore store("");
   CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
                         [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
@@ -158,8 +153,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   const ui::Control* failure = window.ui.registry().find("app/failure");
   REQUIRE(failure);
   CHECK(failure->value == "[drawing the lesson] there is not enough memory");
-  window.driver.click("app/tab/lab");
-  window.driver.frames(2);
+  window.click("app/tab/lab");
   CHECK_FALSE(window.ui.registry().find("app/failure"));
   CHECK(window.state.screens.shown == Screen::Lab);
 }
@@ -228,8 +222,7 @@ TEST_CASE("a thread that cannot be started is one line") {
   const Scarce scarce(1);
   Lab lab(options);
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(session::PlayTo{30});
-  lab.wait_idle();
+  test::view_after(lab, session::PlayTo{30});
   for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(lab.view()->step == 30);

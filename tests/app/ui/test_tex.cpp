@@ -4,6 +4,7 @@
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "test_paths.h"
 
 using namespace normscope;
@@ -29,13 +30,8 @@ const Piece& piece(const Layout& l, std::string_view text) {
   return l.pieces[0];
 }
 
-std::string error_of(std::string_view source) {
-  try {
-    parse(source);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string error_in(std::string_view source) {
+  return test::error_of([&] { parse(source); }, "");
 }
 
 }  // namespace
@@ -88,17 +84,17 @@ TEST_CASE("a size of twice the em is twice as large", "[tex]") {
 }
 
 TEST_CASE("what is not known is refused with its position", "[tex]") {
-  CHECK(error_of("a + \\foo") == "formula 'a + \\foo', position 5: \\foo is not known");
-  CHECK(error_of("{a").find("position 1") != std::string::npos);
-  CHECK(error_of("a}").find("position 2") != std::string::npos);
-  CHECK(error_of("\\frac{a}").find("expected a denominator") != std::string::npos);
-  CHECK(error_of("x_a_b").find("two scripts") != std::string::npos);
-  CHECK(error_of("\\left( x").find("expected \\right") != std::string::npos);
-  CHECK(error_of("\\right)").find("expected \\left") != std::string::npos);
-  CHECK(error_of("\\|x").find("not closed") != std::string::npos);
-  CHECK(error_of("\\sqrt[3").find("not closed") != std::string::npos);
-  CHECK(error_of("x_").find("expected a script") != std::string::npos);
-  CHECK(error_of("\\text x").find("braces") != std::string::npos);
+  CHECK(error_in("a + \\foo") == "formula 'a + \\foo', position 5: \\foo is not known");
+  CHECK(test::contains(error_in("{a"), "position 1"));
+  CHECK(test::contains(error_in("a}"), "position 2"));
+  CHECK(test::contains(error_in("\\frac{a}"), "expected a denominator"));
+  CHECK(test::contains(error_in("x_a_b"), "two scripts"));
+  CHECK(error_in("\\left( x").find("expected \\right") != std::string::npos);
+  CHECK(error_in("\\right)").find("expected \\left") != std::string::npos);
+  CHECK(test::contains(error_in("\\|x"), "not closed"));
+  CHECK(test::contains(error_in("\\sqrt[3"), "not closed"));
+  CHECK(test::contains(error_in("x_"), "expected a script"));
+  CHECK(test::contains(error_in("\\text x"), "braces"));
 }
 
 TEST_CASE("no input makes the parser fail otherwise than by an error", "[tex]") {

@@ -5,6 +5,7 @@
 #include "app/ui/keys.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 
 using namespace normscope;
 using ui::Vec;
@@ -34,8 +35,8 @@ TEST_CASE("an unknown name is reported with its neighbours") {
     s.driver.click("transport/fly");
     FAIL("found a control that is not there");
   } catch (const Error& e) {
-    CHECK(std::string(e.what()).find("transport/fly") != std::string::npos);
-    CHECK(std::string(e.what()).find("transport/play") != std::string::npos);
+    CHECK(test::contains(std::string(e.what()), "transport/fly"));
+    CHECK(test::contains(std::string(e.what()), "transport/play"));
   }
 }
 
@@ -351,8 +352,8 @@ TEST_CASE("scripts") {
 TEST_CASE("missing fonts fall back to the built-in one with one line of notice") {
   headless::Frame frame({1280, 800});
   ui::Ui ui(ui::load_fonts({}));
-  CHECK(ui.fonts().notice.find("Inter Regular") != std::string::npos);
-  CHECK(ui.fonts().notice.find('\n') == std::string::npos);
+  CHECK(test::contains(ui.fonts().notice, "Inter Regular"));
+  CHECK_FALSE(test::contains(ui.fonts().notice, "\n"));
   gallery::State state;
   for (int i = 0; i < 2; ++i)
     frame.step([&] {

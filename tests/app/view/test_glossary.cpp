@@ -35,7 +35,7 @@ TEST_CASE("a source is a source: which ones were read against their terms is sai
   for (const char* id : {"admin", "deepnorm"})
     CHECK(view::source_text(*view::find_term(id)) == view::find_term(id)->source);
   for (const view::Term& term : view::glossary())
-    CHECK(view::source_text(term).find("not checked") == std::string::npos);
+    CHECK_FALSE(test::contains(view::source_text(term), "not checked"));
   const std::string docs = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/theory.md");
   const size_t at = docs.find("## Sources of the glossary");
   REQUIRE(at != std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("a source is a source: which ones were read against their terms is sai
                                   {"init", "leaves the embedding at unit variance, unlike BERT"},
                                   {"pre-ln", "lower layers have somewhat larger ones"}}) {
     INFO(id);
-    CHECK(view::find_term(id)->text.find(words) != std::string_view::npos);
+    CHECK(test::contains(view::find_term(id)->text, words));
   }
 }
 
@@ -64,12 +64,10 @@ TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
   lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
   CHECK(std::any_of(texts.begin(), texts.end(), [](const ui::TextRecord& t) { return t.layer == 3; }));
-  lab.driver.click("term/nats");
-  lab.driver.frames(3);
+  lab.click("term/nats");
   CHECK(lab.ui.popup_open("app/glossary"));
   CHECK(lab.driver.value("app/glossary/entry") == view::find_term("nats")->text);
-  lab.driver.key("Escape");
-  lab.driver.frames(3);
+  lab.key("Escape");
   CHECK_FALSE(lab.ui.popup_open("app/glossary"));
 }
 
@@ -82,7 +80,7 @@ TEST_CASE("a definition under the mouse has its source in smaller print below, w
     if (t.layer != 3) continue;
     large |= t.px == ui::type::body && t.text.starts_with("The unit of the loss");
     small |= t.px == ui::type::tick && t.text.starts_with("Shannon 1948");
-    CHECK(t.text.find("not checked") == std::string::npos);
+    CHECK_FALSE(test::contains(t.text, "not checked"));
     CHECK(t.text.find('(') == std::string::npos);
   }
   CHECK(large);
@@ -99,9 +97,8 @@ TEST_CASE("a title that can be changed says under the mouse what is measured") {
     CHECK(title->help.starts_with(panels::info(*panel.metric).help));
   }
   CHECK(titles >= 3);
-  CHECK(
-      std::string_view(panels::info(panels::Metric::HiddenNorm).help).find("before the norm on the stream") !=
-      std::string_view::npos);
+  CHECK(test::contains(std::string_view(panels::info(panels::Metric::HiddenNorm).help),
+                       "before the norm on the stream"));
 }
 
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {
@@ -113,11 +110,9 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   LabDriver lab(fixture::lab_view());
   lab.ui.focus("settings/train.lr");
   lab.driver.frames(2);
-  lab.driver.key("F1");
-  lab.driver.frames(3);
+  lab.key("F1");
   CHECK(lab.driver.value("app/glossary/entry") == view::find_term("learning-rate")->text);
-  lab.driver.key("Escape");
-  lab.driver.frames(3);
+  lab.key("Escape");
   fixture::run_by_name(lab, "what is rezero");
   CHECK(lab.driver.value("app/glossary/entry") == view::find_term("rezero")->text);
 }

@@ -27,8 +27,7 @@ TEST_CASE("every chord of the table can be parsed and stands once") {
 
 TEST_CASE("the sheet lists every key of the table") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.key("?");
-  lab.driver.frames(3);
+  lab.key("?");
   CHECK(lab.ui.popup_open("app/help"));
   for (const view::Shortcut& s : view::shortcuts())
     if (!view::keys_text(s).empty())
@@ -50,8 +49,7 @@ TEST_CASE("the keys of the app do what the table says") {
   CHECK(lab.last<session::StepOnce>());
   lab.driver.key("Ctrl+Shift+C");
   CHECK(lab.state.shell.clipboard.starts_with(program_word()));
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(2);
+  lab.key("Ctrl+K");
   CHECK(lab.ui.popup_open("app/palette"));
 }
 

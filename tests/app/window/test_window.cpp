@@ -180,8 +180,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
   check_frames(frame_rows(test::read_all(home.file("frames.csv"))));
   fixture::LiveDriver lab;
-  lab.lab.post(session::RestoreSession{session, false});
-  lab.settle();
+  lab.ask(session::RestoreSession{session, false});
   CHECK(lab.view().message.empty());
   CHECK(lab.view().step > 0);
 }
@@ -234,7 +233,7 @@ TEST_CASE("the window opens in the home of an earlier version, offers its sessio
     CHECK(test::read_all(progress) == learned);
     CHECK(test::read_all(session + "/session.json") == kept);
     for (const auto& file : fs::recursive_directory_iterator(home.path))
-      CHECK(file.path().string().find(".bad") == std::string::npos);
+      CHECK_FALSE(test::contains(file.path().string(), ".bad"));
     CHECK(test::holds(test::read_all(home.file("config/normscope/settings.toml")), "scale = 1.10"));
   }
 }
@@ -300,7 +299,7 @@ TEST_CASE("the program asks the system for nothing that opens a connection to an
   // Names that a program takes from the system stand in it whole, between zeros; a display's connection is its
   // library's.
   const std::string program = test::read_all(NORMSCOPE_PROGRAM);
-  REQUIRE(program.find(std::string("\0flock\0", 7)) != std::string::npos);  // one that it does take
+  REQUIRE(test::contains(program, std::string("\0flock\0", 7)));  // one that it does take
   for (const std::string name : {"socket", "connect", "getaddrinfo", "gethostbyname", "sendto", "recvfrom"}) {
     INFO(name);
     CHECK(program.find('\0' + name + '\0') == std::string::npos);

@@ -289,13 +289,13 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   const Summary summary = summarise(plan, jobs, visit.records());
   CHECK(summary.rows.size() == 3);
   CHECK(std::isnan(summary.level));  // of letters, which none of them guesses
-  CHECK(to_text(summary).find("UAS, %") != std::string::npos);
+  CHECK(test::contains(to_text(summary), "UAS, %"));
   const std::string page = to_markdown(summary, "zoo.svg", "normscope zoo");
   for (const char* words : {"## Images", "## Dependency parsing", "## A memory of segments", "bits a letter"})
-    CHECK(page.find(words) != std::string::npos);
-  CHECK(page.find(" layers\n") == std::string::npos);
-  CHECK(to_csv(summary).find(",gradient_last,score\n") != std::string::npos);
-  CHECK(to_svg(summary).find("nan") == std::string::npos);
+    CHECK(test::contains(page, words));
+  CHECK_FALSE(test::contains(page, " layers\n"));
+  CHECK(test::contains(to_csv(summary), ",gradient_last,score\n"));
+  CHECK_FALSE(test::contains(to_svg(summary), "nan"));
   CHECK_FALSE(has_picture(plan));
   CHECK(has_picture(tiny_plan("post,image-ln")));
 }
@@ -318,7 +318,7 @@ TEST_CASE("runs that break are reported as such") {
   const Summary summary = summarise(plan, jobs, visit.records());
   CHECK(to_json(summary)["entries"][0]["arms"][0]["loss"].is_null());
   CHECK(to_json(summary)["entries"][0]["arms"][0]["verdict"] == "not finite");
-  CHECK(to_text(summary).find("not finite") != std::string::npos);
+  CHECK(test::contains(to_text(summary), "not finite"));
 }
 
 TEST_CASE("table and page call the line of letter frequencies by its one name, the page in docs too") {
@@ -329,12 +329,13 @@ TEST_CASE("table and page call the line of letter frequencies by its one name, t
   const Summary summary = summarise(plan, jobs, std::vector<std::optional<Record>>(jobs.size(), record));
   const std::string text = to_text(summary), page = to_markdown(summary, "", "normscope zoo"),
                     kept = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/zoo.md");
-  CHECK(text.find("The line of letter frequencies: 2.892 nats per letter.") != text.npos);
-  for (const std::string& one : {text, page, kept}) CHECK(one.find("nigram") == one.npos);
+  CHECK(test::contains(text, "The line of letter frequencies: 2.892 nats per letter."));
+  for (const std::string& one : {text, page, kept}) CHECK_FALSE(test::contains(one, "nigram"));
   for (const std::string& one : {page, kept})
-    CHECK(one.find(
-              "below the line of letter frequencies, the loss of a model that knows these only, 2.892 nats "
-              "per letter here,") != one.npos);
+    CHECK(test::contains(
+        one,
+        "below the line of letter frequencies, the loss of a model that knows these only, 2.892 nats "
+        "per letter here,"));
 }
 
 TEST_CASE("a page of some entries does not say that it has all") {
@@ -355,7 +356,7 @@ TEST_CASE("a page of some entries does not say that it has all") {
   const size_t only = newer.find("--only ") + 7;
   const std::vector<Entry> asked = entries_named(newer.substr(only, newer.find_first_of(" \n", only) - only));
   CHECK(asked.size() >= 21);
-  CHECK(newer.find("\n" + first_line(asked) + "\n") != newer.npos);
+  CHECK(test::contains(newer, "\n" + first_line(asked) + "\n"));
 }
 
 TEST_CASE("shares that the wiring does not define have a reason instead of a number") {
@@ -376,14 +377,14 @@ TEST_CASE("shares that the wiring does not define have a reason instead of a num
   const nlohmann::json json = to_json(summary);
   CHECK(json["entries"][0]["beta2"].is_null());
   CHECK(json["entries"][0]["beta2_reason"] == "it lies outside");
-  CHECK(to_markdown(summary, "", "normscope zoo").find("`post`: it lies outside") != std::string::npos);
+  CHECK(test::contains(to_markdown(summary, "", "normscope zoo"), "`post`: it lies outside"));
   // Each entry is named once, whatever stands first.
   summary.rows = {image, row, deeper};
   const std::string page = to_markdown(summary, "", "normscope zoo");
   const size_t reason = page.find("`post`: it lies outside"), source = page.find("| `post` | Vaswani");
   CHECK((reason != page.npos && page.find("`post`: it lies outside", reason + 1) == page.npos));
   CHECK((source != page.npos && page.find("| `post` | Vaswani", source + 1) == page.npos));
-  CHECK(page.find("`image-ln`: it lies") == page.npos);
+  CHECK_FALSE(test::contains(page, "`image-ln`: it lies"));
 }
 
 TEST_CASE("verdicts are counted over the seeds, claims are judged by them") {

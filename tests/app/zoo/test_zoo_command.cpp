@@ -23,7 +23,6 @@ TEST_CASE("zoo writes table, JSON, CSV, SVG and page, and trains nothing twice")
   const Folder folder;
   const std::string out = folder.file("zoo");
   const Outcome first = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
-  INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(holds(first.out, "Placements"));
   CHECK(holds(first.out, "sandwich") == false);
@@ -73,7 +72,6 @@ TEST_CASE("zoo of other systems alone has no picture, and says so in one line") 
   const std::string out = folder.file("zoo");
   const Outcome outcome =
       run_program(kTinyZoo + ("--steps 5 --set data.digits=60 --only image-ln --out " + out));
-  INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 0);
   CHECK(is_one_error_line(outcome));
   CHECK(holds(outcome.err, "zoo.svg is not written"));
@@ -86,7 +84,6 @@ TEST_CASE("zoo --stored shows what there is and trains nothing") {
   const std::string out = folder.file("zoo");
   REQUIRE(run_program(kTinyZoo + ("--steps 24 --only post --out " + out)).code == 0);
   const Outcome stored = run_program(kTinyZoo + ("--steps 24 --only post,pre --stored --out " + out));
-  INFO(stored.out << stored.err);
   CHECK(stored.code == 0);
   const json table = json::parse(read_all(out + "/zoo.json"));
   REQUIRE(table["entries"].size() == 1);
@@ -101,7 +98,6 @@ TEST_CASE("zoo: a store that fills up costs no row of the table") {
   REQUIRE(whole.code == 0);
   make_full_store(folder.file("st"), folder.file("full"));
   const Outcome unkept = run_program(post + folder.file("full"));
-  INFO(unkept.out << unkept.err);
   CHECK(unkept.code == 5);
   CHECK(holds(unkept.out, "\n4 runs trained"));
   CHECK(holds(unkept.err, "No space left"));
@@ -116,7 +112,6 @@ TEST_CASE("Ctrl+C keeps what was trained") {
   const Folder folder;
   const std::string arguments = kTinyZoo + ("--only post,pre --steps 1000000 --out " + folder.file("zoo"));
   const Outcome stopped = run_program(arguments, "timeout --foreground --preserve-status -s INT 2");
-  INFO(stopped.out << stopped.err);
   CHECK(stopped.code == 130);
   CHECK(is_one_error_line(stopped));
   int states = 0;

@@ -11,6 +11,7 @@
 #include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "training/support/tiny.h"
 
 namespace normscope::test_zoo_own {
@@ -30,25 +31,12 @@ const Lesson& papers() {
 /// `refusal` replaces one thing of the lesson's text and returns what the text is refused with.
 std::string refusal(const std::string& from, const std::string& to) {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/14-after-the-papers";
-  std::string toml = test::read_all(folder + "/lesson.toml");
-  const size_t at = toml.find(from);
-  REQUIRE(at != toml.npos);
-  try {
-    parse_lesson(toml.replace(at, from.size(), to), folder,
-                 [](const std::string& path) { return test::read_all(path); });
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const std::string toml = test::replaced(test::read_all(folder + "/lesson.toml"), from, to);
+  return test::error_of([&] { parse_lesson(toml, folder, test::read_all); }, "");
 }
 
 std::string error_of(const std::string& json) {
-  try {
-    zoo::parse_own(json, "zoo.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { zoo::parse_own(json, "zoo.json"); }, "");
 }
 
 }  // namespace
@@ -162,7 +150,6 @@ TEST_CASE("a placement of one's own is an entry of the zoo, which trains it", "[
   CHECK(holds(list.out, "model.placement=mine"));
   const test::Outcome trained = test::run_program(
       "zoo --depth 2 --seeds 1 --warmup 2 --steps 4 --only mine,post" + test::tiny_options(0), own);
-  INFO(trained.out << trained.err);
   CHECK(trained.code == 0);
   CHECK(holds(trained.out, "\nmine "));
   CHECK(test::run_program("zoo --list --only mine", "env XDG_DATA_HOME=" + folder.file("data")).code == 2);
@@ -177,20 +164,16 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
     learned += state.changes.contains("D");
     ran = state.changes;
   });
-  p.player().open("after-the-papers", StepKind::Explain);
-  p.driver.frames(3);
+  p.open("after-the-papers", StepKind::Explain);
   CHECK_FALSE(p.driver.control("lesson/zoo").enabled);
   CHECK(p.driver.value("lesson/drag/trunk") == "nothing");
   p.focus("lesson/drag/trunk");
-  p.driver.key("Right");
-  p.driver.frames(2);
+  p.key("Right");
   CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
   CHECK_FALSE(p.driver.control("lesson/zoo").enabled);  // not measured yet
-  p.driver.click("lesson/again");
-  p.driver.frames(2);
+  p.click("lesson/again");
   CHECK(learned == 1);
-  p.driver.click("lesson/zoo");
-  p.driver.frames(2);
+  p.click("lesson/zoo");
   const std::vector<zoo::Entry> own = zoo::read_own(folder.file("zoo.json"));
   REQUIRE(own.size() == 1);
   CHECK(own[0].set == std::vector<std::string>{"model.placement=none",
@@ -200,8 +183,7 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   CHECK(p.ui.registry().find("lesson/entered"));
   // Once it has a name the same wiring runs again.
   const Changes entered = ran;
-  p.driver.click("lesson/again");
-  p.driver.frames(2);
+  p.click("lesson/again");
   CHECK(learned == 2);
   CHECK(ran == entered);
   CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
@@ -211,8 +193,7 @@ TEST_CASE("the button that enters a wiring keeps apart from the one that runs it
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1280, 800}, {1024, 600}}) {
     INFO(size.x);
     PlayerDriver p("", size);
-    p.player().open("after-the-papers", StepKind::Explain);
-    p.driver.frames(3);
+    p.open("after-the-papers", StepKind::Explain);
     const ui::Rect zoo = p.driver.control("lesson/zoo").rect;
     CHECK(p.driver.control("lesson/again").rect.y - zoo.bottom() >= 6);
     CHECK(zoo.y - p.driver.control("lesson/puzzle").rect.bottom() >= 6);

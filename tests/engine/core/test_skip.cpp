@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "skip.h"
 #include "test_paths.h"
 
@@ -24,8 +25,8 @@ TEST_CASE("no entry of CTest is skipped by a text that it prints") {
     std::ostringstream text;
     text << std::ifstream(std::string(NORMSCOPE_SOURCE_DIR) + file).rdbuf();
     INFO(file);
-    CHECK(text.str().find("add_") != std::string::npos);
-    CHECK(text.str().find("SKIP_REGULAR_EXPRESSION") == std::string::npos);
+    CHECK(test::contains(text.str(), "add_"));
+    CHECK_FALSE(test::contains(text.str(), "SKIP_REGULAR_EXPRESSION"));
     CHECK((text.str().find("SKIP_RETURN_CODE") == std::string::npos ||
            text.str().find("SKIP_RETURN_CODE ${NORMSCOPE_SKIPPED}") != std::string::npos));
   }

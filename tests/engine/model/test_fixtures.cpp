@@ -10,8 +10,8 @@
 #include <map>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/verify/verify.h"
@@ -80,12 +80,7 @@ bool misses(const VerifyReport& report, const std::string& what) {
 }
 
 std::string error_of_changed(const std::string& name, const std::function<void(Copy&)>& change) {
-  try {
-    verify_changed(name, change);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { verify_changed(name, change); }, "");
 }
 
 }  // namespace
@@ -182,7 +177,7 @@ TEST_CASE("fixtures: a changed weight, token or NaN is noticed", "[fixtures]") {
   // Another eps, another number of heads, another placement: the same shapes, another model.
   const auto config = [](Copy& c, const std::string& from, const std::string& to) {
     std::string& text = c.metadata["config"];
-    REQUIRE(text.find(from) != std::string::npos);
+    REQUIRE(test::contains(text, from));
     text.replace(text.find(from), from.size(), to);
   };
   CHECK_FALSE(
@@ -193,45 +188,43 @@ TEST_CASE("fixtures: a changed weight, token or NaN is noticed", "[fixtures]") {
 }
 
 TEST_CASE("fixtures: what is not a fixture is refused with a line that names the trouble", "[fixtures]") {
-  const auto has = [](const std::string& text, const char* word) {
-    return text.find(word) != std::string::npos;
-  };
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("param/dec.subs.0.f.wq"); }),
-            "L01.attn.wq"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("grad/emb"); }), "grad/emb"));
-  CHECK(has(error_of_changed("decoder-post",
-                             [](Copy& c) {
-                               c.reals["param/dec.subs.6.f.wq"] = c.reals["param/dec.subs.4.f.wq"];
-                               c.shapes["param/dec.subs.6.f.wq"] = {16, 16};
-                             }),
-            "dec.subs.6.f.wq"));
-  CHECK(has(error_of_changed("decoder-post",
-                             [](Copy& c) {
-                               c.shapes["param/dec.subs.1.f.w1"] = {40, 16};
-                             }),
-            "(16,40)"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.integers["input/x"][0] = 13; }), "input/x"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata.erase("config"); }), "config"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{"; }), "config"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{\"arch\": \"dec\"}"; }),
-            "config.L is missing"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["emb_scale"] = "1.0"; }), "emb_scale"));
-  CHECK(has(error_of_changed("decoder-memory-pre", [](Copy& c) { c.integers.erase("input/before"); }),
-            "input/before"));
-  CHECK(has(error_of_changed("convnet-post", [](Copy& c) { c.integers["input/x"][3] = 256; }), "0 to 255"));
-  CHECK(has(error_of_changed("parser-pre", [](Copy& c) { c.shapes["input/y"] = {4, 2}; }), "input/y"));
+  CHECK(contains(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("param/dec.subs.0.f.wq"); }),
+                 "L01.attn.wq"));
+  CHECK(contains(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("grad/emb"); }), "grad/emb"));
+  CHECK(contains(error_of_changed("decoder-post",
+                                  [](Copy& c) {
+                                    c.reals["param/dec.subs.6.f.wq"] = c.reals["param/dec.subs.4.f.wq"];
+                                    c.shapes["param/dec.subs.6.f.wq"] = {16, 16};
+                                  }),
+                 "dec.subs.6.f.wq"));
+  CHECK(contains(error_of_changed("decoder-post",
+                                  [](Copy& c) {
+                                    c.shapes["param/dec.subs.1.f.w1"] = {40, 16};
+                                  }),
+                 "(16,40)"));
+  CHECK(
+      contains(error_of_changed("decoder-post", [](Copy& c) { c.integers["input/x"][0] = 13; }), "input/x"));
+  CHECK(contains(error_of_changed("decoder-post", [](Copy& c) { c.metadata.erase("config"); }), "config"));
+  CHECK(contains(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{"; }), "config"));
+  CHECK(contains(
+      error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{\"arch\": \"dec\"}"; }),
+      "config.L is missing"));
+  CHECK(contains(error_of_changed("decoder-post", [](Copy& c) { c.metadata["emb_scale"] = "1.0"; }),
+                 "emb_scale"));
+  CHECK(contains(error_of_changed("decoder-memory-pre", [](Copy& c) { c.integers.erase("input/before"); }),
+                 "input/before"));
+  CHECK(contains(error_of_changed("convnet-post", [](Copy& c) { c.integers["input/x"][3] = 256; }),
+                 "0 to 255"));
+  CHECK(contains(error_of_changed("parser-pre", [](Copy& c) { c.shapes["input/y"] = {4, 2}; }), "input/y"));
   const auto described = [](const std::string& name, const std::string& from, const std::string& to) {
-    return error_of_changed(name, [&](Copy& c) {
-      std::string& config = c.metadata["config"];
-      REQUIRE(config.find(from) != std::string::npos);
-      config.replace(config.find(from), from.size(), to);
-    });
+    return error_of_changed(
+        name, [&](Copy& c) { c.metadata["config"] = replaced(c.metadata["config"], from, to); });
   };
-  CHECK(has(described("convnet-post", "\"window\": 3", "\"window\": 7"), "model.window"));
-  CHECK(has(described("convnet-post", "\"ln\"", "\"simple\""), "L01.conv.trunk.bias"));
-  CHECK(has(described("parser-pre", "\"placement\": \"pre\"", "\"placement\": \"post\""),
-            "expected pre or none"));
-  CHECK(has(described("decoder-memory-pre", "\"relative\"", "\"learned\""), "model.memory"));
+  CHECK(contains(described("convnet-post", "\"window\": 3", "\"window\": 7"), "model.window"));
+  CHECK(contains(described("convnet-post", "\"ln\"", "\"simple\""), "L01.conv.trunk.bias"));
+  CHECK(contains(described("parser-pre", "\"placement\": \"pre\"", "\"placement\": \"post\""),
+                 "expected pre or none"));
+  CHECK(contains(described("decoder-memory-pre", "\"relative\"", "\"learned\""), "model.memory"));
   for (const char* text : {"dec", "ln"})
     CHECK_FALSE(error_of_changed("decoder-post", [&](Copy& c) {
                   std::string& config = c.metadata["config"];

@@ -409,8 +409,8 @@ TEST_CASE("model: the reference model's gradient is its loss's derivative", "[mo
         expected += u * result.gradients.at(name)[i];
         scale += std::pow(u * result.gradients.at(name)[i], 2);
       }
-    const double measured = (Decoder(spec_of(o), plus).run(tokens, targets, {}).loss -
-                             Decoder(spec_of(o), minus).run(tokens, targets, {}).loss) /
+    const double measured = (Decoder(spec_of(o), plus).run(tokens, targets, {}, false).loss -
+                             Decoder(spec_of(o), minus).run(tokens, targets, {}, false).loss) /
                             (2 * h);
     CHECK(std::abs(measured - expected) <= 1e-7 * std::sqrt(scale));
   }

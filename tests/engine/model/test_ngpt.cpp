@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/ops/unit_vectors/unit_vectors.h"
+#include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
@@ -165,12 +165,7 @@ class Paper {
 std::string refusal_of(void (*change)(ModelConfig&)) {
   ModelConfig config = tiny_config({.placement = Placement::Ngpt});
   change(config);
-  try {
-    validate(config);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { validate(config); }, "");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_CASE("streams: the text says what they are, and nothing else is one", "[str
                                                        {"1 learned", "1 alone"}};
   for (const auto& [text, why] : wrong) {
     INFO(text);
-    CHECK(error_of([&] { streams_from(text); }).find(why) != std::string::npos);
+    CHECK(test::contains(error_of([&] { streams_from(text); }), why));
   }
 }
 
@@ -118,13 +118,13 @@ TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are
 TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]") {
   ModelConfig c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].attention.stream = NormKind::LayerNorm;
-  CHECK(error_of([&] { validate(c); }).find("'before=ln trunk=ln'") != std::string::npos);
+  CHECK(test::contains(error_of([&] { validate(c); }), "'before=ln trunk=ln'"));
   c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].feed_forward.skip = {Scale::Kind::Constant, 2};
-  CHECK(error_of([&] { validate(c); }).find("skip=2") != std::string::npos);
+  CHECK(test::contains(error_of([&] { validate(c); }), "skip=2"));
   c = config_of(Placement::ResiDual);
   c.decoder.streams = streams_from("2 learned");
-  CHECK(error_of([&] { validate(c); }).find("second") != std::string::npos);
+  CHECK(test::contains(error_of([&] { validate(c); }), "second"));
 }
 
 TEST_CASE("streams: the gradient of each is measured, of several ones and of a second one", "[streams]") {

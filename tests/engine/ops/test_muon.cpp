@@ -65,15 +65,13 @@ struct MuonParameters {
 };
 
 StepInputs muon_inputs(int step) {
-  StepInputs s;
-  s.step = static_cast<uint32_t>(step);
-  s.lr = 2e-2f;
-  s.eps = 1e-6f;
-  s.bias_correction1 = static_cast<float>(1 - std::pow(0.9, step));
-  s.bias_correction2 = static_cast<float>(1 - std::pow(0.98, step));
-  s.momentum = 0.95f;
-  s.weight_decay = 0.1f;
-  return s;
+  return StepInputs{.step = static_cast<uint32_t>(step),
+                    .lr = 2e-2f,
+                    .eps = 1e-6f,
+                    .bias_correction1 = static_cast<float>(1 - std::pow(0.9, step)),
+                    .bias_correction2 = static_cast<float>(1 - std::pow(0.98, step)),
+                    .momentum = 0.95f,
+                    .weight_decay = 0.1f};
 }
 
 Values wide(const float* p, int64_t n) { return Values(p, p + n); }

@@ -86,15 +86,13 @@ struct UpdatedParameters {
 };
 
 StepInputs step_inputs() {
-  StepInputs s;
-  s.step = 3;
-  s.lr = 3e-2f;
-  s.eps = 1e-6f;
-  s.bias_correction1 = 0.271f;
-  s.bias_correction2 = 0.058808f;
-  s.momentum = 0.9f;
-  s.weight_decay = 0.1f;
-  return s;
+  return StepInputs{.step = 3,
+                    .lr = 3e-2f,
+                    .eps = 1e-6f,
+                    .bias_correction1 = 0.271f,
+                    .bias_correction2 = 0.058808f,
+                    .momentum = 0.9f,
+                    .weight_decay = 0.1f};
 }
 
 std::vector<float> copied(const float* p, int64_t n) { return {p, p + n}; }

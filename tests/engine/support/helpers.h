@@ -1,4 +1,5 @@
-// The helpers are what many test files ask for: the words of an error, whether a text contains some, a variance, equal
+// The helpers are what many test files ask for: the words of an error, whether a text contains some, a text with
+// other words, a variance, equal
 // bits.
 #pragma once
 
@@ -8,23 +9,31 @@
 #include <utility>
 #include <vector>
 
+#include "catch.hpp"
 #include "engine/core/error.h"
 
 namespace normscope::test {
 
-/// `error_of` is the message of the Error that `act` throws; "no error" when it throws none.
+/// `error_of` is the message of the Error that `act` throws; `otherwise` when it throws none.
 template <typename Act>
-std::string error_of(Act&& act) {
+std::string error_of(Act&& act, const char* otherwise = "no error") {
   try {
     std::forward<Act>(act)();
   } catch (const Error& error) {
     return error.what();
   }
-  return "no error";
+  return otherwise;
 }
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// `replaced` changes the first occurrence of `from`, which must be there, to `to`.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
 }
 
 /// `variance` is the variance of all elements about their mean, divided by their number.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ class Guarded {
   bool intact() const;
 
  private:
-  std::vector<float> memory_;
-  size_t next_ = 0;
+  std::unique_ptr<float[]> memory_;
+  size_t size_, next_ = 0;
   std::vector<size_t> canaries_;  // first float of each
   float* begin();
 };

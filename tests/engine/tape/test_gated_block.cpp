@@ -83,12 +83,7 @@ struct Block {
   }
 };
 
-StepInputs inputs_at(uint32_t step) {
-  StepInputs inputs;
-  inputs.step = step;
-  inputs.lr = 0.3f;
-  return inputs;
-}
+StepInputs inputs_at(uint32_t step) { return StepInputs{.step = step, .lr = 0.3f}; }
 
 std::vector<float> state_after_steps(int threads, RotaryPairing pairing, bool reuse, bool one_by_one) {
   Block block(threads, pairing, reuse);

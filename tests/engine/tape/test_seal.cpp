@@ -233,7 +233,7 @@ TEST_CASE(
   CHECK(passes::place_probes(f.tape, passes::emit_forward(f.tape)).size() == 5);
   f.tape.probe({"positions.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.positions, true, 0});
   const std::string text = error_of([&] { passes::place_probes(f.tape, forward_and_backward(f)); });
-  CHECK(text.find("positions.gradient") != std::string::npos);
+  CHECK(test::contains(text, "positions.gradient"));
 }
 
 TEST_CASE("seal: memory is aligned and nothing overlaps", "[seal]") {
@@ -346,10 +346,9 @@ TEST_CASE("seal: ops that the backend lacks are reported all together, before an
   store.materialize(1);
   backend.missing = {OpKind::Relu, OpKind::SoftmaxXent, OpKind::Adam};
   const std::string text = error_of([&] { seal(f.tape, {f.loss}); });
-  for (const char* word : {"relu", "softmax_xent", "adam", "silent"})
-    CHECK(text.find(word) != std::string::npos);
-  CHECK(text.find("linear") == std::string::npos);
-  CHECK(text.find('\n') == std::string::npos);
+  for (const char* word : {"relu", "softmax_xent", "adam", "silent"}) CHECK(test::contains(text, word));
+  CHECK_FALSE(test::contains(text, "linear"));
+  CHECK_FALSE(test::contains(text, "\n"));
   CHECK_FALSE(backend.lowered);
   backend.missing.clear();
   seal(f.tape, {f.loss});
@@ -360,7 +359,7 @@ TEST_CASE("seal: a Store without memory is refused", "[seal]") {
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
-  CHECK(error_of([&] { seal(f.tape, {f.loss}); }).find("materialize") != std::string::npos);
+  CHECK(test::contains(error_of([&] { seal(f.tape, {f.loss}); }), "materialize"));
 }
 
 TEST_CASE("seal: two dropout sites that hash alike are refused", "[seal]") {
@@ -375,11 +374,11 @@ TEST_CASE("seal: two dropout sites that hash alike are refused", "[seal]") {
   passes::check_sites(tape);
   dropout(tape, second, x, DropoutKind::Residual);
   const std::string text = error_of([&] { passes::check_sites(tape); });
-  CHECK(text.find(first) != std::string::npos);
-  CHECK(text.find(second) != std::string::npos);
+  CHECK(test::contains(text, first));
+  CHECK(test::contains(text, second));
   // Parameters are drawn by name, so they may not share a hash either.
   store.declare(first, {2}, {});
-  CHECK(error_of([&] { store.declare(second, {2}, {}); }).find(first) != std::string::npos);
+  CHECK(test::contains(error_of([&] { store.declare(second, {2}, {}); }), first));
 }
 
 TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal]") {
@@ -395,7 +394,7 @@ TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal
   for (const char* name :
        {"loss", "table.grad_norm", "table.update_norm", "table.weight_norm", "sum.mean_square"})
     CHECK(std::count(names.begin(), names.end(), name) == 1);
-  for (const std::string& name : names) CHECK(name.find("positions") == std::string::npos);  // frozen
+  for (const std::string& name : names) CHECK_FALSE(test::contains(name, "positions"));  // frozen
   CHECK(data.parameter_order == std::vector<int32_t>{store.find("table")});
   for (const Instruction& i : data.instructions)
     if (i.op == OpKind::Probe) CHECK(names[static_cast<size_t>(i.stat)] == "sum.mean_square");

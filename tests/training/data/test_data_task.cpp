@@ -99,7 +99,7 @@ TEST_CASE("task: corpus knows its letters, its ceiling and its floor", "[data]")
   CHECK(task->unigram_entropy() == Approx(corpus_grammar().unigram_entropy()).epsilon(1e-12));
   CHECK(task->entropy_rate() == corpus_grammar().entropy_rate());
   const Batch batch = draw(*task, 1, 0, Split::Train, 1, 64);
-  CHECK(corpus_text(1, 2'000'000).find(task->decode(batch.tokens)) != std::string::npos);
+  CHECK(test::contains(corpus_text(1, 2'000'000), task->decode(batch.tokens)));
   DataSpec other;
   other.data_seed = 2;
   CHECK(make_task(other)->hash() != task->hash());
@@ -207,7 +207,7 @@ TEST_CASE("task: what cannot be made is refused", "[data]") {
   CHECK(error_of([&] { make_task(spec); }) == "[data] context 0: expected at least 1");
   spec = {};
   spec.context = 1'000'000;
-  CHECK(error_of([&] { make_task(spec); }).find("is too short: 2000000 characters") != std::string::npos);
+  CHECK(test::contains(error_of([&] { make_task(spec); }), "is too short: 2000000 characters"));
 }
 
 TEST_CASE("task: batches that do not fit are refused", "[data]") {
@@ -215,10 +215,8 @@ TEST_CASE("task: batches that do not fit are refused", "[data]") {
   Batch batch(2, 9);
   CHECK(error_of([&] { task->batch(1, 1, Split::Train, 3, 9, batch.tokens, batch.targets); }) ==
         "[data] batch (3,9): expected room for 27 tokens and targets, got 18 and 18");
-  CHECK(error_of([&] {
-          task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets);
-        }).find("expected at least one row") != std::string::npos);
-  CHECK(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }).find("is too short") !=
-        std::string::npos);
+  CHECK(test::contains(error_of([&] { task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets); }),
+                       "expected at least one row"));
+  CHECK(test::contains(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }), "is too short"));
   CHECK(draw(*task, 1, 1, Split::Validation, 1, 99).tokens.front() == 900);  // the one window there is
 }

@@ -18,12 +18,12 @@ uint64_t hash_of(std::span<const uint8_t> bytes) {
 }
 
 DataSpec data_of(int32_t count, uint64_t seed = 1) {
-  DataSpec data;
-  data.name = "digits";
-  data.form = TaskForm::Image;
-  data.digits = count;
-  data.data_seed = seed;
-  return data;
+  DataSpec spec;
+  spec.name = "digits";
+  spec.digits = count;
+  spec.form = TaskForm::Image;
+  spec.data_seed = seed;
+  return spec;
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST_CASE("made-up translation: a target is a function of its source, word by wo
   const std::string english = task->decode(std::span<const int32_t>(batch.source).first(4));
   const std::string other = task->decode(std::span<const int32_t>(batch.targets).first(4));
   CHECK(std::count(english.begin(), english.end(), ' ') == 3);
-  CHECK(other.find('?') == std::string::npos);
+  CHECK_FALSE(test::contains(other, "?"));
   CHECK(has(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
 }
 

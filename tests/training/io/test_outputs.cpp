@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/io/atomic_file.h"
 #include "training/io/line_file.h"
@@ -33,12 +34,7 @@ mode_t mode_of(const std::string& path) {
 }
 
 std::string refusal_of(const std::string& path) {
-  try {
-    write_file(path, "new", "test");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { write_file(path, "new", "test"); }, "");
 }
 
 // `make_temporary` makes a file named as AtomicFile names its own, `age` seconds old.
@@ -82,23 +78,22 @@ TEST_CASE("links: one to a file stays, one to nothing and one to itself are refu
   CHECK(refusal_of(folder.file("link")).empty());
   CHECK(fs::is_symlink(folder.file("link")));
   CHECK(test::read_all(folder.file("target")) == "new");
-  CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") !=
-        std::string::npos);
+  CHECK(test::contains(refusal_of(folder.file("dangling")), "a link to nowhere, which is not there"));
   CHECK_FALSE(fs::exists(folder.file("nowhere")));
-  CHECK(refusal_of(folder.file("loop")).find("levels of symbolic links") != std::string::npos);
-  CHECK(refusal_of(folder.path).find("a folder") != std::string::npos);
-  CHECK(refusal_of("").find("empty") != std::string::npos);
-  CHECK(refusal_of(folder.file("target/x")).find("Not a directory") != std::string::npos);
-  CHECK(refusal_of("/proc/self/normscope").find("cannot be written") != std::string::npos);  // nor may root
+  CHECK(test::contains(refusal_of(folder.file("loop")), "levels of symbolic links"));
+  CHECK(test::contains(refusal_of(folder.path), "a folder"));
+  CHECK(test::contains(refusal_of(""), "empty"));
+  CHECK(test::contains(refusal_of(folder.file("target/x")), "Not a directory"));
+  CHECK(test::contains(refusal_of("/proc/self/normscope"), "cannot be written"));  // nor may root
   CHECK(folder.files() == 4);
 }
 
 TEST_CASE("devices, pipes and open streams are written as they are") {
   const Folder folder;
-  CHECK(refusal_of("/dev/full").find("No space left") != std::string::npos);
+  CHECK(test::contains(refusal_of("/dev/full"), "No space left"));
   CHECK(refusal_of("/dev/null").empty());
   fs::create_symlink("/dev/full", folder.file("full"));
-  CHECK(refusal_of(folder.file("full")).find("No space left") != std::string::npos);
+  CHECK(test::contains(refusal_of(folder.file("full")), "No space left"));
   CHECK(fs::is_symlink(folder.file("full")));
 
   const std::string pipe = folder.file("pipe");
@@ -117,7 +112,7 @@ TEST_CASE("devices, pipes and open streams are written as they are") {
   CHECK(refusal_of("/proc/self/fd/" + std::to_string(file)).empty());
   close(file);
   CHECK(test::read_all(folder.file("stream")) == "before newnew");
-  CHECK(refusal_of("/dev/fd/987").find("cannot be written") != std::string::npos);
+  CHECK(test::contains(refusal_of("/dev/fd/987"), "cannot be written"));
 }
 
 TEST_CASE("what a killed process left is removed, what is young, held or another's stays") {
@@ -201,7 +196,7 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
 TEST_CASE("a growing file on a full disk says so, keeps whole lines and does not throw") {
   LineFile full("/dev/full", "log");
   full.line("one");
-  CHECK(full.error().find("No space left") != std::string::npos);
+  CHECK(test::contains(full.error(), "No space left"));
   full.line("two");
   const Folder folder;
   const std::string path = folder.file("log");

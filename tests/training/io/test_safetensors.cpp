@@ -39,7 +39,7 @@ std::string load_message(const std::string& bytes) {
   write(path, bytes);
   const std::string message = error_of([&] { SafetensorsFile::load(path); });
   if (message != "no error") CHECK(message.rfind("[safetensors " + path + "] ", 0) == 0);
-  CHECK(message.find('\n') == std::string::npos);
+  CHECK_FALSE(test::contains(message, "\n"));
   return message;
 }
 

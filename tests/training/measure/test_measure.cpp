@@ -8,7 +8,6 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
-#include "engine/support/disturb.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
@@ -33,40 +32,12 @@ ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm
   return config;
 }
 
-/// `ReplayedModel` is a sealed program over a disturbed store, replayed once on a batch of three sequences.
-struct ReplayedModel {
-  explicit ReplayedModel(const ModelConfig& c)
-      : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
-    model = record_transformer(tape, config, {.batch = 3, .sequence = 11});
-    store.materialize(3);
-    disturb(store);
-    program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
-    const Batch batch = random_batch(config, 3, 11, 9);
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
-    program->replay({.seed = 1, .lr = 0.0f});
+/// `ReplayedModel` was replayed once on a batch of three sequences.
+struct ReplayedModel : DisturbedModel {
+  explicit ReplayedModel(const ModelConfig& c) : DisturbedModel(c, {.batch = 3, .sequence = 11}) {
+    replay(random_batch(config, 3, 11, 9));
   }
-  std::vector<double> read(ValueId v, size_t rows_of_one_sequence) const {
-    std::vector<float> all = program->read(tape.value(v).name);
-    return {all.begin(), all.begin() + static_cast<int64_t>(rows_of_one_sequence)};
-  }
-
-  ModelConfig config;
-  std::unique_ptr<Backend> backend;
-  Store store;
-  Tape tape;
-  ModelValues model;
-  std::unique_ptr<Program> program;
 };
-
-std::vector<double> parameter(const ReplayedModel& f, const std::string& name, size_t width, double absent) {
-  const int32_t p = f.store.find(name);
-  if (p < 0) return std::vector<double>(width, absent);
-  const std::vector<float> values = f.store.read(p);
-  std::vector<double> out(width, values[0]);
-  if (values.size() == width) out.assign(values.begin(), values.end());
-  return out;
-}
 
 /// `normalise` sends components through a norm that reads `from`, with mean and sigma recomputed.
 void normalise(std::vector<std::vector<double>>& components, const std::vector<double>& from, NormKind kind,
@@ -93,7 +64,7 @@ void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
            const std::vector<double>& from, std::vector<double>& to) {
   const bool shared = f.program->data().values[static_cast<size_t>(weights)].shape.rank == 2;
   const size_t D = static_cast<size_t>(f.config.d_model), T = from.size() / D;
-  const std::vector<double> w = f.read(weights, shared ? count : count * T);
+  const std::vector<double> w = f.first(weights, shared ? count : count * T);
   to.resize(from.size());
   for (size_t i = 0; i < from.size(); ++i) to[i] += w[(shared ? 0 : i / D * count) + place] * from[i];
 }
@@ -102,13 +73,13 @@ void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
 std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
   const size_t n = static_cast<size_t>(f.config.d_model) * 11;
   const bool of_depth = f.config.decoder.streams.of_depth();
-  const std::vector<double> input = f.read(f.model.embedding, n);
+  const std::vector<double> input = f.first(f.model.embedding, n);
   std::vector<Components> streams(of_depth ? 1 : static_cast<size_t>(f.config.decoder.streams.count),
                                   {input});
   std::vector<std::vector<double>> beta2;
   for (const SublayerValues& s : f.model.sublayers) {
     const size_t own = streams[0].size(), count = streams.size();
-    const std::vector<double> branch = f.read(s.branch, n), zero(n, 0.0);
+    const std::vector<double> branch = f.first(s.branch, n), zero(n, 0.0);
     if (of_depth) {
       for (Components& stream : streams) stream.push_back(zero);
       streams.emplace_back(own + 1, zero);
@@ -123,7 +94,7 @@ std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
       }
       streams = next;
     }
-    const std::vector<double> out = f.read(s.output, n);
+    const std::vector<double> out = f.first(s.output, n);
     beta2.emplace_back();
     for (size_t c = 0; c <= own; ++c) {
       std::vector<double> read;
@@ -136,7 +107,7 @@ std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
 
 /// `gpas_factor` is 1 - SiLU(a) of a sub-layer's layer, from the parameter.
 double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
-  const double a = parameter(f, sublayer.substr(0, sublayer.rfind('.')) + ".gpas", 1, 0.0)[0];
+  const double a = f.parameter(sublayer.substr(0, sublayer.rfind('.')) + ".gpas", 1, 0.0)[0];
   return 1 - a / (1 + std::exp(-a));
 }
 
@@ -144,28 +115,28 @@ double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   if (!f.config.decoder.streams.one()) return beta2_of_streams(f);
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
-  std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;
+  std::vector<std::vector<double>> components = {f.first(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
     const Wiring& wiring = wiring_of(f.config, s);
-    const std::vector<double> sum = f.read(s.sum, n), out = f.read(s.output, n);
+    const std::vector<double> sum = f.first(s.sum, n), out = f.first(s.output, n);
     if (s.name.ends_with(".attn")) layer_input = components;
     if (wiring.enter != NormKind::None)
-      normalise(components, f.read(s.input, n), wiring.enter, parameter(f, s.name + ".enter.gain", D, 1.0));
+      normalise(components, f.first(s.input, n), wiring.enter, f.parameter(s.name + ".enter.gain", D, 1.0));
     const double constant = wiring.skip.kind == Scale::Kind::Constant ? wiring.skip.value : 1.0;
-    std::vector<double> skip = parameter(f, s.name + ".skip", D, constant);
+    std::vector<double> skip = f.parameter(s.name + ".skip", D, constant);
     const double of_branch = wiring.branch.kind == Scale::Kind::Constant ? wiring.branch.value : 1.0;
-    std::vector<double> branch = parameter(f, s.name + ".branch", D, of_branch);
+    std::vector<double> branch = f.parameter(s.name + ".branch", D, of_branch);
     for (size_t i = 0; i < D && wiring.branch.kind == Scale::Kind::Toward; ++i) {
       branch[i] = std::abs(branch[i]);
       skip[i] = 1 - branch[i];
     }
-    const std::vector<double> gain = parameter(f, s.name + ".trunk.gain", D, 1.0);
+    const std::vector<double> gain = f.parameter(s.name + ".trunk.gain", D, 1.0);
     const double gpas = gpas_factor(f, s.name);
     for (std::vector<double>& c : components)
       for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D] * gpas;
     for (size_t j = 0; j < layer_input.size() && wiring.bottom; ++j)
       for (size_t i = 0; i < n; ++i) components[j][i] += layer_input[j][i];
-    components.push_back(f.read(s.branch, n));
+    components.push_back(f.first(s.branch, n));
     for (size_t i = 0; i < n; ++i)
       components.back()[i] *= branch[i % D] * (wiring.stream == NormKind::None ? gpas : 1);
     if (wiring.stream != NormKind::None) normalise(components, sum, wiring.stream, gain);
@@ -219,7 +190,7 @@ TEST_CASE("the weights that several streams are read with are their means over t
     for (const SublayerValues& s : f.model.sublayers) {
       const size_t count = f.config.decoder.streams.of_depth() ? ++behind : 4;
       const bool shared = f.program->data().values[static_cast<size_t>(s.read)].shape.rank == 2;
-      const std::vector<double> weights = f.read(s.read, shared ? count : count * 11);
+      const std::vector<double> weights = f.first(s.read, shared ? count : count * 11);
       double sum = 0;
       for (size_t i = 0; i < count; ++i) {
         double mean = 0;
@@ -267,7 +238,7 @@ TEST_CASE("cosines, entropy and variances equal their definitions", "[measure]")
   live.measure(numbers);
   const size_t D = 24, T = 11;
   const SublayerValues& s = f.model.sublayers[2];  // L02.attn
-  const std::vector<double> x = f.read(s.input, D * T), y = f.read(s.output, D * T);
+  const std::vector<double> x = f.first(s.input, D * T), y = f.first(s.output, D * T);
   const auto cosine = [&](const double* a, const double* b) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t k = 0; k < D; ++k) {
@@ -293,7 +264,7 @@ TEST_CASE("cosines, entropy and variances equal their definitions", "[measure]")
   CHECK(entropy > 0.1);
   CHECK(number(live, numbers, "L02.attn.attention_entropy") == Approx(entropy).epsilon(1e-6));
 
-  const std::vector<double> branch = f.read(s.branch, D * T), skip = parameter(f, "L02.attn.skip", D, 1.0);
+  const std::vector<double> branch = f.first(s.branch, D * T), skip = f.parameter("L02.attn.skip", D, 1.0);
   std::vector<double> scaled = x;
   for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= skip[i % D];
   CHECK(number(live, numbers, "L02.attn.branch.variance") == Approx(variance(branch)).epsilon(1e-5));

@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
-#include "engine/support/disturb.h"
 #include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
 #include "training/measure/step_metrics.h"
@@ -39,18 +36,11 @@ ModelConfig headed_model() {
   return config;
 }
 
-/// `HeadedRun` is a model with disturbed weights, replayed once on a batch of two sequences; both are measured.
-struct HeadedRun {
+/// `HeadedRun` was replayed once on a batch of two sequences; both are measured.
+struct HeadedRun : DisturbedModel {
   explicit HeadedRun(const ModelConfig& c, uint64_t seed = 3)
-      : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
-    model = record_transformer(tape, config, {.batch = 2, .sequence = kTokens});
-    store.materialize(seed);
-    disturb(store);
-    program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
-    const Batch batch = random_batch(config, 2, kTokens, 9);
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
-    program->replay({.seed = 1, .lr = 0.0f});
+      : DisturbedModel(c, {.batch = 2, .sequence = kTokens}, seed) {
+    replay(random_batch(config, 2, kTokens, 9));
     live = std::make_unique<LiveMeasurements>(*program, model, config, 2);
     numbers.resize(live->layout().size());
     live->measure(numbers);
@@ -63,12 +53,6 @@ struct HeadedRun {
     return {};
   }
 
-  ModelConfig config;
-  std::unique_ptr<Backend> backend;
-  Store store;
-  Tape tape;
-  ModelValues model;
-  std::unique_ptr<Program> program;
   std::unique_ptr<LiveMeasurements> live;
   std::vector<double> numbers;
 };

@@ -5,11 +5,8 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
-#include "engine/support/disturb.h"
 #include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "training/measure/live_numbers.h"
 #include "training/measure/step_metrics.h"
 
@@ -35,38 +32,15 @@ ModelConfig both_stacks(Placement encoder, Placement decoder) {
   return config;
 }
 
-struct Translation {
+struct Translation : DisturbedModel {
   explicit Translation(const ModelConfig& c)
-      : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
-    model = record_transformer(
-        tape, config, {.batch = 3, .sequence = kTarget, .source_sequence = static_cast<int32_t>(kSource)});
-    store.materialize(3);
-    disturb(store);
-    program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
+      : DisturbedModel(c,
+                       {.batch = 3, .sequence = kTarget, .source_sequence = static_cast<int32_t>(kSource)}) {
     int32_t k = 0;
     for (const char* input : {"tokens", "targets", "source"})
       for (int32_t& token : program->tokens(input)) token = ++k * 7 % 17;
     program->replay({.seed = 1, .lr = 0.0f});
   }
-  std::vector<double> first(ValueId v, size_t count) const {
-    const std::vector<float> all = program->read(tape.value(v).name);
-    return {all.begin(), all.begin() + static_cast<int64_t>(count)};
-  }
-  std::vector<double> parameter(const std::string& name, double absent) const {
-    const int32_t p = store.find(name);
-    if (p < 0) return std::vector<double>(kWidth, absent);
-    const std::vector<float> values = store.read(p);
-    std::vector<double> out(kWidth, static_cast<double>(values[0]));
-    if (values.size() == kWidth) out.assign(values.begin(), values.end());
-    return out;
-  }
-
-  ModelConfig config;
-  std::unique_ptr<Backend> backend;
-  Store store;
-  Tape tape;
-  ModelValues model;
-  std::unique_ptr<Program> program;
 };
 
 /// `carry` is one norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
@@ -112,16 +86,17 @@ TEST_CASE("residual dependency of both stacks equals its definition, cross-atten
       ++index;
       ++rows;
       const Scale& scale = wiring_of(f.config, s).skip;
-      const std::vector<double> skip = f.parameter(
-          s.name + ".skip", scale.kind == Scale::Kind::Constant ? static_cast<double>(scale.value) : 1.0);
-      const std::vector<double> branch = f.parameter(s.name + ".branch", 1.0);
+      const std::vector<double> skip =
+          f.parameter(s.name + ".skip", kWidth,
+                      scale.kind == Scale::Kind::Constant ? static_cast<double>(scale.value) : 1.0);
+      const std::vector<double> branch = f.parameter(s.name + ".branch", kWidth, 1.0);
       for (std::vector<double>& c : components)
         for (size_t i = 0; i < n; ++i) c[i] *= skip[i % kWidth];
       components.push_back(f.first(s.branch, n));
       for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % kWidth];
       if (s.output != s.sum)
         for (std::vector<double>& c : components)
-          carry(c, f.first(s.sum, n), f.parameter(s.name + ".trunk.gain", 1.0));
+          carry(c, f.first(s.sum, n), f.parameter(s.name + ".trunk.gain", kWidth, 1.0));
       const double whole = variance(f.first(s.output, n));
       for (size_t j = 0; j < components.size(); ++j) {
         const double expected = variance(components[j]) / whole;

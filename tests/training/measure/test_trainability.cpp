@@ -27,8 +27,8 @@ ModelConfig decoder(Placement placement, int32_t layers, float scale) {
   ModelConfig c;
   c.layers = layers;
   c.sequence = 32;
-  c.init_scale = scale;
   c.vocabulary = 29;
+  c.init_scale = scale;
   set_placement(c, placement);
   return c;
 }

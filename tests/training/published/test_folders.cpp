@@ -27,10 +27,7 @@ struct Copied {
   }
   /// `change` replaces a part of a file, which must be there.
   void change(const char* file, const std::string& from, const std::string& to) const {
-    std::string text = test::read_all(folder.path / file);
-    const size_t at = text.find(from);
-    REQUIRE(at != text.npos);
-    folder.write(file, text.replace(at, from.size(), to));
+    folder.write(file, test::replaced(test::read_all(folder.path / file), from, to));
   }
   /// `add` puts a member at the beginning of config.json.
   void add(const std::string& member) const { change("config.json", "{", "{" + member + ","); }
@@ -43,7 +40,7 @@ struct Copied {
       published::declare(model, store);
       published::load(model, store);
     });
-    CHECK(line.find('\n') == line.npos);
+    CHECK_FALSE(test::contains(line, "\n"));
     for (size_t at; (at = line.find(folder.path.string())) != line.npos;)
       line.replace(at, folder.path.string().size(), "DIR");
     return line;

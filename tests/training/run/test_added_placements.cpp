@@ -79,8 +79,8 @@ TEST_CASE("placement file: several streams are a word of it") {
   const StackContext context{true, 5, 0};
   const StackWiring stack = read_at(text, context);
   CHECK(stack.streams == streams_from("3 learned"));
-  CHECK(placement_text("b", "", stack, NormKind::LayerNorm, context).find("streams = \"3 learned\"") !=
-        std::string::npos);
+  CHECK(test::contains(placement_text("b", "", stack, NormKind::LayerNorm, context),
+                       "streams = \"3 learned\""));
   const Forgetting forgetting;
   const Placement mine = add(text);
   CHECK(preset_stack(mine, NormKind::LayerNorm, context) == stack);

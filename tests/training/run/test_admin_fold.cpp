@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/model/transformer.h"
+#include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
@@ -69,12 +69,7 @@ struct Folded {
 };
 
 std::string refusal(const std::string& in) {
-  try {
-    fold_admin(in, kFolded);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { fold_admin(in, kFolded); }, "");
 }
 
 }  // namespace
@@ -150,12 +145,12 @@ TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
     run->save(kRun);
     const std::string error = refusal(kRun);
     INFO(error);
-    CHECK(error.find(words) != std::string::npos);
-    CHECK(error.find('\n') == std::string::npos);
+    CHECK(test::contains(error, words));
+    CHECK_FALSE(test::contains(error, "\n"));
   }
   std::remove(kRun.c_str());
-  CHECK(refusal(std::string(NORMSCOPE_FIXTURES) + "/decoder-admin.safetensors").find("no saved run") !=
-        std::string::npos);
+  CHECK(test::contains(refusal(std::string(NORMSCOPE_FIXTURES) + "/decoder-admin.safetensors"),
+                       "no saved run"));
   CHECK_FALSE(refusal("there-is-no-such-file").empty());
   std::FILE* written = std::fopen(kFolded.c_str(), "rb");
   CHECK(written == nullptr);

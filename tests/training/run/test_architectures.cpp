@@ -9,6 +9,7 @@
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
+#include "engine/support/helpers.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/network.h"
 #include "training/support/small_runs.h"
@@ -36,12 +37,7 @@ RunSpec rebuilt(const RunSpec& spec) {
 }
 
 std::string validate_error(const RunSpec& spec) {
-  try {
-    validate(spec);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { validate(spec); }, "");
 }
 
 }  // namespace
@@ -90,20 +86,19 @@ TEST_CASE("architecture: a stack keeps its wiring when the architecture changes"
 }
 
 TEST_CASE("architecture: what does not fit together is refused with the way out", "[architectures]") {
-  CHECK(validate_error(both_spec("corpus")).find("an encoder-decoder cannot learn corpus") !=
-        std::string::npos);
+  CHECK(test::contains(validate_error(both_spec("corpus")), "an encoder-decoder cannot learn corpus"));
   RunSpec spec = encoder_spec();
   CHECK(validate_error(spec) == "");
   set_field(spec, "data.name", "copy");
-  CHECK(validate_error(spec).find("expected data.name corpus, text, passage, labels") != std::string::npos);
+  CHECK(test::contains(validate_error(spec), "expected data.name corpus, text, passage, labels"));
   spec = small_spec();
   set_field(spec, "data.name", "translation");
-  CHECK(validate_error(spec).find("a decoder cannot learn translation") != std::string::npos);
+  CHECK(test::contains(validate_error(spec), "a decoder cannot learn translation"));
   spec = both_spec("pairs");
-  CHECK(validate_error(spec).find("no file is named") != std::string::npos);
+  CHECK(test::contains(validate_error(spec), "no file is named"));
   spec = both_spec();
   set_field(spec, "model.sequence", "18");
-  CHECK(validate_error(spec).find("multiple of 4") != std::string::npos);
+  CHECK(test::contains(validate_error(spec), "multiple of 4"));
 }
 
 TEST_CASE("architecture: encoder-decoders and encoders train, the same bits every time", "[architectures]") {
@@ -119,7 +114,7 @@ TEST_CASE("architecture: encoder-decoders and encoders train, the same bits ever
     CHECK(first_difference(a->store(), b.store()) == "");
     CHECK(losses(*a)[24] < losses(*a)[0]);
     CHECK(std::isfinite(a->validation_loss()));
-    CHECK(a->sample(40).find("\u2190") != std::string::npos);
+    CHECK(test::contains(a->sample(40), "\u2190"));
   }
   const auto a = make_run(encoder_spec()), b = make_run(encoder_spec());
   steps(*a, 25);

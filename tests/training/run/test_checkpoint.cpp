@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/support/small_runs.h"
@@ -23,12 +24,7 @@ namespace {
 std::unique_ptr<Run> load(const std::string& path) { return Run::load(path, small_task(), shared_backend()); }
 
 std::string load_error(const std::string& path, std::shared_ptr<const Task> task = small_task()) {
-  try {
-    Run::load(path, std::move(task), shared_backend());
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { Run::load(path, std::move(task), shared_backend()); });
 }
 
 // `rewrite` changes one tensor or metadata entry of the saved file; `change(name, values)` of every tensor.

@@ -53,7 +53,7 @@ TEST_CASE("critical rate: without memory for it a run trains on to the same bits
       const std::string notice = run.take_notice();
       INFO(notice);
       CHECK(notice.find("the critical rate is left out: [") == 0);
-      CHECK(notice.find("memory") != std::string::npos);
+      CHECK(test::contains(notice, "memory"));
       CHECK(limited.taken() == before);
       limited.refuse_programs = limited.refuse_memory = nullptr;
       steps(run, 11);  // not tried again
@@ -125,14 +125,11 @@ TEST_CASE("critical rate: a Lab whose device has no memory for it stays there an
     limited = made.get();
     return made;
   };
-  Lab lab(options);
-  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
-  lab.post(session::PlayTo{4});
-  REQUIRE(rest(lab)->step == 4);
+  LabOf lab({small_spec("post"), small_spec("pre")}, options);
+  REQUIRE(view_after(lab, session::PlayTo{4})->step == 4);
   limited->refuse_memory = no_device_memory;
   lab.post(session::EditField{1, "train.critical_every", "1"});
-  lab.post(session::PlayTo{8});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::PlayTo{8});
   CHECK(view->backend.cuda);
   CHECK(view->backend_note.empty());
   CHECK(view->step == 8);

@@ -22,9 +22,6 @@ using reference::DecoderSpec;
 using reference::Parameters;
 using reference::Values;
 
-/// `kPart` is the widest that bisection leaves: 16 octaves in 62 parts.
-const double kPart = std::exp2(16.0 / 62);
-
 double dot(const Parameters& a, const Parameters& b) {
   double sum = 0;
   for (const auto& [name, values] : a)
@@ -80,12 +77,14 @@ class Ray {
   double multiple() const { return multiple_; }  ///< what the run measured, over its rate
   double rate() const { return rate_; }
   const Parameters& update() const { return update_; }
-  DecoderResult result(const Parameters& at) const { return Decoder(spec_, at).run(tokens_, targets_, {}); }
+  DecoderResult result(const Parameters& at, bool slopes = true) const {
+    return Decoder(spec_, at).run(tokens_, targets_, {}, slopes);
+  }
   Parameters gradient() const { return result(from_).gradients; }
   Parameters gradient_at(double c, const Parameters& along) const {
     return result(moved(from_, c, along)).gradients;
   }
-  double loss(double c) const { return result(moved(from_, c, update_)).loss; }
+  double loss(double c) const { return result(moved(from_, c, update_), false).loss; }
   /// `slope` is phi'(c), by the reference's gradient.
   double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
   /// `curvature` is phi''(0): the Hessian between two updates, by central differences of gradients.
@@ -107,7 +106,7 @@ class Ray {
   /// `crossing` is the crossing itself, looked for in a wider interval than the run's bisection leaves.
   double crossing() const {
     const double start = loss(0);
-    double low = multiple_ / (1.05 * kPart), high = multiple_ * 1.05 * kPart;
+    double low = multiple_ / (1.05 * kBracket), high = multiple_ * 1.05 * kBracket;
     REQUIRE(loss(low) <= start);
     REQUIRE(loss(high) > start);
     for (int i = 0; i < 24; ++i) {
@@ -177,13 +176,13 @@ TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, i
     CHECK(passes <= kCriticalPasses);
     const auto steep = [&](double c) { return 3.0 - c + std::pow(c, 9) / std::pow(crossing, 8); };
     const double found = critical_multiple(3.0, steep);
-    CHECK(found > crossing / kPart);
-    CHECK(found < crossing * kPart);
+    CHECK(found > crossing / kBracket);
+    CHECK(found < crossing * kBracket);
     for (const double beyond :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
       const double last = critical_multiple(3.0, [&](double c) { return c > crossing ? beyond : 3.0 - c; });
       CHECK(last <= crossing);
-      CHECK(last > crossing / kPart);
+      CHECK(last > crossing / kBracket);
     }
   }
 }

@@ -113,7 +113,7 @@ TEST_CASE("loss: whatever it is, it is checked for numbers that are not finite, 
 TEST_CASE("loss: more than one number is refused", "[seal]") {
   TwoHeads model;
   const std::string text = error_of([&] { model.run(model.tape.find("tied")); });
-  CHECK(text.find("the loss tied has 42 numbers: expected one") != std::string::npos);
+  CHECK(test::contains(text, "the loss tied has 42 numbers: expected one"));
 }
 
 }  // namespace normscope::test

@@ -99,8 +99,7 @@ TEST_CASE("placement: the manual names every placement, initialisation and prese
   };
   for (const Placement p : kPresets) CHECK(has_row(to_string(p)));
   for (const std::string_view rule : kInitRules) CHECK(has_row(rule));
-  for (const std::string& preset : preset_names())
-    CHECK(manual.find("`" + preset + "`") != std::string::npos);
+  for (const std::string& preset : preset_names()) CHECK(test::contains(manual, "`" + preset + "`"));
 }
 
 TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[placements]") {

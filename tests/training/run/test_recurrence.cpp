@@ -33,9 +33,9 @@ ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
   c.d_model = 24;
   c.heads = 3;
   c.feed_forward = 32;
-  c.vocabulary = kVocabulary;
   c.sequence = sequence;
   c.memory = memory;
+  c.vocabulary = kVocabulary;
   c.positions = Positions::Relative;
   set_placement(c, placement);
   return c;

@@ -102,11 +102,10 @@ TEST_CASE("probes on or off: the same bits", "[run]") {
     CHECK((program.data().stats.size() > program.data().parameter_order.size() * 3 + 3) == probes);
     for (uint32_t step = 1; step <= 10; ++step) {
       task->batch(spec.seed, step, Split::Train, 4, 16, program.tokens("tokens"), program.tokens("targets"));
-      StepInputs inputs;
-      inputs.step = step;
-      inputs.lr = 3e-3f;
-      inputs.bias_correction1 = static_cast<float>(1 - std::pow(0.9, step));
-      inputs.bias_correction2 = static_cast<float>(1 - std::pow(0.98, step));
+      StepInputs inputs{.step = step,
+                        .lr = 3e-3f,
+                        .bias_correction1 = static_cast<float>(1 - std::pow(0.9, step)),
+                        .bias_correction2 = static_cast<float>(1 - std::pow(0.98, step))};
       program.replay(inputs);
     }
     return store;

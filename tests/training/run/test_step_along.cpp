@@ -1,18 +1,10 @@
 // These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/support/limited_backend.h"
 #include "training/run/edge/critical_rate.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
-namespace {
-
-/// `kBracket` is the widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
-const double kBracket = std::exp2(16.0 / 62);
-
-}  // namespace
 
 TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
           "[critical][step_along]") {

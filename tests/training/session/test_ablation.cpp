@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "training/session/ablation.h"
 #include "training/session/lab.h"
+#include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -109,10 +110,8 @@ TEST_CASE("ablation: the Lab measures on its own thread and shows of which step"
   Lab lab({.threads = 1, .sample_text = false, .live_text = false, .validation_every = 0});
   std::vector<RunSpec> specs = {three_layers("pre"), three_layers("post")};
   lab.post(session::ReplaceRuns{specs, {}, false});
-  lab.post(session::PlayTo{12});
-  lab.wait_idle();
-  lab.post(session::Ablate{1, {"L02", "L03.ffn"}});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{12});
+  view_after(lab, session::Ablate{1, {"L02", "L03.ffn"}});
   const auto view = lab.view();
   REQUIRE(view->runs.size() == 2);
   CHECK(view->runs[0].ablation == nullptr);

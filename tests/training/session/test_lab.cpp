@@ -32,8 +32,7 @@ struct File {
 
 TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") {
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, true});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::ReplaceRuns{three(), {}, true});
   CHECK(view->message == "");
   CHECK(view->step == 60);
   CHECK_FALSE(view->playing);
@@ -58,27 +57,21 @@ TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") 
 
 TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  CHECK(rest(lab)->step == 0);
+  CHECK(view_after(lab, session::ReplaceRuns{three(), {}, false})->step == 0);
   CHECK(lab.view()->runs[0].badge == "paused");
   CHECK(lab.view()->runs[0].writes.size() == 8);
+  CHECK(view_after(lab, session::StepOnce{})->step == 1);
   lab.post(session::StepOnce{});
-  CHECK(rest(lab)->step == 1);
-  lab.post(session::StepOnce{});
-  lab.post(session::StepOnce{});
-  CHECK(rest(lab)->step >= 2);  // two steps asked for in one breath may be one
-  lab.post(session::PlayTo{20});
-  CHECK(rest(lab)->step == 20);
+  CHECK(view_after(lab, session::StepOnce{})->step >= 2);  // two steps asked for in one breath may be one
+  CHECK(view_after(lab, session::PlayTo{20})->step == 20);
   CHECK_FALSE(lab.view()->playing);
   const std::vector<float> so_far =
       losses(lab.view()->runs[0]);  // fewer than 25: all of them are shown as one
   CHECK(lab.view()->runs[0].loss == std::accumulate(so_far.begin(), so_far.end(), 0.0) / 20);
   lab.post(session::Play{});
-  lab.post(session::Pause{});
-  const int32_t paused = rest(lab)->step;
+  const int32_t paused = view_after(lab, session::Pause{})->step;
   CHECK(paused >= 20);
-  lab.post(session::Play{});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::Play{});
   CHECK(view->step == 60);
   for (size_t i = 0; i < 3; ++i) CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
 }
@@ -89,8 +82,7 @@ TEST_CASE("what is shown at a step is a function of specification and step", "[l
   first.post(session::Pause{});
   first.post(session::PlayTo{30});
   second.post(session::ReplaceRuns{three(), {}, false});
-  second.post(session::PlayTo{17});
-  second.wait_idle();
+  view_after(second, session::PlayTo{17});
   second.post(session::PlayTo{30});
   const auto a = rest(first), b = rest(second);
   REQUIRE(a->step == 30);
@@ -104,15 +96,11 @@ TEST_CASE("what is shown at a step is a function of specification and step", "[l
 }
 
 TEST_CASE("reset starts over with the present settings; a new seed is another one", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{10});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{10});
   lab.post(session::EditField{0, "train.lr", "0.001"});
-  lab.post(session::PlayTo{20});
-  lab.wait_idle();
-  lab.post(session::Reset{false});
-  CHECK(rest(lab)->step == 0);
+  view_after(lab, session::PlayTo{20});
+  CHECK(view_after(lab, session::Reset{false})->step == 0);
   CHECK(lab.view()->runs[0].edits.empty());
   lab.post(session::PlayTo{15});
   RunSpec changed = small_spec("post");
@@ -121,8 +109,7 @@ TEST_CASE("reset starts over with the present settings; a new seed is another on
   CHECK(same_bits(losses(view->runs[0]), alone(changed, 15)));
   CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre"), 15)));
   lab.post(session::Reset{true});
-  lab.post(session::PlayTo{15});
-  view = rest(lab);
+  view = view_after(lab, session::PlayTo{15});
   for (const RunView& run : view->runs) CHECK(run.spec->seed == 2);
   CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre", 2), 15)));
 }
@@ -131,13 +118,10 @@ TEST_CASE("live edits are events that replay bitwise", "[lab]") {
   Lab lab(quiet());
   lab.post(session::ReplaceRuns{three(), {}, true});
   lab.post(session::EditField{1, "train.lr", "0.002"});
-  lab.post(session::EditField{-1, "train.clip", "0.5"});
-  lab.wait_idle();
-  lab.post(session::SetBudget{90});
-  CHECK(rest(lab)->step == 60);  // a longer budget waits for play
+  view_after(lab, session::EditField{-1, "train.clip", "0.5"});
+  CHECK(view_after(lab, session::SetBudget{90})->step == 60);  // a longer budget waits for play
   lab.post(session::EditField{0, "train.warmup", "70"});
-  lab.post(session::Play{});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::Play{});
   CHECK(view->step == 90);
   CHECK(view->budget == 90);
   CHECK(view->runs[1].edits.size() == 2);
@@ -147,20 +131,16 @@ TEST_CASE("live edits are events that replay bitwise", "[lab]") {
 }
 
 TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{20});
-  lab.wait_idle();
-  lab.post(session::EditField{0, "model.placement", "sandwich"});
-  auto view = rest(lab);
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{20});
+  auto view = view_after(lab, session::EditField{0, "model.placement", "sandwich"});
   CHECK(view->step == 20);
   CHECK(view->runs[0].step == 20);
   CHECK(view->runs[0].letter == 'A');
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("sandwich"), 20)));
   CHECK(same_bits(losses(view->runs[1]), alone(three()[1], 20)));
   CHECK(view->runs[0].writes.size() == 8);
-  lab.post(session::EditField{-1, "model.d_model", "32"});
-  view = rest(lab);
+  view = view_after(lab, session::EditField{-1, "model.d_model", "32"});
   CHECK(view->step == 0);
   for (const RunView& run : view->runs) CHECK(run.spec->model.d_model == 32);
   lab.post(session::EditField{1, "data.name", "reverse"});  // belongs to all
@@ -170,12 +150,9 @@ TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
 }
 
 TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{20});
-  auto view = rest(lab);
-  lab.post(request(*view, 0, "pre"));
-  view = rest(lab);
+  LabOf lab(three());
+  auto view = view_after(lab, session::PlayTo{20});
+  view = view_after(lab, request(*view, 0, "pre"));
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].letter == 'D');
   CHECK(view->runs[3].step == 20);
@@ -184,19 +161,16 @@ TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]
   CHECK(view->runs[3].fork_note == "norms moved");
   CHECK(view->runs[3].name == "Pre-LN, no warm-up");
   CHECK(view->runs[3].loss == view->runs[0].loss);
-  lab.post(session::PlayTo{40});
-  view = rest(lab);
+  view = view_after(lab, session::PlayTo{40});
   const auto replay = alone(small_spec("post"), 40, view->runs[3].edits);
   CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 20, replay.end())));
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 40)));
 }
 
 TEST_CASE("a fork from step 0 catches up", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   lab.post(session::PlayTo{20});
-  lab.post(request(*rest(lab), 1, "pre", true));
-  const auto view = rest(lab);
+  const auto view = view_after(lab, request(*rest(lab), 1, "pre", true));
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].step == 20);
   CHECK(view->runs[3].fork_step == 0);
@@ -207,29 +181,24 @@ TEST_CASE("a fork from step 0 catches up", "[lab]") {
 }
 
 TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo the later", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   lab.post(session::PlayTo{10});
   lab.post(request(*rest(lab), 0, "pre"));
   lab.post(session::PlayTo{15});
   lab.post(request(*rest(lab), 0, "sandwich"));
-  lab.post(session::PlayTo{25});
-  auto view = rest(lab);
+  auto view = view_after(lab, session::PlayTo{25});
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
   const auto later = losses(view->runs[3]);
-  lab.post(session::RemoveFork{});
-  view = rest(lab);
+  view = view_after(lab, session::RemoveFork{});
   REQUIRE(view->runs.size() == 4);
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "pre");
   CHECK(view->runs[3].step == 25);
   const auto replay = alone(small_spec("post"), 25, view->runs[3].edits);
   CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 10, replay.end())));
-  lab.post(session::RemoveFork{});
-  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 3);
   lab.post(session::RemoveFork{});  // nothing left to undo
   CHECK(rest(lab)->runs.size() == 3);
-  lab.post(session::PlayTo{30});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{30});
   lab.post(session::RestoreFork{});
   lab.post(session::RestoreFork{});
   lab.post(session::RestoreFork{});  // nothing left to redo
@@ -244,25 +213,21 @@ TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo
 }
 
 TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   lab.post(session::PlayTo{5});
   lab.post(request(*rest(lab), 0, "pre"));
-  lab.post(request(*rest(lab), 3, "sandwich"));
-  auto view = rest(lab);
+  auto view = view_after(lab, request(*rest(lab), 3, "sandwich"));
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].forked_from == 0);
   lab.post(session::EditField{3, "train.lr", "0.001"});
   lab.post(session::Reset{false});
-  lab.post(session::PlayTo{6});
-  view = rest(lab);
+  view = view_after(lab, session::PlayTo{6});
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].letter == 'D');
   RunSpec spec = small_spec("sandwich");
   set_field(spec, "train.lr", "0.001");
   CHECK(same_bits(losses(view->runs[3]), alone(spec, 6)));
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(view_after(lab, session::ReplaceRuns{three(), {}, false})->runs.size() == 3);
 }
 
 TEST_CASE("a run that is not finite halts alone", "[lab]") {
@@ -271,16 +236,14 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   set_field(specs[0], "train.optimizer", "sgd");
   set_field(specs[0], "train.lr", "100");
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{specs, {}, true});
-  auto view = rest(lab);
+  auto view = view_after(lab, session::ReplaceRuns{specs, {}, true});
   CHECK(view->step == 60);
   CHECK(view->runs[0].state == RunState::NonFinite);
   CHECK(view->runs[0].step < 60);
   CHECK_THAT(view->runs[0].badge, Catch::StartsWith("not finite at step "));
   CHECK_THAT(view->runs[0].note, Catch::StartsWith("first in "));
   CHECK(view->runs[2].step == 60);
-  lab.post(request(*view, 0, "pre"));
-  view = rest(lab);
+  view = view_after(lab, request(*view, 0, "pre"));
   CHECK(view->runs.size() == 3);
   CHECK_THAT(view->message, Catch::Contains("not finite"));
   lab.post(session::ReplaceRuns{{specs[0]}, {}, true});  // nothing is left to do
@@ -294,13 +257,11 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   lab.post(session::Play{});
   lab.post(session::Reset{true});
   lab.post(session::RemoveFork{});
-  lab.post(session::EditField{0, "train.lr", "1"});
-  CHECK(rest(lab)->runs.empty());
+  CHECK(view_after(lab, session::EditField{0, "train.lr", "1"})->runs.empty());
   lab.post(session::ReplaceRuns{{}, {}, true});
   CHECK_THAT(rest(lab)->message, Catch::Contains("no runs"));
   lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{5});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{5});
   const auto refused = [&](const std::string& part) {
     const auto view = rest(lab);
     CHECK_THAT(view->message, Catch::Contains(part));
@@ -327,8 +288,7 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   fork.source = 9;
   lab.post(fork);
   refused("there is no run 9");
-  lab.post(session::Play{});
-  CHECK(rest(lab)->step == 60);
+  CHECK(view_after(lab, session::Play{})->step == 60);
   CHECK(lab.view()->message == "");
   lab.post(session::Play{});  // the end of a budget is no wall: as many steps again
   CHECK(rest(lab)->step == 120);
@@ -347,29 +307,24 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   lab.post(session::EditField{1, "model.activation", "gelu"});  // three: the former B is kept for undo
   lab.post(session::PlayTo{9});
   // It comes back and catches up, and the other one is kept.
-  lab.post(session::EditField{1, "model.activation", "relu"});
-  CHECK(rest(lab)->step == 9);
+  CHECK(view_after(lab, session::EditField{1, "model.activation", "relu"})->step == 9);
   lab.post(session::EditField{1, "model.norm", "rms"});
   lab.post(session::EditField{1, "model.norm", "simple"});  // a fifth: the oldest goes
   CHECK(rest(lab)->message == "");
   std::vector<RunSpec> four(4, small_spec("post"));
   for (size_t i = 0; i < four.size(); ++i) four[i].model.d_model *= 2;
-  lab.post(session::ReplaceRuns{four, {}, false});
-  const auto refused = rest(lab);
+  const auto refused = view_after(lab, session::ReplaceRuns{four, {}, false});
   CHECK_THAT(refused->message, Catch::Contains("of this size needs about") && Catch::Contains("beside"));
   CHECK(refused->runs.size() == 2);
   CHECK(refused->step == 9);
 }
 
 TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{5});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{5});
   {
     const File empty("");
-    lab.post(session::LoadText{empty.path});
-    const auto view = rest(lab);
+    const auto view = view_after(lab, session::LoadText{empty.path});
     CHECK(view->message != "");
     CHECK(view->step == 5);
     CHECK(view->data_name == "built-in sentences");
@@ -377,13 +332,11 @@ TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is
   std::string text;
   for (int i = 0; i < 400; ++i) text += "to be or not to be, that is the question. ";
   const File good(text);
-  lab.post(session::LoadText{good.path});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::LoadText{good.path});
   CHECK(view->message == "");
   CHECK(view->step == 0);
   CHECK(view->data_name == std::filesystem::path(good.path).filename().string());
   CHECK(view->unit == "character");
   CHECK(view->entropy_rate == 0);
-  lab.post(session::PlayTo{3});
-  CHECK(rest(lab)->runs[0].step == 3);
+  CHECK(view_after(lab, session::PlayTo{3})->runs[0].step == 3);
 }

@@ -32,10 +32,8 @@ std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
 
 TEST_CASE("a fork at the end of the budget trains, as many steps again, and all runs go on", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, true});
-  REQUIRE(rest(lab)->step == 60);
-  lab.post(dragged(*lab.view(), 0, "pre"));
-  const auto view = rest(lab);
+  REQUIRE(view_after(lab, session::ReplaceRuns{three(), {}, true})->step == 60);
+  const auto view = view_after(lab, dragged(*lab.view(), 0, "pre"));
   CHECK(view->message == "");
   CHECK(view->budget == 120);
   CHECK(view->step == 120);
@@ -45,25 +43,21 @@ TEST_CASE("a fork at the end of the budget trains, as many steps again, and all 
   REQUIRE(own.size() == 60);
   CHECK(mean(own, 50, 10) < mean(own, 0, 10));  // it visibly learns
   // Undone: what the others were trained meanwhile stays.
-  lab.post(session::RemoveFork{});
-  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 3);
   CHECK(lab.view()->step == 120);
   CHECK(lab.view()->budget == 120);
 }
 
 TEST_CASE("a fork brings no more than its own steps, and takes them along when it is undone at once",
           "[lab][end]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{40});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{40});
   lab.post(dragged(*lab.view(), 0, "pre"));  // paused by hand: it trains all the same
   auto view = rest(lab);
   CHECK(view->budget == 100);
   CHECK(view->step == 100);
   lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{40});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{40});
   session::ForkRequest shy = request(*lab.view(), 0, "pre");
   lab.post(shy);  // a script's: nothing starts
   view = rest(lab);
@@ -72,8 +66,7 @@ TEST_CASE("a fork brings no more than its own steps, and takes them along when i
   // From step 0 it has its steps within the budget.
   session::ForkRequest anew = dragged(*view, 0, "pre");
   anew.from_start = true;
-  lab.post(anew);
-  view = rest(lab);
+  view = view_after(lab, anew);
   CHECK(view->budget == 60);
   CHECK(view->runs[3].step == 60);
   CHECK(losses(view->runs[3]).size() == 60);
@@ -81,16 +74,14 @@ TEST_CASE("a fork brings no more than its own steps, and takes them along when i
 
 TEST_CASE("a fork from an earlier step is that step's, trains alone and then with the others", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, true});
-  lab.wait_idle();
+  view_after(lab, session::ReplaceRuns{three(), {}, true});
   lab.post(session::EditField{0, "train.lr", "0.0001"});  // of step 61 on: no part of what was
   RunSpec then = *rest(lab)->runs[0].spec;
   set_field(then, "train.lr", get_field(three()[0], "train.lr"));
   session::ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
   fork.spec = then;
   set_field(fork.spec, "model.placement", "pre");
-  lab.post(fork);
-  const auto view = rest(lab);
+  const auto view = view_after(lab, fork);
   REQUIRE(view->message == "");
   REQUIRE(view->runs.size() == 4);
   const RunView& d = view->runs[3];
@@ -107,27 +98,19 @@ TEST_CASE("play at the end goes on for as many steps again, also after a session
           "[lab][end]") {
   const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-end";
   std::filesystem::remove_all(folder);
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   lab.post(session::SetBudget{20});
-  lab.post(session::Play{});
-  CHECK(rest(lab)->step == 20);
-  lab.post(session::Play{});
-  CHECK(rest(lab)->step == 40);
+  CHECK(view_after(lab, session::Play{})->step == 20);
+  CHECK(view_after(lab, session::Play{})->step == 40);
   CHECK(lab.view()->portion == 20);
-  lab.post(session::StepOnce{});
-  CHECK(rest(lab)->step == 41);
+  CHECK(view_after(lab, session::StepOnce{})->step == 41);
   CHECK(lab.view()->budget == 60);
-  lab.post(session::Play{});
-  CHECK(rest(lab)->step == 60);
-  lab.post(session::SaveSession{folder.string()});
-  lab.wait_idle();
+  CHECK(view_after(lab, session::Play{})->step == 60);
+  view_after(lab, session::SaveSession{folder.string()});
   Lab other(quiet());
-  other.post(session::RestoreSession{folder.string(), false});
-  CHECK(rest(other)->message == "");
+  CHECK(view_after(other, session::RestoreSession{folder.string(), false})->message == "");
   CHECK(other.view()->step == 60);
-  other.post(session::Play{});
-  CHECK(rest(other)->step == 80);
+  CHECK(view_after(other, session::Play{})->step == 80);
   std::filesystem::remove_all(folder);
 }
 
@@ -157,25 +140,20 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
 }
 
 TEST_CASE("a run is named by what it began as; what was changed is an event of its step", "[lab][end]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   lab.post(session::EditField{0, "train.warmup", "20"});  // before its first step: it was always so
   CHECK(rest(lab)->runs[0].name == "Post-LN, warm-up 20");
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 20);
-  lab.post(session::PlayTo{12});
-  lab.wait_idle();
-  lab.post(session::EditField{1, "train.warmup", "99"});
-  const auto view = rest(lab);
+  view_after(lab, session::PlayTo{12});
+  const auto view = view_after(lab, session::EditField{1, "train.warmup", "99"});
   CHECK(view->runs[1].name == "Post-LN, warm-up 10");
   CHECK(view->runs[1].spec->train.schedule.warmup == 99);
   CHECK(events(view->runs[1], RunEvent::Kind::Edited) == std::vector<std::string>{"warm-up 10 → 99"});
 }
 
 TEST_CASE("changes of one field between two steps are one, and none when it is back", "[lab][end]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{10});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{10});
   for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(session::EditField{0, "train.lr", rate});
   auto view = rest(lab);
   REQUIRE(view->runs[0].edits.size() == 1);
@@ -183,30 +161,25 @@ TEST_CASE("changes of one field between two steps are one, and none when it is b
   CHECK(view->runs[0].spec->train.schedule.peak == 0.004f);
   CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
   lab.post(session::EditField{0, "train.clip", "1"});
-  lab.post(session::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
-  view = rest(lab);
+  view = view_after(lab, session::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
   REQUIRE(view->runs[0].edits.size() == 1);
   CHECK(view->runs[0].edits[0].key == "train.clip");
   CHECK(view->runs[0].spec->train.schedule.peak == view->runs[1].spec->train.schedule.peak);
   CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
   // What it computes is what its edits say.
-  lab.post(session::PlayTo{20});
-  view = rest(lab);
+  view = view_after(lab, session::PlayTo{20});
   CHECK(losses(view->runs[0]) == alone(small_spec("post"), 20, view->runs[0].edits));
 }
 
 TEST_CASE("a reset puts the runs aside and is undone, also one after the other", "[lab][end]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   std::vector<std::shared_ptr<const History>> first;
   const auto trained = [&](int32_t to) {
-    lab.post(session::PlayTo{to});
-    lab.wait_idle();
+    view_after(lab, session::PlayTo{to});
     return lab.view()->runs[1].history;
   };
   const auto a = trained(20);
-  lab.post(session::Reset{false});
-  CHECK(rest(lab)->step == 0);
+  CHECK(view_after(lab, session::Reset{false})->step == 0);
   const auto b = trained(7);
   lab.post(session::Reset{false});
   const auto c = trained(3);
@@ -225,16 +198,13 @@ TEST_CASE("a reset puts the runs aside and is undone, also one after the other",
   lab.post(session::ExchangeReset{false});
   CHECK(shown() == c);
   CHECK(lab.view()->step == 3);
-  lab.post(session::PlayTo{5});
-  CHECK(rest(lab)->runs[1].step == 5);
+  CHECK(view_after(lab, session::PlayTo{5})->runs[1].step == 5);
 }
 
 TEST_CASE("what a run wrote is kept with its step", "[lab][end]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
+  LabOf lab(three());
   for (int32_t step : {10, 20}) {
-    lab.post(session::PlayTo{step});
-    lab.wait_idle();
+    view_after(lab, session::PlayTo{step});
   }
   const auto view = rest(lab);
   REQUIRE(view->runs[0].samples);
@@ -257,8 +227,7 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
   Lab lab(quiet());
   lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "AC"});
   CHECK(letters(lab) == "AC");
-  lab.post(session::PlayTo{2});
-  CHECK(rest(lab)->step == 2);
+  CHECK(view_after(lab, session::PlayTo{2})->step == 2);
   lab.post(session::Reset{false});
   CHECK(letters(lab) == "AC");
   lab.post(session::ExchangeReset{true});
@@ -270,8 +239,7 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
   CHECK(letters(lab) == "ACD");
   lab.post(session::Reset{true});
   CHECK(letters(lab) == "ACD");
-  lab.post(session::SaveSession{folder.string()});
-  lab.wait_idle();
+  view_after(lab, session::SaveSession{folder.string()});
   Lab other(quiet());
   other.post(session::RestoreSession{folder.string(), false});
   CHECK(letters(other) == "ACD");
@@ -280,14 +248,18 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
   CHECK(letters(other) == "ACD");
   lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(letters(lab) == "ABC");
-  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "CD"});
-  CHECK(rest(lab)->message.empty());
+  CHECK(view_after(lab,
+                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "CD"})
+            ->message.empty());
   CHECK(letters(lab) == "CD");
   lab.post(session::ReplaceRuns{three(), {}, false});
   for (const char* wrong : {"A", "CA", "AA", "AE", "ABC"}) {
     INFO(wrong);
-    lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong});
-    CHECK(rest(lab)->message.find("expected as many of A to D, ascending") != std::string::npos);
+    CHECK(test::contains(
+        view_after(lab,
+                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong})
+            ->message,
+        "expected as many of A to D, ascending"));
     CHECK(letters(lab) == "ABC");
   }
   std::filesystem::remove_all(folder);
@@ -305,12 +277,9 @@ TEST_CASE("a restored session reads each of its checkpoints once", "[lab][end]")
   if (read_so_far() == 0) SKIP_CASE("this system does not tell how much a program reads");
   const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-once";
   std::filesystem::remove_all(folder);
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{3});
-  lab.wait_idle();
-  lab.post(session::SaveSession{folder.string()});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{3});
+  view_after(lab, session::SaveSession{folder.string()});
   uint64_t size = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) size += file.file_size();
   LabTrainer trainer({.threads = 1, .sample_text = false});

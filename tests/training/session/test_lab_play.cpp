@@ -23,12 +23,10 @@ LabOptions one_thread() {
 
 TEST_CASE("lab: a run whose steps are copied and played has the losses of one that is left alone, to the bit",
           "[lab][tape]") {
-  Lab lab(one_thread());
-  lab.post(session::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
+  LabOf lab({small_spec("post"), small_spec("pre")}, one_thread());
   for (const int32_t step : {2, 5, 9}) {
     lab.post(session::PlayStep{1});
-    lab.post(session::PlayTo{step});
-    const auto view = rest(lab);
+    const auto view = view_after(lab, session::PlayTo{step});
     REQUIRE(view->played);
     view->played->player->seek(view->played->player->size());
   }
@@ -39,10 +37,8 @@ TEST_CASE("lab: a run whose steps are copied and played has the losses of one th
 }
 
 TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
-  Lab lab(one_thread());
-  lab.post(session::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
-  lab.post(session::PlayTo{4});
-  lab.wait_idle();
+  LabOf lab({small_spec("post"), small_spec("pre")}, one_thread());
+  view_after(lab, session::PlayTo{4});
   const session::Ticket asked = lab.post(session::PlayStep{1});
   auto view = rest(lab);
   REQUIRE(view->played);
@@ -53,18 +49,14 @@ TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
   CHECK(*played.spec == *view->runs[1].spec);
   CHECK_FALSE(played.source_spec);
   played.player->seek(played.player->size());
-  lab.post(session::StepOnce{});
-  view = rest(lab);
+  view = view_after(lab, session::StepOnce{});
   CHECK(losses(view->runs[1]).at(4) == static_cast<float>(played.player->program().loss()));
-  lab.post(session::PlayStep{7});
-  CHECK_FALSE(rest(lab)->message.empty());
+  CHECK_FALSE(view_after(lab, session::PlayStep{7})->message.empty());
 }
 
 TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answered", "[lab][tape]") {
-  Lab lab(one_thread());
-  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
-  lab.post(session::EditField{.run = 0, .key = "no.such", .value = "1"});
-  auto view = rest(lab);
+  LabOf lab({small_spec("post")}, one_thread());
+  auto view = view_after(lab, session::EditField{.run = 0, .key = "no.such", .value = "1"});
   const std::string message = view->message;
   REQUIRE_FALSE(message.empty());
   const session::Ticket first = lab.post(session::PlayStep{0});
@@ -87,14 +79,14 @@ TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]
   LabOptions options = one_thread();
   options.memory = estimated_bytes(small_spec("post")) + 1;
   Lab lab(options);
-  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
-  REQUIRE(rest(lab)->message.empty());
+  REQUIRE(
+      view_after(lab, session::ReplaceRuns{.runs = {small_spec("post")}, .play = false})->message.empty());
   const session::Ticket asked = lab.post(session::PlayStep{0});
   const auto view = rest(lab);
   CHECK_FALSE(view->played);
   CHECK(session::refusal(view->answers, asked) == view->message);
-  CHECK(view->message.find("copying a step") != std::string::npos);
-  CHECK(view->message.find('\n') == std::string::npos);
+  CHECK(test::contains(view->message, "copying a step"));
+  CHECK_FALSE(test::contains(view->message, "\n"));
 }
 
 // On SSE4 every number of the broken step is finite, and only squares overflow, which a run's measurements are of.
@@ -107,8 +99,7 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
   RunSpec spec = small_spec("none");
   set_field(spec, "train.optimizer", "sgd");
   set_field(spec, "train.lr", "100");
-  lab.post(session::ReplaceRuns{.runs = {spec}, .play = true});
-  auto view = rest(lab);
+  auto view = view_after(lab, session::ReplaceRuns{.runs = {spec}, .play = true});
   REQUIRE(view->runs[0].state == RunState::NonFinite);
   for (int time = 0; time < 2; ++time) {
     const session::Ticket asked = lab.post(session::PlayStep{0});
@@ -120,14 +111,10 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
 }
 
 TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {
-  Lab lab(one_thread());
-  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
-  lab.post(session::PlayTo{3});
-  const auto before = rest(lab);
-  lab.post(request(*before, 0, "pre"));
-  lab.wait_idle();
-  lab.post(session::PlayStep{1});
-  const auto view = rest(lab);
+  LabOf lab({small_spec("post")}, one_thread());
+  const auto before = view_after(lab, session::PlayTo{3});
+  view_after(lab, request(*before, 0, "pre"));
+  const auto view = view_after(lab, session::PlayStep{1});
   REQUIRE(view->played);
   CHECK(view->played->letter == 'D');
   CHECK(view->played->source == 'A');

@@ -15,19 +15,15 @@ using namespace normscope::test;
 TEST_CASE("the speed can be limited", "[lab]") {
   Lab lab(quiet());
   lab.post(session::SetSpeed{50});
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.wait_idle();
+  view_after(lab, session::ReplaceRuns{three(), {}, false});
   const auto begin = std::chrono::steady_clock::now();
-  lab.post(session::PlayTo{10});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{10});
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(150));
 }
 
 TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  lab.post(session::PlayTo{5});
-  lab.wait_idle();
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{5});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const std::clock_t before = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
@@ -85,8 +81,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
     done = true;
   });
   for (std::thread& thread : threads) thread.join();
-  lab.post(session::Play{});
-  const auto view = rest(lab);
+  const auto view = view_after(lab, session::Play{});
   CHECK(wrong == 0);
   CHECK(changes > 0);
   // Where the runs were at their end before the last Play came, that gave them as many steps again.

@@ -29,15 +29,11 @@ std::vector<float> after(const std::vector<float>& values, int32_t step) {
 
 TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
           "[lab][time]") {
-  Lab lab(silent());
-  lab.post(session::ReplaceRuns{two(), {}, false});
-  lab.post(session::PlayTo{30});
-  lab.wait_idle();
+  LabOf lab(two(), silent());
+  view_after(lab, session::PlayTo{30});
   lab.post(session::EditField{0, "train.lr", "0.001"});
-  lab.post(session::PlayTo{50});
-  lab.wait_idle();
-  lab.post(session::ForkFrom{0, 34});
-  auto view = rest(lab);
+  view_after(lab, session::PlayTo{50});
+  auto view = view_after(lab, session::ForkFrom{0, 34});
   REQUIRE(view->message == "");
   REQUIRE(view->runs.size() == 3);
   CHECK(view->runs[2].letter == 'D');
@@ -49,8 +45,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   CHECK(view->step == 50);
   CHECK_FALSE(view->busy);
   CHECK(losses(view->runs[2]).empty());
-  lab.post(session::Play{});
-  view = rest(lab);
+  view = view_after(lab, session::Play{});
   CHECK(view->step == 60);
   CHECK(view->runs[2].step == 60);
   CHECK(same_bits(losses(view->runs[2]), after(losses(view->runs[0]), 34)));  // nothing was changed
@@ -59,62 +54,50 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
   RunSpec changed = *view->runs[0].spec;
   set_field(changed, "train.lr", "0.0004");
-  lab.post(session::ForkFrom{0, 25, changed});
-  view = rest(lab);
+  view = view_after(lab, session::ForkFrom{0, 25, changed});
   REQUIRE(view->message == "");
   CHECK(view->runs[2].step == 25);
   CHECK(get_field(*view->runs[2].spec, "train.lr") == get_field(changed, "train.lr"));
   CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.lr", get_field(changed, "train.lr")}});
-  lab.post(session::Play{});
-  view = rest(lab);
+  view = view_after(lab, session::Play{});
   CHECK(view->message == "");
   CHECK(view->runs[2].step == 60);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
 
   // Another wiring from the start, while playing: no waiting.
   lab.post(session::ReplaceRuns{two(), {}, false});
-  lab.post(session::PlayTo{20});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{20});
   changed = *lab.view()->runs[0].spec;
   set_field(changed, "model.placement", "pre");
   lab.post(session::ForkFrom{0, 10, changed});
-  lab.post(session::PlayTo{40});
-  view = rest(lab);
+  view = view_after(lab, session::PlayTo{40});
   CHECK(view->runs[2].step == 40);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
   // Looked at there and then changed: it still waits.
-  lab.post(session::ForkFrom{1, 22});
-  view = rest(lab);
+  view = view_after(lab, session::ForkFrom{1, 22});
   session::ForkRequest wider;
   wider.source = 2;
   wider.spec = *view->runs[2].spec;
   set_field(wider.spec, "model.placement", "sandwich");
-  lab.post(wider);
-  view = rest(lab);
+  view = view_after(lab, wider);
   CHECK(view->runs[2].step == 22);
   CHECK(view->runs[2].forked_from == 1);
-  lab.post(session::StepOnce{});
-  CHECK(rest(lab)->runs[2].step == 40);
+  CHECK(view_after(lab, session::StepOnce{})->runs[2].step == 40);
   lab.post(session::RemoveFork{});
   lab.post(session::RemoveFork{});
-  lab.post(session::RemoveFork{});
-  CHECK(rest(lab)->runs.size() == 2);
-  lab.post(session::RestoreFork{});
-  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 2);
+  CHECK(view_after(lab, session::RestoreFork{})->runs.size() == 3);
 }
 
 TEST_CASE("a change of all runs that one of them refuses costs no stashed run", "[lab][time]") {
   std::vector<RunSpec> specs = two();
   set_field(specs[1], "model.heads", "4");
-  Lab lab(silent());
-  lab.post(session::ReplaceRuns{std::move(specs), {}, false});
+  LabOf lab(std::move(specs), silent());
   const auto change = [&](int32_t run, const char* width) {
-    lab.post(session::EditField{run, "model.d_model", width});
-    lab.wait_idle();
+    view_after(lab, session::EditField{run, "model.d_model", width});
   };
   change(0, "18");
-  lab.post(session::PlayTo{4});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{4});
   const auto history = lab.view()->runs[0].history;
   REQUIRE(lab.view()->runs[0].step == 4);
   change(0, "16");   // the one with 18 waits
@@ -126,10 +109,8 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
 }
 
 TEST_CASE("a step that was not trained is refused", "[lab][time]") {
-  Lab lab(silent());
-  lab.post(session::ReplaceRuns{two(), {}, false});
-  lab.post(session::PlayTo{5});
-  lab.wait_idle();
+  LabOf lab(two(), silent());
+  view_after(lab, session::PlayTo{5});
   for (int32_t step : {-1, 6}) {
     lab.post(session::ForkFrom{0, step});
     CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
@@ -141,16 +122,12 @@ TEST_CASE("a step that was not trained is refused", "[lab][time]") {
 
 TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
           "[lab][time]") {
-  Lab lab(silent());
-  lab.post(session::ReplaceRuns{two(), {}, false});
-  lab.post(session::PlayTo{20});
-  lab.wait_idle();
+  LabOf lab(two(), silent());
+  view_after(lab, session::PlayTo{20});
   lab.post(session::EditField{0, "train.lr", "0.001"});
-  lab.post(session::PlayTo{40});
-  lab.wait_idle();
+  view_after(lab, session::PlayTo{40});
   CHECK(lab.view()->runs[0].spread == nullptr);
-  lab.post(session::CheckSeeds{});
-  auto view = rest(lab);
+  auto view = view_after(lab, session::CheckSeeds{});
   REQUIRE(view->message == "");
   CHECK(view->seed_check_steps == 0);
   CHECK(view->step == 40);
@@ -180,13 +157,10 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   }
   // Asked again there is nothing left to train; another edit is another experiment.
   const auto kept = view->runs[1].spread;
-  lab.post(session::CheckSeeds{});
-  CHECK(rest(lab)->runs[1].spread == kept);
-  lab.post(session::EditField{1, "train.lr", "0.002"});
-  CHECK(rest(lab)->runs[1].spread == nullptr);
+  CHECK(view_after(lab, session::CheckSeeds{})->runs[1].spread == kept);
+  CHECK(view_after(lab, session::EditField{1, "train.lr", "0.002"})->runs[1].spread == nullptr);
   CHECK(lab.view()->runs[0].spread != nullptr);
-  lab.post(session::Play{});
-  view = rest(lab);
+  view = view_after(lab, session::Play{});
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
 }
 

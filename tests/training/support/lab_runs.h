@@ -1,9 +1,9 @@
-// The Lab runs are what the tests of the Lab start and ask of its runs. test_lab, test_lab_threads and test_lab_time
-// share them.
+// The Lab runs are what the tests of the Lab start and ask of its runs.
 #pragma once
 
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "training/session/lab.h"
@@ -13,17 +13,19 @@ namespace normscope::test {
 
 // `quiet` are the options of a Lab that only trains.
 inline LabOptions quiet() {
-  LabOptions options;
-  options.threads = 2;
-  options.live_text = false;
-  options.line_length = 8;
-  options.validation_every = 25;
-  return options;
+  return LabOptions{.threads = 2, .live_text = false, .line_length = 8, .validation_every = 25};
 }
 
 inline std::vector<RunSpec> three() {
   return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")};
 }
+
+/// `LabOf` is a Lab of these runs, which wait.
+struct LabOf : Lab {
+  explicit LabOf(std::vector<RunSpec> runs, LabOptions options = quiet()) : Lab(std::move(options)) {
+    post(session::ReplaceRuns{std::move(runs), {}, false});
+  }
+};
 
 inline session::ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
                                     bool from_start = false) {
@@ -55,6 +57,12 @@ inline double mean(const std::vector<float>& values, size_t from, size_t count) 
 inline std::shared_ptr<const LabView> rest(Lab& lab) {
   lab.wait_idle();
   return lab.view();
+}
+
+/// `view_after` is what the Lab shows once it has done a command.
+inline std::shared_ptr<const LabView> view_after(Lab& lab, session::Command command) {
+  lab.post(std::move(command));
+  return rest(lab);
 }
 
 }  // namespace normscope::test

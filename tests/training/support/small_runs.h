@@ -2,6 +2,7 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,9 @@ inline double critical_of(const Run& run) {
   const History& history = *run.history();
   return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
 }
+
+/// `kBracket` is the widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
+inline const double kBracket = std::exp2(16.0 / 62);
 
 /// `first_difference` is the name of the first parameter whose value or moment differs in any bit, "" when all are the
 /// same.

@@ -168,7 +168,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   Run straight(spec, task, shared_backend()), stopped(spec, task, shared_backend());
   steps(straight, 40);
   CHECK(std::isfinite(straight.validation_loss()));
-  CHECK(straight.sample(20).find("\u2190") != std::string::npos);
+  CHECK(test::contains(straight.sample(20), "\u2190"));
   CHECK(straight.mean_loss(5) < static_cast<double>(straight.history()->loss().values.front()));
   steps(stopped, 17);
   stopped.save("pairs_run.safetensors");
