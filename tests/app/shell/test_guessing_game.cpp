@@ -136,7 +136,7 @@ TEST_CASE("from the guessing game to the first lesson") {
   lab.driver.click("app/offer/accept");
   lab.driver.frames(3);
   CHECK(lab.state.screens.shown == Screen::Lessons);
-  const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
+  const lessons::Player& player = player_of(lab.state.screens, nullptr);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 0);
   CHECK(player.step() == course::StepKind::Predict);
