@@ -1,7 +1,6 @@
 // normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 
 #include "app/cli/options.h"
@@ -30,15 +29,13 @@ Exit admin_fold(const AdminFoldOptions& options) {
 }  // namespace
 
 void add_admin_fold(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<AdminFoldOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "admin-fold", "Write a saved Admin run as a plain Post-LN run that computes the same");
-  sub.footer(kFooter);
-  sub.add_option("in", options->in, "a saved run (safetensors) of placement admin or admin-paper")
+  const auto [sub, options] =
+      add_command(app, command, "admin-fold",
+                  "Write a saved Admin run as a plain Post-LN run that computes the same", admin_fold);
+  sub.add_option("in", options.in, "a saved run (safetensors) of placement admin or admin-paper")
       ->type_name("FILE")
       ->required();
-  sub.add_option("out", options->out, "the run to write")->type_name("FILE")->required();
-  sub.callback([options, &command] { command = [options] { return admin_fold(*options); }; });
+  sub.add_option("out", options.out, "the run to write")->type_name("FILE")->required();
 }
 
 }  // namespace normscope::commands

@@ -41,12 +41,10 @@ Exit average(const AverageOptions& options) {
 }  // namespace
 
 void add_average(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<AverageOptions>();
-  CLI::App& sub = *app.add_subcommand("average", "The mean weights of saved states, as a run that goes on");
-  sub.footer(kFooter);
-  sub.add_option("runs", options->files, "saved states of one model")->type_name("FILE")->required();
-  sub.add_option("--out", options->out, "the run to write")->type_name("FILE")->required();
-  sub.callback([options, &command] { command = [options] { return average(*options); }; });
+  const auto [sub, options] = add_command(app, command, "average",
+                                          "The mean weights of saved states, as a run that goes on", average);
+  sub.add_option("runs", options.files, "saved states of one model")->type_name("FILE")->required();
+  sub.add_option("--out", options.out, "the run to write")->type_name("FILE")->required();
 }
 
 }  // namespace normscope::commands

@@ -164,48 +164,46 @@ Exit bench(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<BenchOptions>();
-  CLI::App& sub = *app.add_subcommand("bench", "Measure this machine, the kernels and whole training steps");
-  sub.footer(kFooter);
-  CLI::Option* gemm = sub.add_flag("--gemm", options->gemm,
+  const auto [sub, options] =
+      add_command(app, command, "bench", "Measure this machine, the kernels and whole training steps", bench);
+  CLI::Option* gemm = sub.add_flag("--gemm", options.gemm,
                                    "matrix products only, beside oneDNN and OpenBLAS where installed");
-  sub.add_option("--shape", options->shape,
+  sub.add_option("--shape", options.shape,
                  "with --gemm: only the products of this shape, A (M,K) times B (K,N)")
       ->expected(3)
       ->check(CLI::Range(int64_t{1}, int64_t{8192}))
       ->type_name("M N K")
       ->needs(gemm)
       ->default_str("those of training");
-  sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
-  sub.add_flag("--micro", options->micro, "whole steps beside a program of plain loops, both on one thread");
-  sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
-  sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
-  sub.add_flag("--crowded", options->crowded,
+  sub.add_flag("--ops", options.ops, "every op, forward and backward, beside its roofline");
+  sub.add_flag("--micro", options.micro, "whole steps beside a program of plain loops, both on one thread");
+  sub.add_flag("--sweep", options.sweep, "time against layers, width, length, batch and threads");
+  sub.add_flag("--scaling", options.scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
+  sub.add_flag("--crowded", options.crowded,
                "steps with a thread more than --threads, and beside busy processes, over steps alone");
   CLI::Option* first = sub.add_flag(
-      "--first-steps", options->first_steps,
+      "--first-steps", options.first_steps,
       "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "
       "instructions compute the same bits; nothing else");
   CLI::Option* turns = sub.add_flag(
-      "--turns", options->turns,
+      "--turns", options.turns,
       "whole steps of each model that standard input names, a line each, answered by a line of JSON; nothing else");
-  sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
+  sub.add_option("--model", options.model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME")
       ->default_str("all eight");
-  sub.add_option("--budget", options->budget, "seconds a timing")
+  sub.add_option("--budget", options.budget, "seconds a timing")
       ->check(CLI::Range(0.001, 60.0))
       ->type_name("SECONDS");
-  sub.add_flag("--json", options->json, "one JSON object instead of tables");
-  add_threads(sub, options->threads);
-  add_backend(sub, options->backend);
+  sub.add_flag("--json", options.json, "one JSON object instead of tables");
+  add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
   for (CLI::Option* alone : {first, turns})
     for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
                               "--backend", "--tf32"})
       alone->excludes(sub.get_option(other));
   first->excludes(sub.get_option("--budget"));
   turns->excludes(sub.get_option("--json"))->excludes(first);
-  sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 
 }  // namespace normscope::commands

@@ -2,7 +2,11 @@
 // commands.cpp parses and calls the requested one.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "app/cli/exit_code.h"
 #include "app/cli/options.h"
@@ -11,6 +15,16 @@ namespace normscope::commands {
 
 /// `Command` is the work of the requested command, once the line is parsed. It returns the exit code or throws Error.
 using Command = std::function<cli::Exit()>;
+
+/// `add_command` adds a command that does `work` with the options which its flags fill in. Both live as long as `app`.
+template <class Options>
+std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, const char* name,
+                                           const char* help, cli::Exit (*work)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& sub = *app.add_subcommand(name, help);
+  sub.callback([options, work, &command] { command = [options, work] { return work(*options); }; });
+  return {sub, *options};
+}
 
 /// Each `add_NAME` adds its command; parsing the command sets `command`, which must outlive `app`. The window is what
 /// the program does without a command.

@@ -123,25 +123,23 @@ Exit evaluate(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<EvaluateOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "evaluate", "Measure a saved run on its validation data: loss, bits per character, any memory");
-  sub.footer(kFooter);
-  sub.add_option("run", options->file, "a saved run")->type_name("FILE")->required();
+  const auto [sub, options] = add_command(
+      app, command, "evaluate",
+      "Measure a saved run on its validation data: loss, bits per character, any memory", evaluate);
+  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
   sub.add_option(
-         "--memory", options->memory,
+         "--memory", options.memory,
          "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
       ->delimiter(',')
       ->check(CLI::Range(0, kMostMemory))
       ->type_name("N")
       ->default_str("as the run has it");
-  sub.add_option("--batches", options->batches, "only the first so many batches")
+  sub.add_option("--batches", options.batches, "only the first so many batches")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->default_str("all");
-  sub.add_flag("--json", options->json, "one JSON object instead of a table");
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return evaluate(*options); }; });
+  sub.add_flag("--json", options.json, "one JSON object instead of a table");
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

@@ -207,30 +207,27 @@ Exit measure(const MeasureOptions& options) {
 }  // namespace
 
 void add_measure(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<MeasureOptions>();
-  CLI::App& sub =
-      *app.add_subcommand("measure", "Look into a saved run: what its layers, norms and gradients do");
-  sub.footer(kFooter);
-  sub.add_option("run", options->file, "a saved run")->type_name("FILE")->required();
-  sub.add_option("--what", options->what, "what is measured")
+  const auto [sub, options] = add_command(
+      app, command, "measure", "Look into a saved run: what its layers, norms and gradients do", measure);
+  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
+  sub.add_option("--what", options.what, "what is measured")
       ->check(CLI::IsMember(measurement_names()))
       ->type_name("NAME");
-  sub.add_option("--without", options->without,
+  sub.add_option("--without", options.without,
                  "ablation, loss: leave these out together, as L11,L12 or L03.attn")
       ->delimiter(',')
       ->type_name("NAMES");
-  sub.add_option("--batches", options->batches, "gradients: mini-batches")
+  sub.add_option("--batches", options.batches, "gradients: mini-batches")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N");
-  sub.add_option("--epsilon", options->epsilon, "concentration: how far above the mean")
+  sub.add_option("--epsilon", options.epsilon, "concentration: how far above the mean")
       ->check(CLI::Range(0.0, 1000.0))
       ->type_name("X");
-  sub.add_option("--delta", options->delta, "concentration: which share may lie beyond")
+  sub.add_option("--delta", options.delta, "concentration: which share may lie beyond")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("X");
-  sub.add_flag("--json", options->json, "one JSON object instead of a table");
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return measure(*options); }; });
+  sub.add_flag("--json", options.json, "one JSON object instead of a table");
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

@@ -47,15 +47,12 @@ Exit merge(const MergeOptions& options) {
 }  // namespace
 
 void add_merge(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<MergeOptions>();
-  CLI::App& sub =
-      *app.add_subcommand("merge", "Put the results of shards, or of several machines, into one store");
-  sub.footer(kFooter);
-  sub.add_option("folders", options->folders, "stores of results")->type_name("DIR")->required();
-  sub.add_option("--store", options->into, "the store that they go into")
+  const auto [sub, options] = add_command(
+      app, command, "merge", "Put the results of shards, or of several machines, into one store", merge);
+  sub.add_option("folders", options.folders, "stores of results")->type_name("DIR")->required();
+  sub.add_option("--store", options.into, "the store that they go into")
       ->type_name("DIR")
       ->default_str("in the user's cache");
-  sub.callback([options, &command] { command = [options] { return merge(*options); }; });
 }
 
 }  // namespace normscope::commands

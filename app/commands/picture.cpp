@@ -158,7 +158,7 @@ class Stage {
   void open_sweep(const std::string& preset) {
     shell::Screens& screens = stand_->state.screens;
     screens.shown = Screen::Sweep;
-    sweep::SweepScreen& screen = shell::sweep_of(screens.sweep);
+    sweep::SweepScreen& screen = shell::sweep_of(screens);
     if (!preset.empty()) with_exit(Exit::Usage, [&] { screen.show(sweep::preset_plan(preset)); });
   }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,17 +61,14 @@ Exit record(const RecorderOptions& options) {
 }  // namespace
 
 void add_record(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<RecorderOptions>();
-  CLI::App& sub =
-      *app.add_subcommand("record", "Print what records a training run elsewhere, or the names in its log");
-  sub.footer(kFooter);
-  sub.add_flag("--python", options->python, "print a recorder for PyTorch, one file to copy");
-  sub.add_flag("--jax", options->jax, "print a recorder for JAX and Flax");
-  sub.add_option("--names", options->names, "print the names in a log and what they are here")
+  const auto [sub, options] = add_command(
+      app, command, "record", "Print what records a training run elsewhere, or the names in its log", record);
+  sub.add_flag("--python", options.python, "print a recorder for PyTorch, one file to copy");
+  sub.add_flag("--jax", options.jax, "print a recorder for JAX and Flax");
+  sub.add_option("--names", options.names, "print the names in a log and what they are here")
       ->type_name("FILE");
-  sub.add_option("--mapping", options->mapping, "names of your own, as TOML (docs/log-format.md)")
+  sub.add_option("--mapping", options.mapping, "names of your own, as TOML (docs/log-format.md)")
       ->type_name("FILE");
-  sub.callback([options, &command] { command = [options] { return record(*options); }; });
 }
 
 }  // namespace normscope::commands

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +22,8 @@
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
 #include "training/data/task.h"
-#include "training/tokenizer/tokenizer.h"
 #include "training/files/places.h"
+#include "training/tokenizer/tokenizer.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -287,32 +286,31 @@ Exit reproduce_command(const ReproduceOptions& options) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<ReproduceOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "reproduce", "Figures, tables and theorems of the papers, trained here and judged; can be resumed");
-  sub.footer(kFooter);
-  sub.add_option("names", options->ids,
+  const auto [sub, options] =
+      add_command(app, command, "reproduce",
+                  "Figures, tables and theorems of the papers, trained here and judged; can be resumed",
+                  reproduce_command);
+  sub.add_option("names", options.ids,
                  "list, all, or names of claims or of folders of claims (reproduce list)")
       ->type_name("CLAIM")
       ->required();
-  sub.add_flag("--quick", options->quick, "one seed, or as many as a claim needs at least");
-  sub.add_option("--seeds", options->seeds, "seeds 1 to N for every claim")
+  sub.add_flag("--quick", options.quick, "one seed, or as many as a claim needs at least");
+  sub.add_option("--seeds", options.seeds, "seeds 1 to N for every claim")
       ->check(CLI::Range(1, reproduce::kMostSeeds))
       ->type_name("N")
       ->default_str("as the claim says, mostly 5");
   sub.add_option(
-         "--recorded", options->recorded,
+         "--recorded", options.recorded,
          "numbers measured before: claims that are still the same are judged by them and not trained; what is "
          "measured now joins them")
       ->type_name("FILE");
-  sub.add_option("--claims", options->folder, "another folder of claims")->type_name("DIR");
-  sub.add_option("--pairs", options->pairs, "the folder of the sentence pairs (scripts/debian_pairs.py)")
+  sub.add_option("--claims", options.folder, "another folder of claims")->type_name("DIR");
+  sub.add_option("--pairs", options.pairs, "the folder of the sentence pairs (scripts/debian_pairs.py)")
       ->type_name("DIR")
       ->default_str("pairs in the user's data; with --quick made-up ones");
-  add_study(sub, options->study,
+  add_study(sub, options.study,
             {"write the measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
              nullptr, "a page of all of them"});
-  sub.callback([options, &command] { command = [options] { return reproduce_command(*options); }; });
 }
 
 }  // namespace normscope::commands

@@ -90,8 +90,9 @@ Exit screenshot(const ScreenshotOptions& options) {
   else if (options.screen != "lab")
     throw CommandError(
         Exit::Usage,
-        fmt::format("--screen '{}' is not known: expected lab, compare, tape, inside, lesson:NAME:STEP or sweep:NAME",
-                    options.screen));
+        fmt::format(
+            "--screen '{}' is not known: expected lab, compare, tape, inside, lesson:NAME:STEP or sweep:NAME",
+            options.screen));
   const InterruptGuard guard;
   Lab lab({.threads = options.threads, .live_text = false});
   if (!lesson && !picture.sweep && !train(lab, runs, steps)) {
@@ -108,7 +109,6 @@ Exit screenshot(const ScreenshotOptions& options) {
 void add_screenshot(CLI::App& app, Command& command) {
   const auto options = std::make_shared<ScreenshotOptions>();
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
-  sub.footer(kFooter);
   sub.add_option(
          "--screen", options->screen,
          "which screen: lab, compare, tape, inside, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "

@@ -97,24 +97,24 @@ Exit train_study(const AskedStudy& options) {
   return run_study(options.study, work);
 }
 
+Exit study(const AskedStudy& options) {
+  return options.name == "list" ? list_studies(options) : train_study(options);
+}
+
 }  // namespace
 
 void add_study_command(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<AskedStudy>();
-  CLI::App& sub = *app.add_subcommand(
-      "study", "One question, the grids of runs that answer it, and a page; can be resumed");
-  sub.footer(kFooter);
-  sub.add_option("name", options->name, "list, or the name of a study (study list)")
+  const auto [sub, options] =
+      add_command(app, command, "study",
+                  "One question, the grids of runs that answer it, and a page; can be resumed", study);
+  sub.add_option("name", options.name, "list, or the name of a study (study list)")
       ->type_name("NAME")
       ->required();
-  sub.add_flag("--quick", options->quick, "one seed in each cell");
-  sub.add_option("--studies", options->folder, "another folder of studies")->type_name("DIR");
-  add_study(sub, options->study,
+  sub.add_flag("--quick", options.quick, "one seed in each cell");
+  sub.add_option("--studies", options.folder, "another folder of studies")->type_name("DIR");
+  add_study(sub, options.study,
             {"write the grids as JSON (docs/log-format.md)", "one line a run, grid by grid", nullptr,
              "a page with what was found, tables and, with --out, pictures"});
-  sub.callback([options, &command] {
-    command = [options] { return options->name == "list" ? list_studies(*options) : train_study(*options); };
-  });
 }
 
 }  // namespace normscope::commands

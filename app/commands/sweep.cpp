@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -146,18 +145,16 @@ void add_shown(CLI::App& sub, SweepOptions& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<SweepOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "sweep",
-      "One or two settings over their values: where it learns, as a table and a picture; can be resumed");
-  sub.footer(kFooter);
-  add_swept(sub, *options);
-  add_shown(sub, *options);
-  add_study(sub, options->study,
+  const auto [sub, options] = add_command(
+      app, command, "sweep",
+      "One or two settings over their values: where it learns, as a table and a picture; can be resumed",
+      sweep_command);
+  add_swept(sub, options);
+  add_shown(sub, options);
+  add_study(sub, options.study,
             {"write the cells as JSON (docs/log-format.md)", "one line a run",
              "a picture of the grid with the border where it begins to learn",
              "a page, with the picture where --svg is given too"});
-  sub.callback([options, &command] { command = [options] { return sweep_command(*options); }; });
 }
 
 }  // namespace normscope::commands

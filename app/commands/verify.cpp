@@ -1,7 +1,6 @@
 // normscope verify holds the engine against reference fixtures.
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,14 +37,12 @@ Exit verify(const VerifyOptions& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<VerifyOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "verify", "Compare the engine with a reference fixture: loss, gradients, ten steps");
-  sub.footer(kFooter);
-  sub.add_option("files", options->files, "fixtures (safetensors)")->type_name("FILE")->required();
-  add_threads(sub, options->threads);
-  add_backend(sub, options->backend);
-  sub.callback([options, &command] { command = [options] { return verify(*options); }; });
+  const auto [sub, options] =
+      add_command(app, command, "verify",
+                  "Compare the engine with a reference fixture: loss, gradients, ten steps", verify);
+  sub.add_option("files", options.files, "fixtures (safetensors)")->type_name("FILE")->required();
+  add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
 }
 
 }  // namespace normscope::commands

@@ -151,7 +151,6 @@ void add_open(CLI::App& app, Command& command) {
   CLI::App& sub = *app.add_subcommand(
       "open",
       "The window with published models, or with logs or saved runs beside its own: what differs, and from where on");
-  sub.footer(kFooter);
   sub.add_option("files", *files,
                  "folders of published models; or logs (they are followed while they grow) or saved runs")
       ->type_name("PATH")

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -122,33 +121,31 @@ Exit zoo(const ZooOptions& options) {
 }  // namespace
 
 void add_zoo(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<ZooOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "zoo", "Every placement, norm, initialisation and optimizer on one model, as a table; can be resumed");
-  sub.footer(kFooter);
-  sub.add_flag("--list", options->list, "name the entries and train nothing");
-  sub.add_option("--only", options->only, "entries or groups (zoo --list), with commas")
+  const auto [sub, options] = add_command(
+      app, command, "zoo",
+      "Every placement, norm, initialisation and optimizer on one model, as a table; can be resumed", zoo);
+  sub.add_flag("--list", options.list, "name the entries and train nothing");
+  sub.add_option("--only", options.only, "entries or groups (zoo --list), with commas")
       ->type_name("NAMES")
       ->default_str("all");
-  sub.add_option("--depth", options->depths, "layers, with commas: 6 is the default model; 12, 18, 24")
+  sub.add_option("--depth", options.depths, "layers, with commas: 6 is the default model; 12, 18, 24")
       ->check(CLI::Range(1, 256))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N")
       ->default_str("6");
-  sub.add_option("--seeds", options->seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
-  add_steps(sub, options->steps, "budget of steps of every run");
-  sub.add_option("--warmup", options->warmup, "warm-up of the arm that has one")
+  sub.add_option("--seeds", options.seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
+  add_steps(sub, options.steps, "budget of steps of every run");
+  sub.add_option("--warmup", options.warmup, "warm-up of the arm that has one")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->default_str("200");
-  sub.add_option("--set", options->set, "a field of the model that the entries change; can be repeated")
+  sub.add_option("--set", options.set, "a field of the model that the entries change; can be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_study(sub, options->study,
+  add_study(sub, options.study,
             {"write the table as JSON (docs/log-format.md)", "one line a run",
              "a picture of the final losses", "a page, with the picture where --svg is given too"});
-  sub.callback([options, &command] { command = [options] { return zoo(*options); }; });
 }
 
 }  // namespace normscope::commands

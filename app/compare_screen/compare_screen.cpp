@@ -122,10 +122,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
     loupe_ = f.all().letter(f.all().baseline() == 0 ? 1 : 0);
 
   const bool compact = f.compact();
-  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
-  Rect rest = area;
-  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
-  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  auto [bar, rest, gap] = screen_room(area, f.size);
   draw_heads(f, rest.take_top(compact ? 62.f : 148.f, gap));
   ask_where(f);
   if (f.has()) {

@@ -160,12 +160,7 @@ struct Timeline {
     if (size == Size::Compact) {
       p.line({x, cy - 14}, {x, cy + 10}, t.ink, 1.6f);
     } else {
-      const std::string text = grouped(cursor_step(state, view));
-      const float w = std::max(34.f, p.text_width({Face::MonoMedium, type::body}, text) + 14);
-      Rect flag{std::clamp(x - w / 2, bar.x - 8, bar.right() - w + 8), bar.y - 30, w, 18};
-      p.line({x, flag.bottom()}, {x, cy + 9}, t.ink, 1.6f);
-      p.accent_box(t, flag, 4);
-      p.text_in(flag, {Face::MonoMedium, type::body}, t.on_accent, text, Align::Centre);
+      flag(p, t, bar, x, grouped(cursor_step(state, view)));
     }
     p.accent_disc(t, {x, cy}, 7);
   }

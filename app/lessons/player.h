@@ -151,7 +151,9 @@ class Player {
     const char *control, *title, *what, *help;  ///< keys of its words
     ui::Icon icon;
   };
-  void draw_course_row(ui::Ui& ui, const ui::Rect& row, const CoursePage& page, bool narrow, bool one_line);
+  void draw_course_row(ui::Ui& ui, const ui::Rect& row, const CoursePage& page, bool one_line);
+  ui::Vec draw_list_row(ui::Ui& ui, const ui::Rect& row, bool current, bool hovered, const std::string& title,
+                        const std::string& what);
   void draw_body(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen, std::vector<ui::Rect>& formulas);
   void draw_edges(ui::Ui& ui, const ui::Rect& seen, const std::vector<ui::Rect>& formulas, float furthest);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
@@ -190,6 +192,7 @@ class Player {
   void draw_copy(ui::Ui& ui, const ui::Rect& rect);
   float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
   void open_page(Aside aside);
+  void scroll(ui::Ui& ui, const ui::Rect& rect, float room, float furthest);
   void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& seen,
                      const std::function<float(float y)>& content);
   void draw_why(ui::Ui& ui, const ui::Rect& rect);

@@ -95,8 +95,7 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.fill(rect, t.panel, radius::panel);
-  p.outline(rect, t.border, 1, radius::panel);
+  panel(ui, rect, {});
   const bool compact = size_ == Size::Compact;
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = predicts_by_cards(), strip = has_strip();

@@ -1,6 +1,5 @@
 // The player's frame has the list and the text column. See player.h.
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,6 +72,8 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
 
 namespace {
 
+constexpr float kNarrowList = 100;  // no words beside the signs
+
 /// `mark` is the ring of a lesson: empty, begun (an arc), done (a check mark).
 void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number,
           bool with_number) {
@@ -93,11 +94,26 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
 
 }  // namespace
 
+/// `draw_list_row` draws what all rows of the list share, and returns the middle of the row's sign. Without `what` the row
+/// is a single line; a narrow one has no words.
+Vec Player::draw_list_row(Ui& ui, const Rect& row, bool current, bool hovered, const std::string& title,
+                          const std::string& what) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (current || hovered) p.fill(row, current ? t.sunk : t.raised, 6);
+  if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
+  if (row.w < kNarrowList) return row.centre();
+  const Rect words{row.x + 38, what.empty() ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
+  p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, title);
+  if (!what.empty()) p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3, what);
+  return {row.x + 18, row.centre().y};
+}
+
 /// `draw_list_items` draws all lessons, whatever the height: rows of two lines, or of one.
 void Player::draw_list_items(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const bool narrow = rest.w < 100;
+  const bool narrow = rest.w < kNarrowList;
   const float pitch = std::min(narrow ? 48.f : kListRow, rest.h / list_rows());
   const float gap = pitch < 44 ? 1.f : 4.f;
   const bool one_line = pitch < 46;
@@ -110,18 +126,10 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                          : progress.step > 0 ? "begun"
                                              : "new",
                          l.title + ": " + l.question);
-    const bool current = i == current_ && !of_course();
-    if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
-    if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
-    mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number,
-         narrow || one_line);
-    if (!narrow) {
-      const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
-      p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, l.title);
-      if (!one_line)
-        p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                  word("course.lesson_short", {{"number", l.number}, {"minutes", l.minutes}}));
-    }
+    const Vec middle = draw_list_row(
+        ui, row, i == current_ && !of_course(), h.hovered, l.title,
+        one_line ? "" : word("course.lesson_short", {{"number", l.number}, {"minutes", l.minutes}}));
+    mark(p, t, middle, 8.5f, progress, l.number, narrow || one_line);
     if (h.clicked) {
       choose(i);
       ui.close_popup();
@@ -131,11 +139,11 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
     draw_course_row(
         ui, rest.take_top(pitch - gap, gap),
         {Aside::Why, "lesson/why", "course.why.title", "course.why.what", "course.help.why", Icon::Help},
-        narrow, one_line);
+        one_line);
   draw_course_row(ui, rest.take_top(pitch - gap),
                   {Aside::Review, "lesson/review", "course.review.title", "course.review.what",
                    "course.help.review", Icon::Bookmark},
-                  narrow, one_line);
+                  one_line);
 }
 
 void Player::draw_list(Ui& ui, Rect rect) {
@@ -144,8 +152,7 @@ void Player::draw_list(Ui& ui, Rect rect) {
   const auto done = std::count_if(course_.lessons.begin(), course_.lessons.end(),
                                   [&](const Lesson& l) { return progress_.of(l.id).done; });
   if (size_ == Size::Medium) {
-    p.fill(rect, t.panel, radius::panel);
-    p.outline(rect, t.border, 1, radius::panel);
+    panel(ui, rect, {});
     return draw_list_items(ui, rect.inset(6, 10));
   }
   Rect rest = panel(ui, rect, {word("course.title"), "", "", 0, false});
@@ -248,8 +255,7 @@ float Player::draw_box(Ui& ui, const Rect& rect, std::string_view title, std::st
 void Player::draw_text(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.fill(rect, t.panel, radius::panel);
-  p.outline(rect, t.border, 1, radius::panel);
+  panel(ui, rect, {});
   ui.mark("lesson/text", rect, lesson()->title, word("course.help.text"));
   const bool compact = size_ == Size::Compact;
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
@@ -261,10 +267,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   Rect seen = rect.inset(1);
   if (pinned) seen.h -= box + 22;
   const float room = seen.h - top, furthest = std::max(0.f, text_height_ + (pinned ? 8.f : 16.f) - room);
-  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
-  if (ui.shortcut("PageDown")) scroll_ += room * 0.8f;
-  if (ui.shortcut("PageUp")) scroll_ -= room * 0.8f;
-  scroll_ = std::clamp(scroll_, 0.f, furthest);
+  scroll(ui, rect, room, furthest);
 
   std::optional<HandsWithin> hands;
   if (aside_ != Aside::None) hands.emplace(ui, seen);

@@ -54,11 +54,17 @@ bool was_apart(const std::vector<Series>& layers, double times) {
   return false;
 }
 
-// `add_line` draws a line that has no name yet; `range` grows to hold it.
-void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range) {
+// `add_line` draws a line, of a layer or a head; `range` and `lowest` grow to hold it.
+void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range, double& lowest,
+              std::string id, std::string name, Ink ink) {
+  if (line->empty()) return;
+  lowest = std::min(lowest, double(line->span().lowest));
   range.add(line->span().lowest_positive);
   range.add(line->span().highest);
   Series s;
+  s.id = std::move(id);
+  s.name = std::move(name);
+  s.ink = ink;
   s.x = Column(line->x);
   s.y = Column(line->y);
   s.x.owner = line;
@@ -78,13 +84,8 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
         metric == Metric::Gradient && options.stream > 0
             ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
             : over_time(data, run, metric, options.matrix, layer, options.side);
-    if (line->empty()) continue;
-    lowest = std::min(lowest, double(line->span().lowest));
-    add_line(plot, line, range);
-    Series& s = plot.series.back();
-    s.id = layer_id(layer);
-    s.name = words::say("plots.layer", {{"layer", layer + 1}});
-    s.ink = Ink::depth(layer, layers);
+    add_line(plot, line, range, lowest, layer_id(layer), words::say("plots.layer", {{"layer", layer + 1}}),
+             Ink::depth(layer, layers));
   }
 }
 
@@ -95,13 +96,8 @@ void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric me
   if (layer >= layers_of(run, options.side) || !has_stream(run)) return;
   for (int head = 0; head < heads; ++head) {
     const auto line = data.stat(run, head_stat(metric, layer + 1, head + 1, prefix_of(run, options.side)));
-    if (line->empty()) continue;
-    lowest = std::min(lowest, double(line->span().lowest));
-    add_line(plot, line, range);
-    Series& s = plot.series.back();
-    s.id = fmt::format("head {}", head + 1);
-    s.name = words::say("plots.head", {{"head", head + 1}});
-    s.ink = Ink::depth(head, heads);
+    add_line(plot, line, range, lowest, fmt::format("head {}", head + 1),
+             words::say("plots.head", {{"head", head + 1}}), Ink::depth(head, heads));
   }
   // The plot says which head is largest at the cursor, as that is the one to look at.
   const Series* largest = nullptr;

@@ -278,10 +278,6 @@ void add_notes(Builder& b) {
     float letter = note.letter.empty() ? 0 : b.measure(bold, note.letter) + part_gap;
     float width = letter + b.measure(small, note.text);
     if (!place_near(b, p, {note.dx, note.dy}, width, at)) continue;
-    if (note.leader) {
-      ui::Vec to{std::clamp(p.x, at.x, at.x + width), at.y + (p.y > at.y ? 4.f : -10.f)};
-      b.add(StrokeItem{{to, p}, b.theme.ink3, 1, {}, 0, false});
-    }
     if (letter > 0) b.text(at, bold, text_colour(b.theme, note.ink), note.letter);
     b.text({at.x + letter, at.y}, small, b.theme.ink2, note.text);
   }

@@ -168,7 +168,6 @@ struct Note {
   std::string letter{}, text{};
   Ink ink{Ink::Role::Ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
-  bool leader = false;    // thin line from the point to the text
 };
 
 // `Handle` is something yellow to grab (warm-up end, peak rate).

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <regex>
+#include <tuple>
 
 #include "app/course/check/check.h"
 #include "app/course/reading/measure_tables.h"
@@ -15,8 +16,8 @@
 #include "app/reproduce/plan.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/files/shipped_folder.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::reproduce {
@@ -44,11 +45,7 @@ int32_t read_moment(Table& t) {
 }
 
 void read_steps(Line& line, Table& t) {
-  const std::vector<double> steps = t.numbers("steps");
-  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastClaimStep)
-    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastClaimStep));
-  line.from = static_cast<int32_t>(steps[0]);
-  line.to = static_cast<int32_t>(steps[1]);
+  std::tie(line.from, line.to) = t.steps("steps", 1, kLastClaimStep);
   line.relative = t.flag("relative", false);
 }
 

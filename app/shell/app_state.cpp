@@ -14,8 +14,8 @@
 #include "app/settings/settings_rows.h"
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/guard.h"
+#include "app/shell/parts/carry_out.h"
 #include "app/shell/parts/linked.h"
-#include "app/shell/parts/other_screens.h"
 #include "app/shell/parts/welcome.h"
 #include "app/shell/plain_message.h"
 #include "app/sweep/screen/sweep_screen.h"
@@ -266,7 +266,7 @@ void draw_app(AppState& state, Ui& ui) {
     if (const auto chosen = draw_welcome(ui, area, state.shell.offers, *session.view))
       run_act(state, ui, *chosen);
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
-            [&] { carry_out(draw_screen(state, ui, area), state, ui); });
+            [&] { carry_out(draw_screen(screens, session, state.switches.clock, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   if (std::exchange(screens.lab.diagram().placement_asked, false))
     run_act(state, ui, view::Act::SavePlacement);

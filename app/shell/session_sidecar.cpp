@@ -100,7 +100,7 @@ constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
 
 // `restore_screens` keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
 void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_tab) {
-  if (kept.compare) screen_of(screens.compare).restore(*kept.compare);
+  if (kept.compare) compare_of(screens).restore(*kept.compare);
   if (kept.tape) {
     screens.tape.run = kept.tape->run;
     screens.tape.head = kept.tape->head;
@@ -110,7 +110,7 @@ void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_ta
   if (!sweep_and_tab) return;
   if (kept.sweep) {
     screens.sweep.kept = kept.sweep;
-    if (screens.sweep.screen) sweep_of(screens.sweep);  // which takes it in
+    if (screens.sweep.screen) sweep_of(screens);  // which takes it in
   }
   if (kept.shown) screens.shown = *kept.shown;
 }
@@ -118,7 +118,7 @@ void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_ta
 KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
   KeptWindow kept = known;
   kept.shown = screens.shown;
-  if (screens.compare.screen) kept.compare = screens.compare.screen->kept();
+  if (screens.compare) kept.compare = screens.compare->kept();
   if (screens.sweep.screen)
     kept.sweep = screens.sweep.screen->kept();
   else if (screens.sweep.kept)

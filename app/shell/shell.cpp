@@ -38,7 +38,7 @@ void take_back(AppState& state, bool undo) {
   diagram::DiagramState& diagram = state.screens.lab.diagram();
   std::string& notice = state.notice;
   if (state.screens.shown == Screen::Sweep) {
-    sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
+    sweep::SweepScreen& plans = sweep_of(state.screens);
     (void)(undo ? plans.undo() : plans.redo());
     return;
   }
@@ -86,7 +86,7 @@ void open_game(Ui& ui, Shell& shell, const LabView& view, std::string& notice) {
 void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notice) {
   offers.lesson = false;
   offers.answered = true;
-  lessons::Player& player = player_of(screens.lessons, lab);
+  lessons::Player& player = player_of(screens, lab);
   if (player.course().lessons.empty()) return void(notice = words::say("shell.notice.no_lessons"));
   player.open(player.course().lessons.front().id, course::StepKind::Predict);
   screens.shown = Screen::Lessons;
@@ -256,7 +256,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
     return void(state.notice = locked_help());
   const std::string fault = guarded("opening a lesson", [&] {
-    lessons::Player& player = player_of(screens.lessons, state.session.lab);
+    lessons::Player& player = player_of(screens, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
       player.open(std::to_string(number), course::StepKind::Predict);
     screens.shown = Screen::Lessons;

@@ -116,12 +116,7 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
     p.line({fold, cy - 10}, {fold, cy + 10}, t.ink2, 1.2f);
   } else {
     draw_timeline_labels(ui, track);
-    const std::string text = grouped(static_cast<long long>(head_));
-    const float w = std::max(34.f, p.text_width({Face::MonoMedium, type::body}, text) + 14);
-    const Rect flag{std::clamp(x - w / 2, track.x - 8, track.right() - w + 8), track.y - 30, w, 18};
-    p.line({x, flag.bottom()}, {x, cy + 9}, t.ink, 1.6f);
-    p.accent_box(t, flag, 4);
-    p.text_in(flag, {Face::MonoMedium, type::body}, t.on_accent, text, Align::Centre);
+    flag(p, t, track, x, grouped(static_cast<long long>(head_)));
   }
   p.accent_disc(t, {x, cy}, 7);
 }

@@ -210,9 +210,7 @@ void TapeScreen::advance(Ui& ui) {
 
 float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<words::Label>& labels) {
   constexpr float kHead = 42;
-  Painter& p = ui.paint();
-  p.fill(rect, ui.theme().panel, radius::panel);
-  p.outline(rect, ui.theme().border, line::border, radius::panel);
+  panel(ui, rect, {});
   tab_ = std::clamp(tab_, 0, static_cast<int>(labels.size()) - 1);
   const Rect place{rect.x + 12, rect.y + 9, segmented_width(ui, labels), 26};
   segmented(ui, "tape/tab", place, labels, tab_, words::say("tape.tab.help"));
@@ -297,10 +295,7 @@ Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock)
   if (rows_stale_) refresh_rows();
   advance(ui);
   const bool compact = size_ == Size::Compact;
-  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
-  Rect rest = area;
-  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
-  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  auto [bar, rest, gap] = screen_room(area, size_);
   constexpr float kFold = 740, kLowFold = 556, kColumns = 320;  // which the widest formula needs
   draw_fold(ui, rest.take_left(compact ? std::min(kLowFold, rest.w - gap - kColumns) : kFold, gap), view,
             clock);

@@ -294,4 +294,20 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   return content;
 }
 
+ScreenRoom screen_room(const Rect& area, Size size) {
+  const bool compact = size == Size::Compact;
+  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
+  Rect rest = area;
+  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
+  return {bar, rest.inset(margin, gap), gap};
+}
+
+void flag(Painter& p, const Theme& t, const Rect& track, float x, const std::string& text) {
+  const float w = std::max(34.f, p.text_width({Face::MonoMedium, type::body}, text) + 14);
+  const Rect box{std::clamp(x - w / 2, track.x - 8, track.right() - w + 8), track.y - 30, w, 18};
+  p.line({x, box.bottom()}, {x, track.centre().y + 9}, t.ink, 1.6f);
+  p.accent_box(t, box, 4);
+  p.text_in(box, {Face::MonoMedium, type::body}, t.on_accent, text, Align::Centre);
+}
+
 }  // namespace normscope::ui

@@ -160,4 +160,14 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
                          std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
+/// `screen_room` parts a screen into the bar at its bottom and what is left within its margins.
+struct ScreenRoom {
+  Rect bar, rest;
+  float gap;  ///< between what stands in `rest`
+};
+ScreenRoom screen_room(const Rect& area, Size size);
+
+/// `flag` says above a timeline's track where its play head at x stands.
+void flag(Painter&, const Theme&, const Rect& track, float x, const std::string& text);
+
 }  // namespace normscope::ui

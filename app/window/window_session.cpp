@@ -59,12 +59,9 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   };
   lab_->on_change(wake);
   state_.files.wake = wake;
-  state_.screens.lessons.wake = wake;
-  state_.screens.compare.wake = wake;
+  state_.screens.wake = wake;
   state_.files.recorded = options.files;
   if (options.inside) state_.screens.shown = Screen::Inside;
-  state_.screens.sweep.wake = wake;
-  state_.screens.tape.wake = wake;
   // The task is needed because making a context on a GPU takes a while.
   state_.backend.cuda = start_task("window", [wake] {
                           std::string reason;
@@ -104,7 +101,7 @@ WindowSession::~WindowSession() {
   state_.files = {};  // tasks that still read would wake this window
   state_.link = {};
   state_.about = {};
-  state_.screens.compare = {};
+  state_.screens.compare.reset();
   state_.screens.sweep = {};
   state_.screens.tape = {};
 }

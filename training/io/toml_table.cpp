@@ -126,6 +126,13 @@ std::vector<double> Table::numbers(std::string_view key) {
   return out;
 }
 
+std::pair<int32_t, int32_t> Table::steps(std::string_view key, int32_t low, int32_t high) {
+  const std::vector<double> range = numbers(key);
+  if (range.size() != 2 || range[0] < low || range[1] < range[0] || range[1] > high)
+    refuse(key, fmt::format("expected [first, last], from {} to {}", low, high));
+  return {static_cast<int32_t>(range[0]), static_cast<int32_t>(range[1])};
+}
+
 std::vector<std::string> Table::texts(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};

@@ -27,6 +27,8 @@ class Table {
   bool flag(std::string_view key, bool absent);
   std::vector<double> numbers(std::string_view key);
   std::vector<std::string> texts(std::string_view key);
+  /// `steps` reads [first, last], both from `low` to `high`.
+  std::pair<int32_t, int32_t> steps(std::string_view key, int32_t low, int32_t high);
   /// `choice` is the index of one of several words.
   size_t choice(std::string_view key, const std::vector<std::string_view>& words,
                 std::optional<size_t> absent = {});

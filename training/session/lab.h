@@ -99,11 +99,10 @@ struct LabView {
   /// `answered` is the last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
-  session::Answers answers;          ///< the newest thousand: refusals, and what takes other commands back
-  BackendChoice backend;             ///< where the runs are
-  std::string backend_note;          ///< why they have left the requested place; empty: they have not
-  std::vector<std::string> notices;  ///< what the runs train on without; CUDA counts too
-  std::string message;               ///< last refusal or notice, one line; empty when none
+  session::Answers answers;  ///< the newest thousand: refusals, and what takes other commands back
+  BackendChoice backend;     ///< where the runs are
+  std::string backend_note;  ///< why they have left the requested place; empty: they have not
+  std::string message;       ///< last refusal or notice, one line; empty when none
 };
 
 class LossArchive;
@@ -133,7 +132,7 @@ struct LabOptions {
   std::string autosave{};
   /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
   double autosave_every = 8;
-  /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::notices says. A
+  /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::message says. A
   /// copy of them would take as much memory again.
   size_t autosave_bytes = size_t{2} << 30;
 };

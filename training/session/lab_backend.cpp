@@ -18,7 +18,6 @@ void LabTrainer::leave_rerun() {
 
 void LabTrainer::set_backend(BackendChoice choice) {
   choice.tf32 = choice.tf32 && choice.cuda;
-  std::erase(notices_, backend_note_);
   backend_note_.clear();
   if (choice == choice_) return;
   if (!choice.cuda && !backend_->error().empty()) {
@@ -61,7 +60,6 @@ bool LabTrainer::fall_back(const std::string& why) {
   device_.reset();
   choice_ = {};
   backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
-  notices_.push_back(message);
   return true;
 }
 

@@ -98,7 +98,7 @@ void LabTrainer::open_device() {
     backend_ = device_.get();
     choice_ = options_.backend;
   } catch (...) {
-    notices_.push_back(backend_note_ = "on the CPU: " + describe_exception("backend"));
+    backend_note_ = "on the CPU: " + describe_exception("backend");
   }
 }
 LabTrainer::~LabTrainer() = default;
@@ -234,7 +234,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
   const double seconds = seconds_between(begin, Clock::now());
   smooth(entry.seconds_per_step, seconds);
   if (const std::string notice = run.take_notice(); !notice.empty())
-    notices_.push_back(message = fmt::format("run {}: {}", entry.letter, notice));
+    message = fmt::format("run {}: {}", entry.letter, notice);
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
     run.validation_loss();
@@ -347,7 +347,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
 
 bool LabTrainer::note_too_large() {
   if (std::exchange(noted_too_large_, true)) return false;
-  notices_.push_back(message = "runs too large to be kept by themselves: Ctrl+S saves their settings");
+  message = "runs too large to be kept by themselves: Ctrl+S saves their settings";
   return true;
 }
 
@@ -370,7 +370,6 @@ LabView LabTrainer::view() const {
   view.threads = threads_;
   view.backend = choice_;
   view.backend_note = backend_note_;
-  view.notices = notices_;
   view.message = message;
   view.seed_check_done = seed_check_done_;
   view.seed_check_steps = seed_check_steps_;

@@ -220,7 +220,6 @@ class LabTrainer {
   Backend* backend_ = nullptr;             ///< cpu_ or device_, whichever the runs are on
   BackendChoice choice_;
   std::string backend_note_;
-  std::vector<std::string> notices_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
   /// `DataNumbers` are of the data with this hash; a large vocabulary makes them too slow for every view.
   struct DataNumbers {

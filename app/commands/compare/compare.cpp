@@ -180,7 +180,6 @@ void add_compare(CLI::App& app, Command& command) {
   CLI::App& sub = *app.add_subcommand(
       "compare",
       "Put saved runs and logs side by side; without files train the three runs and print their table");
-  sub.footer(kFooter);
   add_main_runs(sub, *options);
   add_study(sub, *study, {nullptr, nullptr, nullptr, nullptr});
   sub.get_option("--out")->default_str(kOutFolder);

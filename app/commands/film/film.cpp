@@ -181,36 +181,34 @@ Exit film(const FilmOptions& options) {
 }  // namespace
 
 void add_film(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<FilmOptions>();
-  CLI::App& sub = *app.add_subcommand("film", "A session as a film: the cursor goes through its steps");
-  sub.footer(kFooter);
-  sub.add_option("session", options->session,
+  const auto [sub, options] =
+      add_command(app, command, "film", "A session as a film: the cursor goes through its steps", film);
+  sub.add_option("session", options.session,
                  "the folder of a kept session, or runs saved with Ctrl+S, which are trained first")
       ->type_name("FILE")
       ->required();
-  sub.add_option("--out", options->out,
+  sub.add_option("--out", options.out,
                  "the film: .mp4 or .gif through ffmpeg; .png: numbered frames, NAME-0001.png and so on")
       ->type_name("FILE")
       ->required();
-  sub.add_option("--screen", options->screen, "which screen: lab or compare")
+  sub.add_option("--screen", options.screen, "which screen: lab or compare")
       ->check(CLI::IsMember({"lab", "compare"}))
       ->type_name("NAME");
-  sub.add_option("--seconds", options->seconds, "how long the film is")
+  sub.add_option("--seconds", options.seconds, "how long the film is")
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("S");
-  sub.add_option("--fps", options->fps, "frames a second")->check(CLI::Range(1, 120))->type_name("N");
+  sub.add_option("--fps", options.fps, "frames a second")->check(CLI::Range(1, 120))->type_name("N");
   for (const auto& [name, value, help, standard] :
-       {std::tuple{"--from", &options->from, "the first step that is shown", "0"},
-        std::tuple{"--to", &options->to, "the last one", "the session's last"}})
+       {std::tuple{"--from", &options.from, "the first step that is shown", "0"},
+        std::tuple{"--to", &options.to, "the last one", "the session's last"}})
     sub.add_option(name, *value, help)
         ->check(CLI::Range(0, 10'000'000))
         ->type_name("STEP")
         ->default_str(standard);
-  add_look(sub, options->theme, options->scale);
-  sub.add_option("--size", options->size, "pixels, as 1600x1000")->type_name("WxH");
-  add_language(sub, options->language);
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return film(*options); }; });
+  add_look(sub, options.theme, options.scale);
+  sub.add_option("--size", options.size, "pixels, as 1600x1000")->type_name("WxH");
+  add_language(sub, options.language);
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

@@ -193,27 +193,25 @@ Exit inspect(const InspectOptions& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<InspectOptions>();
-  CLI::App& sub = *app.add_subcommand(
-      "inspect", "Open a published model or a saved run: what it is, and what its layers do with a text");
-  sub.footer(kFooter);
-  sub.add_option("model", options->model, "a published model (config.json and safetensors), or a saved run")
+  const auto [sub, options] = add_command(
+      app, command, "inspect",
+      "Open a published model or a saved run: what it is, and what its layers do with a text", inspect);
+  sub.add_option("model", options.model, "a published model (config.json and safetensors), or a saved run")
       ->type_name("DIR|FILE")
       ->required();
-  sub.add_option("--ids", options->ids, "the text as numbers of its tokens: \"5 17 3\"")->type_name("IDS");
-  sub.add_option("--text", options->text,
+  sub.add_option("--ids", options.ids, "the text as numbers of its tokens: \"5 17 3\"")->type_name("IDS");
+  sub.add_option("--text", options.text,
                  "the text itself, which the model's tokenizer.json cuts into tokens, or the run's data")
       ->type_name("TEXT")
       ->excludes("--ids");
-  sub.add_flag("--leave-out", options->leave_out, "also the loss without each sub-layer and each layer");
-  sub.add_flag("--no-gradients", options->no_gradients, "no backward pass, and less memory");
-  sub.add_flag("--no-attention", options->no_attention,
+  sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
+  sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");
+  sub.add_flag("--no-attention", options.no_attention,
                "no probabilities of attention, whose number grows with the square of the text");
-  sub.add_option("--svg", options->svg, "also a picture of how long the states are, by layer and token")
+  sub.add_option("--svg", options.svg, "also a picture of how long the states are, by layer and token")
       ->type_name("FILE");
-  sub.add_flag("--json", options->json, "one JSON object instead of tables");
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return inspect(*options); }; });
+  sub.add_flag("--json", options.json, "one JSON object instead of tables");
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

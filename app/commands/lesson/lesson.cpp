@@ -297,7 +297,6 @@ void add_lesson(CLI::App& app, Command& command) {
   const auto options = std::make_shared<LessonOptions>();
   CLI::App& group =
       *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
-  group.footer(kFooter);
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* help) -> CLI::App& {
     CLI::App& sub = *group.add_subcommand(name, help);

@@ -1,6 +1,5 @@
 // normscope lesson gather sums a class's predictions (app/lessons/gathered.h).
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,17 +46,16 @@ Exit lesson_gather(const GatherOptions& options) {
 }  // namespace
 
 void add_lesson_gather(CLI::App& group, Command& command) {
-  const auto options = std::make_shared<GatherOptions>();
-  CLI::App& gather = *group.add_subcommand("gather", "A class's predictions on one sheet");
+  const auto [gather, options] =
+      add_command(group, command, "gather", "A class's predictions on one sheet", lesson_gather);
   gather
-      .add_option("files", options->files,
+      .add_option("files", options.files,
                   "lines that students copied from their review, or their lessons.json")
       ->type_name("FILE")
       ->required();
-  gather.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
-  add_language(gather, options->language);
-  gather.add_option("--csv", options->csv, "also a row for each thing that was said")->type_name("FILE");
-  gather.callback([options, &command] { command = [options] { return lesson_gather(*options); }; });
+  gather.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_language(gather, options.language);
+  gather.add_option("--csv", options.csv, "also a row for each thing that was said")->type_name("FILE");
 }
 
 }  // namespace normscope::commands

@@ -300,24 +300,23 @@ Exit lesson_limits(const LimitsOptions& options) {
 }  // namespace
 
 void add_lesson_limits(CLI::App& group, Command& command) {
-  const auto options = std::make_shared<LimitsOptions>();
-  CLI::App& limits = *group.add_subcommand("limits",
-                                           "How far each lesson's effect reaches: other widths and depths, "
-                                           "five times the steps, another text; can "
-                                           "be resumed");
+  const auto [limits, options] = add_command(group, command, "limits",
+                                             "How far each lesson's effect reaches: other widths and depths, "
+                                             "five times the steps, another text; can "
+                                             "be resumed",
+                                             lesson_limits);
   CLI::Option* limited =
-      limits.add_option("lesson", options->id, "its name or number; all without it")->type_name("LESSON");
-  limits.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(limited);
-  limits.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
-  limits.add_option("--results", options->results, "the file that keeps what was measured")
+      limits.add_option("lesson", options.id, "its name or number; all without it")->type_name("LESSON");
+  limits.add_flag("--all", options.all, "all lessons (also without a name)")->excludes(limited);
+  limits.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  limits.add_option("--results", options.results, "the file that keeps what was measured")
       ->type_name("FILE")
       ->default_str(fmt::format("{}/{}", kLimitsFolder, kLimitsFile));
-  limits.add_option("--text", options->text, "another text (the system's licences)")->type_name("FILE");
-  limits.add_flag("--write", options->write, "keep each table beside its lesson, as limits.md");
-  add_study(limits, options->study,
+  limits.add_option("--text", options.text, "another text (the system's licences)")->type_name("FILE");
+  limits.add_flag("--write", options.write, "keep each table beside its lesson, as limits.md");
+  add_study(limits, options.study,
             {"write every value as JSON (docs/log-format.md)", "one line a setting, seed and measure",
              nullptr, "a page of all tables"});
-  limits.callback([options, &command] { command = [options] { return lesson_limits(*options); }; });
 }
 
 }  // namespace normscope::commands

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,17 +52,16 @@ Exit lesson_worksheet(const WorksheetOptions& options) {
 }  // namespace
 
 void add_lesson_worksheet(CLI::App& group, Command& command) {
-  const auto options = std::make_shared<WorksheetOptions>();
-  CLI::App& sheet = *group.add_subcommand("worksheet", "A lesson as a page to print and fill in, as HTML");
-  sheet.add_option("lesson", options->id, "its name or number")->type_name("LESSON")->required();
-  sheet.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
-  add_language(sheet, options->language);
-  sheet.add_option("--out", options->out, "the file to write")
+  const auto [sheet, options] = add_command(
+      group, command, "worksheet", "A lesson as a page to print and fill in, as HTML", lesson_worksheet);
+  sheet.add_option("lesson", options.id, "its name or number")->type_name("LESSON")->required();
+  sheet.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_language(sheet, options.language);
+  sheet.add_option("--out", options.out, "the file to write")
       ->type_name("FILE")
       ->default_str(fmt::format("{}/LESSON.html", kSheets));
-  sheet.add_flag("--answers", options->answers,
+  sheet.add_flag("--answers", options.answers,
                  "the teacher's copy: with the measured values, the claim and its checks");
-  sheet.callback([options, &command] { command = [options] { return lesson_worksheet(*options); }; });
 }
 
 }  // namespace normscope::commands

@@ -164,10 +164,8 @@ void add_step_options(CLI::App& sub, TapeOptions& options) {
 }  // namespace
 
 void add_tape(CLI::App& app, Command& command) {
-  const auto shared = std::make_shared<TapeOptions>();
-  TapeOptions& options = *shared;
-  CLI::App& sub =
-      *app.add_subcommand("tape", "Print the recorded tape of runs and the program sealed from it");
+  const auto [sub, options] = add_command(
+      app, command, "tape", "Print the recorded tape of runs and the program sealed from it", tape);
   sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
@@ -190,7 +188,6 @@ void add_tape(CLI::App& app, Command& command) {
       ->type_name("NAME");
   sub.add_flag("--json", options.json, "one JSON object instead of text (docs/log-format.md)");
   add_step_options(sub, options);
-  sub.callback([shared, &command] { command = [shared] { return tape(*shared); }; });
 }
 
 }  // namespace normscope::commands

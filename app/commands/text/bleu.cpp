@@ -1,6 +1,5 @@
 // normscope bleu says how good translations are beside their references.
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 
 #include "app/cli/options.h"
@@ -27,12 +26,10 @@ Exit bleu(const BleuOptions& options) {
 }  // namespace
 
 void add_bleu(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<BleuOptions>();
-  CLI::App& sub = *app.add_subcommand("bleu", "BLEU of translations, as sacreBLEU's 13a computes it");
-  sub.footer(kFooter);
-  sub.add_option("translations", options->translations, "one a line")->type_name("FILE")->required();
-  sub.add_option("references", options->references, "one a line")->type_name("FILE")->required();
-  sub.callback([options, &command] { command = [options] { return bleu(*options); }; });
+  const auto [sub, options] =
+      add_command(app, command, "bleu", "BLEU of translations, as sacreBLEU's 13a computes it", bleu);
+  sub.add_option("translations", options.translations, "one a line")->type_name("FILE")->required();
+  sub.add_option("references", options.references, "one a line")->type_name("FILE")->required();
 }
 
 }  // namespace normscope::commands

@@ -112,17 +112,15 @@ Exit parse(const ParseOptions& options) {
 }  // namespace
 
 void add_parse(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<ParseOptions>();
-  CLI::App& sub = *app.add_subcommand("parse", "Parse sentences with a run that was trained on a treebank");
-  sub.footer(kFooter);
-  sub.add_option("run", options->run, "a saved run of a parser")->type_name("FILE")->required();
-  sub.add_option("--input", options->input,
+  const auto [sub, options] =
+      add_command(app, command, "parse", "Parse sentences with a run that was trained on a treebank", parse);
+  sub.add_option("run", options.run, "a saved run of a parser")->type_name("FILE")->required();
+  sub.add_option("--input", options.input,
                  "sentences in CoNLL-U, with tags, with trees or with _ for them; without it the run's "
                  "validation trees")
       ->type_name("FILE");
-  sub.add_option("--out", options->out, "where the trees go; without it they are printed")->type_name("FILE");
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return parse(*options); }; });
+  sub.add_option("--out", options.out, "where the trees go; without it they are printed")->type_name("FILE");
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

@@ -135,32 +135,30 @@ Exit translate(const TranslateOptions& options) {
 }  // namespace
 
 void add_translate(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<TranslateOptions>();
-  CLI::App& sub = *app.add_subcommand("translate", "Translate with a run that was trained on sentence pairs");
-  sub.footer(kFooter);
-  sub.add_option("runs", options->runs, "a saved run; of several the weights are averaged")
+  const auto [sub, options] = add_command(
+      app, command, "translate", "Translate with a run that was trained on sentence pairs", translate);
+  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")
       ->type_name("FILE")
       ->required();
-  CLI::Option* input = sub.add_option("--input", options->input,
-                                      "sentences, one a line; without it the run's validation pairs")
-                           ->type_name("FILE");
-  sub.add_option("--reference", options->reference, "their translations, to print BLEU")
+  CLI::Option* input =
+      sub.add_option("--input", options.input, "sentences, one a line; without it the run's validation pairs")
+          ->type_name("FILE");
+  sub.add_option("--reference", options.reference, "their translations, to print BLEU")
       ->type_name("FILE")
       ->needs(input);
-  sub.add_option("--out", options->out, "where the translations go; without it they are printed")
+  sub.add_option("--out", options.out, "where the translations go; without it they are printed")
       ->type_name("FILE");
-  sub.add_option("--beam", options->beam, "width of the beam; 1 is greedy")
+  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")
       ->check(CLI::Range(1, 100))
       ->type_name("N");
-  sub.add_option("--penalty", options->penalty, "a hypothesis scores log p / length^penalty")
+  sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("X");
-  sub.add_option("--limit", options->limit, "only the first so many sentences")
+  sub.add_option("--limit", options.limit, "only the first so many sentences")
       ->check(CLI::Range(1, 100'000'000))
       ->type_name("N")
       ->default_str("all");
-  add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return translate(*options); }; });
+  add_threads(sub, options.threads);
 }
 
 }  // namespace normscope::commands

@@ -135,19 +135,17 @@ Exit train(const TrainOptions& options) {
 }  // namespace
 
 void add_train(CLI::App& app, Command& command) {
-  const auto options = std::make_shared<TrainOptions>();
-  CLI::App& sub =
-      *app.add_subcommand("train", "Train without a window, one run or those of a configuration file");
+  const auto [sub, options] = add_command(
+      app, command, "train", "Train without a window, one run or those of a configuration file", train);
   sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
-  add_sources(sub, *options);
-  add_course(sub, *options);
-  add_resume(sub, *options);
-  sub.add_flag("--plan", options->plan, "print the memory that the runs need, and train nothing");
-  sub.add_flag("--profile", options->profile,
+  add_sources(sub, options);
+  add_course(sub, options);
+  add_resume(sub, options);
+  sub.add_flag("--plan", options.plan, "print the memory that the runs need, and train nothing");
+  sub.add_flag("--profile", options.profile,
                "time every node of a step, forward, backward, update, and train nothing");
-  add_threads(sub, options->threads);
-  add_backend(sub, options->backend);
-  sub.callback([options, &command] { command = [options] { return train(*options); }; });
+  add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
 }
 
 }  // namespace normscope::commands

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/course/curves.h"
 #include "app/course/measures.h"
@@ -135,20 +136,12 @@ void read_border(Curve& c, Table& t) {
              fmt::format("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
 }
 
-void read_steps(Curve& c, Table& t) {
-  const std::vector<double> steps = t.numbers("steps");
-  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
-    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-  c.from = static_cast<int32_t>(steps[0]);
-  c.to = static_cast<int32_t>(steps[1]);
-}
-
 void read_profile(Curve& c, Table& t) {
   if (!t.has("steps")) {
     c.from = c.to = t.whole("step", 1, kLastStep);
     return;
   }
-  read_steps(c, t);
+  std::tie(c.from, c.to) = t.steps("steps", 1, kLastStep);
   if (!is_walk(c) || c.to - c.from >= kMostWalked)
     t.refuse("steps", fmt::format("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
 }
@@ -219,7 +212,7 @@ Curve read_curve(const std::string& id, Table t) {
   c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
   switch (c.of) {
     case Curve::Of::Run:
-      read_steps(c, t);
+      std::tie(c.from, c.to) = t.steps("steps", 1, kLastStep);
       c.relative = t.flag("relative", false);
       break;
     case Curve::Of::Sweep:

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
+#include <tuple>
 
 #include "app/course/pictures/network.h"
 #include "engine/core/boundary.h"
@@ -146,11 +147,7 @@ void read_tape_axis(Curve& c, Table& t) {
       t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostTapePoints));
   }
   if (!steps) return;
-  const std::vector<double> range = t.numbers("steps");
-  if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > kMostTapeSteps)
-    t.refuse("steps", fmt::format("expected [first, last], from 0 to {}", kMostTapeSteps));
-  c.from = static_cast<int32_t>(range[0]);
-  c.to = static_cast<int32_t>(range[1]);
+  std::tie(c.from, c.to) = t.steps("steps", 0, kMostTapeSteps);
   c.rate = t.number("rate");
   if (c.rate == 0 || std::abs(c.rate) > kHighestRate)
     t.refuse("rate", fmt::format("expected a number up to {}, not 0", kHighestRate));

@@ -39,24 +39,23 @@ void Player::open_page(Aside aside) {
 }
 
 /// `draw_course_row` draws a row below the lessons, of a page of the whole course.
-void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bool narrow, bool one_line) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
+void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bool one_line) {
   const bool current = aside_ == page.aside;
   const Hit h = ui.hit(page.control, row, current ? "open" : "", word(page.help));
-  if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
-  if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
-  draw_icon(p, page.icon, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
-  if (!narrow) {
-    const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
-    p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2,
-              word(page.title));
-    if (!one_line)
-      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3, word(page.what));
-  }
+  const Vec middle =
+      draw_list_row(ui, row, current, h.hovered, word(page.title), one_line ? "" : word(page.what));
+  draw_icon(ui.paint(), page.icon, middle, 16, ui.theme().ink2);
   if (!h.clicked) return;
   open_page(page.aside);
   ui.close_popup();
+}
+
+/// `scroll` moves what is longer than its `room` by wheel and keys, `furthest` at most.
+void Player::scroll(Ui& ui, const Rect& rect, float room, float furthest) {
+  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
+  if (ui.shortcut("PageDown")) scroll_ += room * 0.8f;
+  if (ui.shortcut("PageUp")) scroll_ -= room * 0.8f;
+  scroll_ = std::clamp(scroll_, 0.f, furthest);
 }
 
 /// `draw_scrolled` draws a page of the course that may be longer than what is seen of it. `content` draws from y on and
@@ -65,10 +64,7 @@ void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& seen,
                            const std::function<float(float y)>& content) {
   Painter& p = ui.paint();
   const float furthest = std::max(0.f, text_height_ - seen.h);
-  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
-  if (ui.shortcut("PageDown")) scroll_ += seen.h * 0.8f;
-  if (ui.shortcut("PageUp")) scroll_ -= seen.h * 0.8f;
-  scroll_ = std::clamp(scroll_, 0.f, furthest);
+  scroll(ui, rect, seen.h, furthest);
   {
     const HandsWithin hands(ui, seen);
     p.push_clip(seen);

@@ -49,12 +49,12 @@ constexpr const char* kNewest = "newest";  // the one question to LinkCopy::pack
 void show_screen(const LinkedView& link, Screens& screens) {
   if (link.sweep) {
     screens.sweep.kept = link.sweep;
-    if (screens.sweep.screen) sweep_of(screens.sweep);  // which takes it in
+    if (screens.sweep.screen) sweep_of(screens);  // which takes it in
   }
   if (!link.compare) return;
   compare_screen::KeptChoice choice = *link.compare;
-  choice.files = screen_of(screens.compare).kept().files;
-  screen_of(screens.compare).restore(choice);
+  choice.files = compare_of(screens).kept().files;
+  compare_of(screens).restore(choice);
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
     link.answer = player->answer();
   }
   if (link.screen == Screen::Sweep && screens.sweep.screen) link.sweep = screens.sweep.screen->kept();
-  if (link.screen == Screen::Compare && screens.compare.screen) {
-    link.compare = screens.compare.screen->kept();
+  if (link.screen == Screen::Compare && screens.compare) {
+    link.compare = screens.compare->kept();
     link.compare->files.clear();
   }
   link.dark = look.dark;

@@ -40,26 +40,18 @@ namespace normscope::shell {
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
-  std::string language{};      // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
-  bool remembers = true;       // false in safe mode: the course's progress is neither read nor written
-  std::function<void()> wake;  // called by the player's measurements from their thread
-};
-
-struct ComparePlace {
-  std::shared_ptr<compare_screen::CompareScreen> screen;  // made when it is first opened
-  std::function<void()> wake;                             // called from other threads when something is new
+  std::string language{};  // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
+  bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
 };
 
 struct SweepPart {
   std::shared_ptr<sweep::SweepScreen> screen;  // made when it is first opened
   bool keeps = false;                          // with the results that all programs share: in a window
-  std::function<void()> wake;                  // called by the training from its thread
   std::optional<sweep::KeptSweep> kept;        // of a restored session, until the screen is made
 };
 
 struct TapePart {
   std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is first opened
-  std::function<void()> wake;                       // called from the thread that plays the step
   char run = 'A';                                   // as in a restored session
   int32_t head = -1;
 };
@@ -74,34 +66,39 @@ struct LinkedCursor {
 
 struct Screens {
   Screen shown = Screen::Lab;
+  std::function<void()> wake;  // called from the threads of screens when something is new
   lab::LabScreen lab;
   std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown would be lost
   LessonsScreen lessons;
-  ComparePlace compare;
+  std::shared_ptr<compare_screen::CompareScreen> compare;  // made when it is first opened
   SweepPart sweep;
   TapePart tape;
   std::shared_ptr<inside::InsideScreen> inside;  // made when it is first opened
   std::optional<LinkedCursor> linked_cursor;
 };
 
-compare_screen::CompareScreen& screen_of(ComparePlace&);
+compare_screen::CompareScreen& compare_of(Screens&);
 
 // `results_store` is where the command line keeps what it trained. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
 // `sweep_of` is the Sweep screen over the results that all programs share. Throws Error where no thread can be started.
-sweep::SweepScreen& sweep_of(SweepPart&);
+sweep::SweepScreen& sweep_of(Screens&);
 
 // `tape_of` is the Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
-tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
+tape_screen::TapeScreen& tape_of(Screens&, bool times);
 
 inside::InsideScreen& inside_of(Screens&);
+
+struct ShownSession;
+// `draw_screen` draws the screen that is shown and returns what it asks for. Without `clock` nothing says what time is.
+Desk draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
 // `speak` sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);
 // `player_of` is the player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
-lessons::Player& player_of(LessonsScreen&, Lab* lab);
+lessons::Player& player_of(Screens&, Lab* lab);
 // `LessonPlace` is a step of a lesson.
 struct LessonPlace {
   std::string lesson;

@@ -244,10 +244,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
   scale_ = scale_of(*grid_, metric_);
 
   const bool compact = size_ == Size::Compact;
-  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
-  Rect rest = area;
-  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
-  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  auto [bar, rest, gap] = screen_room(area, size_);
   if (size_ == Size::Full) {
     Rect left = rest.take_left(364, gap);
     draw_axes(ui, left.take_top(544, gap));

@@ -32,7 +32,7 @@ struct CompareDriver : LabDriver {
     driver.move_to(ui::Vec{4, 4});
     driver.frames(3);
   }
-  compare_screen::CompareScreen& screen() { return *state.screens.compare.screen; }
+  compare_screen::CompareScreen& screen() { return *state.screens.compare; }
   void open(const std::string& path) {
     screen().open(path, *state.session.view);
     driver.frames(3);
@@ -205,8 +205,8 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
 
   AppState other;
   apply_sidecar(other.screens, other.session, text);
-  REQUIRE(other.screens.compare.screen);
-  CHECK(other.screens.compare.screen->kept() == kept);
+  REQUIRE(other.screens.compare);
+  CHECK(other.screens.compare->kept() == kept);
   CHECK(other.screens.shown == Screen::Compare);
   AppState damaged;
   apply_sidecar(damaged.screens, damaged.session,

@@ -268,19 +268,19 @@ TEST_CASE("Sweep and Compare open as they were set; files that Compare had open 
   text.axes = {"model.layers=2,4", "train.lr=0.001,0.01"};
   text.steps = 60;
   text.seeds = 2;
-  sweep_of(from.state.screens.sweep).restore({sweep::plan_from(text), sweep::Metric::Since});
-  const sweep::KeptSweep swept = sweep_of(from.state.screens.sweep).kept();
+  sweep_of(from.state.screens).restore({sweep::plan_from(text), sweep::Metric::Since});
+  const sweep::KeptSweep swept = sweep_of(from.state.screens).kept();
   REQUIRE(swept.plan == sweep::plan_from(text));
   from.state.screens.shown = Screen::Sweep;
-  REQUIRE_FALSE(sweep_of(to.state.screens.sweep).kept() == swept);
+  REQUIRE_FALSE(sweep_of(to.state.screens).kept() == swept);
   open_in(to, copied_link(from));
   CHECK(to.state.screens.shown == Screen::Sweep);
-  CHECK(sweep_of(to.state.screens.sweep).kept() == swept);
+  CHECK(sweep_of(to.state.screens).kept() == swept);
 
   compare_screen::KeptChoice choice{'A', 1, 2, panels::Metric::TokenCosine, 8};
-  screen_of(from.state.screens.compare).restore(choice);
+  compare_of(from.state.screens).restore(choice);
   from.state.screens.shown = Screen::Compare;
-  compare_screen::CompareScreen& opened = screen_of(to.state.screens.compare);
+  compare_screen::CompareScreen& opened = compare_of(to.state.screens);
   compare_screen::KeptChoice of_before;
   const test::Folder folder;
   of_before.files = {{folder.file("run.jsonl")}};

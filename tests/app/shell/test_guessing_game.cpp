@@ -132,7 +132,7 @@ TEST_CASE("from the guessing game to the first lesson") {
   lab.driver.frames(2);
   lab.click("app/offer/accept");
   CHECK(lab.state.screens.shown == Screen::Lessons);
-  const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
+  const lessons::Player& player = player_of(lab.state.screens, nullptr);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 0);
   CHECK(player.step() == course::StepKind::Predict);

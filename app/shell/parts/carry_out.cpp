@@ -1,4 +1,4 @@
-#include "app/shell/parts/other_screens.h"
+#include "app/shell/parts/carry_out.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,9 @@
 #include <utility>
 
 #include "app/compare_screen/compare_screen.h"
-#include "app/inside/inside_screen.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/app_state.h"
-#include "app/sweep/screen/sweep_screen.h"
-#include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
@@ -91,27 +88,6 @@ void replace_runs(std::optional<Desk::Replacing> asked, AppState& state, Ui& ui)
 
 }  // namespace
 
-Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
-  Screens& screens = state.screens;
-  const LabView& view = *state.session.view;
-  const bool clock = state.switches.clock;
-  switch (screens.shown) {
-    case Screen::Lab:
-      return screens.lab.draw(ui, area, view, clock);
-    case Screen::Lessons:
-      return player_of(screens.lessons, state.session.lab).draw(ui, area, view);
-    case Screen::Compare:
-      return screen_of(screens.compare).draw(ui, area, view, clock, screens.lab.transport());
-    case Screen::Sweep:
-      return sweep_of(screens.sweep).draw(ui, area, view, clock);
-    case Screen::Tape:
-      return tape_of(screens.tape, clock).draw(ui, area, view, clock);
-    case Screen::Inside:
-      return inside_of(screens).draw(ui, area, view, clock, screens.lab.transport());
-  }
-  return {};
-}
-
 const std::string& subject_of(Screen screen) {
   return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
 }
@@ -136,7 +112,7 @@ void open_recorded(Screens& screens, Files& files, const LabView& view) {
   if (std::exchange(files.looked_into, false)) screens.shown = Screen::Inside;
   if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {
-    screen_of(screens.compare).open(path, view);
+    compare_of(screens).open(path, view);
     screens.shown = Screen::Compare;
   }
 }

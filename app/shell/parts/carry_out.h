@@ -1,5 +1,4 @@
-// The other screens are drawn here for draw_app, and this is the one place that carries out what they laid on their
-// Desk.
+// What the screens laid on their Desk is carried out here for draw_app, and nowhere else.
 #pragma once
 
 #include "app/shell/files.h"
@@ -12,9 +11,7 @@ struct AppState;
 
 // `subject_of` says what a screen is about, "the comparison": what its files show, what failed to be drawn.
 const std::string& subject_of(Screen);
-// `draw_screen` draws the screen that is shown and returns what it asks for.
-Desk draw_screen(AppState&, ui::Ui&, const ui::Rect& area);
-// `carry_out` does what a frame of that screen asked for. Its commands join those of the frame, which draw_app posts.
+// `carry_out` does what a frame of the screen that is shown asked for. Its commands join those of the frame, which draw_app posts.
 void carry_out(Desk, AppState&, ui::Ui&);
 
 // `open_recorded` shows what was recognised as a log or a saved run on the Compare screen.
