@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "app/ui/widgets.h"
@@ -113,10 +114,10 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   return asked ? term.lesson : kNoLesson;
 }
 
-/// `term_of` takes an entry from assets/words/glossary.toml.
-Term term_of(std::string_view id, const words::Language& said) {
+/// `term_of` takes an entry from where its keys, made of id and name, stand in assets/words.
+Term term_of(std::string_view id, const char* keys, const words::Language& said) {
   const auto text = [&](std::string_view what) {
-    const std::string* found = said.find(fmt::format("glossary.{}.{}", id, what));
+    const std::string* found = said.find(fmt::format(fmt::runtime(keys), id, what));
     return found ? std::string_view(*found) : std::string_view{};
   };
   Term term{id, text("title"), text("text"), text("source"), text("places"), text("words")};
@@ -130,9 +131,10 @@ Term term_of(std::string_view id, const words::Language& said) {
 std::span<const Term> glossary(const words::Language& words) {
   static std::map<const words::Language*, std::vector<Term>> of;
   std::vector<Term>& terms = of[&words];
-  if (terms.empty())
-    for (const std::string_view id : words::language("en").below("glossary"))
-      terms.push_back(term_of(id, words));
+  if (!terms.empty()) return terms;
+  for (const auto& [file, keys] : {std::pair{"glossary", "glossary.{}.{}"}, {"norms", "norms.{}.term.{}"}})
+    for (const std::string_view id : words::language("en").below(file))
+      if (Term term = term_of(id, keys, words); !term.text.empty()) terms.push_back(term);
   return terms;
 }
 

@@ -62,11 +62,9 @@ void elementwise_region(const Call& call, const StepInputs&, const Region& regio
 
 template <class Op, bool kBackward>
 Stages elementwise(const Call& call) {
-  Stages stages;
-  if (kBackward && call.write[0] == Write::Skip) return stages;
-  stages.add(elementwise_chunk<Op, kBackward>, cut(call.in[0].shape.size(), Op::kChunk).chunks);
-  stages.region = elementwise_region<Op, kBackward>;
-  return stages;
+  if (kBackward && call.write[0] == Write::Skip) return {};
+  return one_stage(elementwise_chunk<Op, kBackward>, cut(call.in[0].shape.size(), Op::kChunk).chunks,
+                   elementwise_region<Op, kBackward>);
 }
 
 }  // namespace

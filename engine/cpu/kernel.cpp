@@ -5,6 +5,7 @@
 namespace normscope::cpu {
 
 void Stages::add(StageFn run, int64_t chunks) {
+  if (chunks == 0) return;
   if (count == kMaxStages)
     fail("kernel", "more than {} stages: expected kMaxStages to be raised", kMaxStages);
   stage[count++] = {.run = run, .chunks = chunks};

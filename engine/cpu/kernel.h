@@ -67,8 +67,15 @@ struct Stages {
   bool whole_rows = false;  ///< `region` takes only regions with all columns
   /// The plans of the products, if any; the backend hands them back as Call::plans.
   GemmPlan plans[kMaxProducts] = {};
-  void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages
+  void add(StageFn run, int64_t chunks);  ///< passes over one without chunks; throws Error beyond kMaxStages
 };
+
+inline Stages one_stage(StageFn run, int64_t chunks, RegionFn region = nullptr) {
+  Stages stages;
+  stages.add(run, chunks);
+  stages.region = region;
+  return stages;
+}
 
 /// `Kernels` has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
 /// time Call::in etc. hold shapes and null-ness is meaningful, but addresses must not be read.

@@ -10,18 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-double row_sum(const float* x, int64_t n) {
-  return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
-}
-
-double row_square(const float* x, int64_t n) {
-  return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    const VF v = lanes.load(x + i);
-    return hn::Mul(v, v);
-  });
-}
-
-Moments moments_of(const float* x, int64_t n) { return {row_sum(x, n), row_square(x, n)}; }
+Moments moments_of(const float* x, int64_t n) { return {sum_of_row(x, n), sum_of_products(x, x, n)}; }
 
 float mean_of_scaled(const CarryMap& map, const float* row, int64_t width) {
   const double sum = sum_over(width, [&](int64_t i, auto lanes) HWY_ATTR {
@@ -70,12 +59,7 @@ double difference(const float* a, const float* b, int64_t n) {
 }
 
 Dots dot_products(const float* a, const float* b, int64_t n) {
-  Dots result;
-  result.aa = row_square(a, n);
-  result.bb = row_square(b, n);
-  result.ab = sum_over(
-      n, [&](int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(a + i), lanes.load(b + i)); });
-  return result;
+  return {sum_of_products(a, a, n), sum_of_products(a, b, n), sum_of_products(b, b, n)};
 }
 
 void add_row(const float* x, float factor, float* sum, int64_t n) {

@@ -264,8 +264,25 @@ HWY_INLINE double sum_over(int64_t n, const Body& body) {
   return total;
 }
 
+inline double sum_of_row(const float* x, int64_t n) {
+  return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
+}
+
+/// `sum_of_products` is the sum of a_i b_i; of squares where both are the same.
+inline double sum_of_products(const float* a, const float* b, int64_t n) {
+  return sum_over(
+      n, [&](int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(a + i), lanes.load(b + i)); });
+}
+
 /// `doubles` are the doubles in the float workspace: partial sums of chunks.
 inline double* doubles(float* workspace) { return reinterpret_cast<double*>(workspace); }
+
+/// `reduce_doubles` makes one number of the partial sums of chunks, in their order.
+inline void reduce_doubles(const double* partials, int64_t chunks, int64_t stride, float& to, bool add) {
+  double sum = add ? static_cast<double>(to) : 0.0;
+  for (int64_t c = 0; c < chunks; ++c) sum += partials[c * stride];
+  to = static_cast<float>(sum);
+}
 
 /// `kFlatChunk` is the chunk of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
 constexpr int64_t kFlatChunk = 16384;

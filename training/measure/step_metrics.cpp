@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/layer_norm/layer_norm.h"
+#include "training/measure/step/reference_norms.h"
 
 namespace normscope {
 namespace {
@@ -58,6 +58,21 @@ double layer_cosine(const std::vector<float>& x, const std::vector<float>& y, si
 void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width) {
   for (size_t i = 0; i < x.size(); i += width)
     for (size_t c = 0; c < width; ++c) x[i + c] *= by[c];
+}
+
+/// `to_factors` turns each x into (t(x) - t(0)) / x, with t the curve of a kind without statistics. It returns t(0),
+/// which is no share of x.
+template <class S>
+float to_factors(NormKind kind, float alpha, float shift, std::vector<float>& numbers) {
+  using reference::curve;
+  const S a = static_cast<S>(alpha), s = static_cast<S>(shift), still = curve(kind, s);
+  const double steepest =
+      curve(kind, reference::Dual{static_cast<double>(shift), static_cast<double>(alpha)}).slope;
+  for (float& x : numbers) {
+    const S e = static_cast<S>(x);
+    x = static_cast<float>(e == 0 ? static_cast<S>(steepest) : (curve(kind, a * e + s) - still) / e);
+  }
+  return static_cast<float>(still);
 }
 
 }  // namespace
@@ -350,9 +365,9 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   join(bias_component_, layer_components_.back());
 }
 
-/// `element_factors` are what AdaNorm, DyT and Derf multiply each element by beside mean and 1/sigma, in this replay: C
-/// (1 - k y), tanh(alpha x) / x, or (erf(alpha x + s) - erf(s)) / x. What is left of Derf, gain erf(s), is no share of
-/// x and joins the bias. Null for the other kinds.
+/// `element_factors` are what each element is multiplied by beside mean and 1/sigma, in this replay: the factor that the
+/// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is no share of x
+/// and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
   const bool adaptive = traits_of(norm.kind).has_factor;
   if (!adaptive && !has_alpha(norm.kind)) return nullptr;
@@ -361,29 +376,20 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
     load(norm.mean, mean_, rows_);
     for (size_t r = 0; r < rows_; ++r)
       for (size_t i = r * width_; i < (r + 1) * width_; ++i)
-        factor_[i] = norm.scale * (1 - norm.slope * (factor_[i] - mean_[r]) * inverse_sigma_[r]);
+        factor_[i] = reference::held_factor(norm.scale, norm.slope, factor_[i] - mean_[r], inverse_sigma_[r]);
     return factor_.data();
   }
-  float alpha = 0;
+  float alpha = 0, shift = 0;
   program_->read_front(norm.alpha, {&alpha, 1});
-  if (has_shift(norm.kind))
-    shifted_factors(alpha, norm.shift);
-  else
-    for (float& x : factor_) x = x == 0 ? alpha : std::tanh(alpha * x) / x;
+  if (has_shift(norm.kind)) {
+    program_->read_front(norm.shift, {&shift, 1});
+    const float still = to_factors<double>(norm.kind, alpha, shift, factor_);  // a difference, which cancels
+    for (size_t j = 0; j < width_; ++j) bias_[j] += gain_[j] * still;
+  } else {
+    to_factors<float>(norm.kind, alpha, shift, factor_);
+  }
   std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
   return factor_.data();
-}
-
-void LiveMeasurements::shifted_factors(float alpha, ValueId shift) {
-  float read = 0;
-  program_->read_front(shift, {&read, 1});
-  const double a = static_cast<double>(alpha), s = static_cast<double>(read), still = std::erf(s);
-  const double steepest = 2 / std::sqrt(std::numbers::pi) * a * std::exp(-s * s);
-  for (float& x : factor_) {
-    const double e = static_cast<double>(x);
-    x = static_cast<float>(e == 0 ? steepest : (std::erf(a * e + s) - still) / e);
-  }
-  for (size_t j = 0; j < width_; ++j) bias_[j] += gain_[j] * static_cast<float>(still);
 }
 
 }  // namespace normscope

@@ -114,8 +114,6 @@ class LiveMeasurements {
   StreamWeights weights_of(ValueId value, size_t to, std::vector<float>& host) const;
   cpu::CarryMap map_of(const Norm& norm);
   const float* element_factors(const Norm& norm);
-  /// `shifted_factors` turns x in factor_ into Derf's factors, and adds to bias_ what no share of x makes.
-  void shifted_factors(float alpha, ValueId shift);
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
   void keep_layer_input(size_t count);
   void add_layer_input(const Sublayer& s, size_t count);

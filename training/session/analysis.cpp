@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <span>
 
 #include "engine/core/error.h"
@@ -11,6 +10,7 @@
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/look.h"
+#include "training/measure/step/reference_norms.h"
 
 namespace normscope {
 namespace {
@@ -135,24 +135,20 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
 }
 
 /// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
-/// it multiplies is a projection or the identity; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|, of Derf
-/// |alpha| 2/√π exp(-(alpha x + s)²) at the smallest |alpha x + s|.
+/// it multiplies is a projection or the identity; of a curve its steepest slope in the row.
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
+  const NormKind kind = node.attributes.as<NormSpec>().kind;
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
-  if (!has_alpha(node.attributes.as<NormSpec>().kind)) return norms;
+  if (!has_alpha(kind)) return norms;
   const std::vector<float> x = at.look.read(node.in[0]);
   const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
-  const bool shifted = has_shift(node.attributes.as<NormSpec>().kind);
-  const double shift = shifted ? static_cast<double>(at.look.read(node.in[4])[0]) : 0;
-  const size_t width = x.size() / norms.size();
-  for (size_t r = 0; r < norms.size(); ++r) {
-    double nearest = INFINITY;  // the curve is steepest at the smallest |alpha x + shift|
-    for (size_t j = r * width; j < (r + 1) * width; ++j)
-      nearest = std::min(nearest, std::abs(alpha * static_cast<double>(x[j]) + shift));
-    const double t = std::tanh(nearest);
-    norms[r] = std::abs(alpha) *
-               (shifted ? 2 / std::sqrt(std::numbers::pi) * std::exp(-nearest * nearest) : 1 - t * t);
+  const double shift = has_shift(kind) ? static_cast<double>(at.look.read(node.in[4])[0]) : 0;
+  std::fill(norms.begin(), norms.end(), 0.0);
+  for (size_t j = 0; j < x.size(); ++j) {
+    const reference::Dual u{alpha * static_cast<double>(x[j]) + shift, alpha};
+    double& steepest = norms[j / (x.size() / norms.size())];
+    steepest = std::max(steepest, std::abs(reference::curve(kind, u).slope));
   }
   return norms;
 }

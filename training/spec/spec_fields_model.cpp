@@ -179,11 +179,8 @@ Field norm_field() {
   Field field = field_of(
       FieldType::Choice,
       {"model.norm", "norm", "",
-       "Which normalization stands in the slots: ln centres, scales and has a "
-       "learned gain and bias; rms only scales; simple is ln without gain and bias, rms-simple is rms without gain. The "
-       "detach kinds hold mean, spread or both constant in the backward pass; adanorm "
-       "replaces gain and bias by a function of its input; dyt is a tanh, element by "
-       "element; derf is an erf with a learned shift."});
+       "Which normalization stands in the slots. ln centres, scales and has a learned gain and bias, rms only "
+       "scales; the glossary explains every kind."});
   for (NormKind kind : kNormKinds)
     if (kind != NormKind::None) field.choices.push_back(short_name(kind));
   field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "training/io/input_value.h"
+#include "training/tokenizer/component.h"
 #include "training/tokenizer/model/token_table.h"
-#include "training/tokenizer/normalizer.h"
-#include "training/tokenizer/pre_tokenizer.h"
 
 namespace normscope::tokenizer {
 

@@ -1,5 +1,5 @@
-// See byte_alphabet.h.
-#include "training/tokenizer/byte_alphabet.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <array>
 #include <cstdint>

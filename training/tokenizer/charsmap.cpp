@@ -1,5 +1,5 @@
-// See charsmap.h.
-#include "training/tokenizer/charsmap.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <algorithm>
 

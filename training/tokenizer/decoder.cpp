@@ -1,5 +1,5 @@
-// See decoder.h.
-#include "training/tokenizer/decoder.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <charconv>
 #include <optional>
@@ -7,10 +7,6 @@
 #include <utility>
 
 #include "training/io/text.h"
-#include "training/tokenizer/byte_alphabet.h"
-#include "training/tokenizer/component.h"
-#include "training/tokenizer/normalizer.h"
-#include "training/tokenizer/pre_tokenizer.h"
 #include "training/tokenizer/unicode.h"
 
 namespace normscope::tokenizer {

@@ -1,5 +1,5 @@
-// See normalizer.h.
-#include "training/tokenizer/normalizer.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/tokenizer/charsmap.h"
-#include "training/tokenizer/component.h"
 #include "training/tokenizer/unicode.h"
 
 namespace normscope::tokenizer {

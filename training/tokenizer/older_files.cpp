@@ -1,5 +1,5 @@
-// See older_files.h.
-#include "training/tokenizer/older_files.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,6 @@
 #include "engine/core/error.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/tokenizer/component.h"
 #include "training/tokenizer/model/token_table.h"
 #include "training/tokenizer/unicode.h"
 

@@ -1,12 +1,10 @@
-// See pre_tokenizer.h.
-#include "training/tokenizer/pre_tokenizer.h"
+// See component.h.
+#include "training/tokenizer/component.h"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
-#include "training/tokenizer/byte_alphabet.h"
-#include "training/tokenizer/component.h"
 #include "training/tokenizer/unicode.h"
 #include "training/tokenizer/word_rule.h"
 

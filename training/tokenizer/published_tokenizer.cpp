@@ -9,12 +9,8 @@
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/tokenizer/added_tokens.h"
-#include "training/tokenizer/decoder.h"
+#include "training/tokenizer/component.h"
 #include "training/tokenizer/model/word_model.h"
-#include "training/tokenizer/normalizer.h"
-#include "training/tokenizer/older_files.h"
-#include "training/tokenizer/pre_tokenizer.h"
-#include "training/tokenizer/surroundings.h"
 #include "training/tokenizer/unicode.h"
 
 namespace normscope::tokenizer {

@@ -1,7 +1,6 @@
-// See surroundings.h.
-#include "training/tokenizer/surroundings.h"
-
+// See component.h.
 #include "training/tokenizer/component.h"
+
 #include "training/tokenizer/model/token_table.h"
 
 namespace normscope::tokenizer {

@@ -108,9 +108,7 @@ void scale_partial(const Call& call, int side, int64_t chunk) {
   const Rows rows = rows_of(call, chunk, !row);
   const float *x = call.in[side].p + rows.begin, *dout = call.dout.p + rows.begin;
   if (!row) {
-    *doubles(partial) = sum_over(rows.cols, [&](int64_t i, auto lanes) HWY_ATTR {
-      return hn::Mul(lanes.load(dout + i), lanes.load(x + i));
-    });
+    *doubles(partial) = sum_of_products(dout, x, rows.cols);
     return;
   }
   for (int64_t r = 0; r < rows.count; ++r, x += rows.cols, dout += rows.cols) {
@@ -137,23 +135,17 @@ void reduce_scales(const Call& call, const StepInputs&, int64_t, Scratch) noexce
     if (scale_of(call, side).row) {
       reduce_rows(partial_of(call, side, 0), chunks, stride, call.in[0].shape.cols(), to, add);
     } else {
-      double sum = add ? static_cast<double>(*to) : 0.0;
-      for (int64_t c = 0; c < chunks; ++c) sum += *doubles(partial_of(call, side, c));
-      *to = static_cast<float>(sum);
+      reduce_doubles(doubles(partial_of(call, side, 0)), chunks, stride / 2, *to, add);
     }
   }
 }
 
 Stages add_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, row_cut(call.in[0].shape).chunks);
-  stages.region = forward_region;
-  return stages;
+  return one_stage(forward, row_cut(call.in[0].shape).chunks, forward_region);
 }
 
 Stages add_backward(const Call& call) {
-  Stages stages;
-  stages.add(backward, row_cut(call.in[0].shape).chunks);
+  Stages stages = one_stage(backward, row_cut(call.in[0].shape).chunks);
   if (!learns(call, 0) && !learns(call, 1)) return stages;
   stages.workspace_floats = static_cast<size_t>(2 * row_cut(call.in[0].shape).chunks * partial_stride(call));
   stages.add(reduce_scales, 1);

@@ -126,23 +126,15 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   for (int which = 1; which <= 2; partials += gains_of(call), ++which) {
     if (!learns(call, which)) continue;
     for (int64_t i = 0; i < parts_of(call.in[which]); ++i) {
-      float& to = call.din[which].p[i];
-      double sum = call.write[which] == Write::Add ? static_cast<double>(to) : 0.0;
-      for (int64_t c = 0; c < chunks; ++c) sum += partials[c * stride + i];
-      to = static_cast<float>(sum);
+      reduce_doubles(partials + i, chunks, stride, call.din[which].p[i], call.write[which] == Write::Add);
     }
   }
 }
 
-Stages affine_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, row_cut(call.in[0].shape).chunks);
-  return stages;
-}
+Stages affine_forward(const Call& call) { return one_stage(forward, row_cut(call.in[0].shape).chunks); }
 
 Stages affine_backward(const Call& call) {
-  Stages stages;
-  stages.add(backward, row_cut(call.in[0].shape).chunks);
+  Stages stages = one_stage(backward, row_cut(call.in[0].shape).chunks);
   if (!learns(call, 1) && !learns(call, 2)) return stages;
   stages.workspace_floats = static_cast<size_t>(2 * row_cut(call.in[0].shape).chunks * sums_of(call));
   stages.add(reduce, 1);

@@ -352,9 +352,7 @@ Stages plan_attention(const Call& call) {
 
 template <typename Op>
 Stages plan_attention_gradients(const Call& call) {
-  Stages stages;
-  stages.add(attention_gradients<Op>, heads_of<Op>(call));
-  return stages;
+  return one_stage(attention_gradients<Op>, heads_of<Op>(call));
 }
 
 }  // namespace

@@ -65,17 +65,9 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-Stages concat_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, chunk_cut(call).chunks);
-  return stages;
-}
+Stages concat_forward(const Call& call) { return one_stage(forward, chunk_cut(call).chunks); }
 
-Stages concat_backward(const Call& call) {
-  Stages stages;
-  stages.add(backward, chunk_cut(call).chunks);
-  return stages;
-}
+Stages concat_backward(const Call& call) { return one_stage(backward, chunk_cut(call).chunks); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

@@ -110,17 +110,11 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
     position_rows(call, chunk - tables);
 }
 
-Stages embedding_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, row_cut(call).chunks);
-  return stages;
-}
+Stages embedding_forward(const Call& call) { return one_stage(forward, row_cut(call).chunks); }
 
 Stages embedding_backward(const Call& call) {
-  Stages stages;
   const int64_t positions = call.write[2] == Write::Skip ? 0 : position_cut(call).chunks;
-  if (table_chunks(call) + positions > 0) stages.add(backward, table_chunks(call) + positions);
-  return stages;
+  return one_stage(backward, table_chunks(call) + positions);
 }
 
 }  // namespace

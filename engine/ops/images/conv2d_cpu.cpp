@@ -234,9 +234,9 @@ Stages conv2d_backward(const Call& call) {
   const Backward b = backward_of(call, stages.plans);
   stages.workspace_floats = static_cast<size_t>(b.floats);
   const int64_t first = b.patches + b.pack_input + b.bias, second = b.pack_weight + b.input;
-  if (first > 0) stages.add(backward_first, first);
-  if (second > 0) stages.add(backward_second, second);
-  if (b.weight + b.gather > 0) stages.add(backward_third, b.weight + b.gather);
+  stages.add(backward_first, first);
+  stages.add(backward_second, second);
+  stages.add(backward_third, b.weight + b.gather);
   return stages;
 }
 

@@ -84,16 +84,10 @@ void backward(const Call& call, const StepInputs&, int64_t image, Scratch) noexc
     }
 }
 
-Stages max_pool_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, row_cut(call).chunks);
-  return stages;
-}
+Stages max_pool_forward(const Call& call) { return one_stage(forward, row_cut(call).chunks); }
 
 Stages max_pool_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, call.in[0].shape[0]);
-  return stages;
+  return one_stage(backward, call.write[0] == Write::Skip ? 0 : call.in[0].shape[0]);
 }
 
 }  // namespace

@@ -311,16 +311,14 @@ void forward_region(const Call& call, const StepInputs& step, const Region& regi
 }
 
 Stages layer_norm_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward_chunk, row_cut(call).chunks);
+  Stages stages = one_stage(forward_chunk, row_cut(call).chunks);
   stages.region = forward_region;
   stages.whole_rows = true;
   return stages;
 }
 
 Stages layer_norm_backward(const Call& call) {
-  Stages stages;
-  stages.add(backward_of(call.attributes.as<NormSpec>()), row_cut(call).chunks);
+  Stages stages = one_stage(backward_of(call.attributes.as<NormSpec>()), row_cut(call).chunks);
   if (!wants_partials(call)) return stages;
   stages.workspace_floats = static_cast<size_t>(row_cut(call).chunks * chunk_stride(call));
   stages.add(reduce, 1);

@@ -55,7 +55,7 @@ Stages linear_forward(const Call& call) {
   Stages stages;
   const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.l2_bytes);
   stages.workspace_floats = plan.packed_floats;
-  if (plan.pack_chunks > 0) stages.add(forward_pack, plan.pack_chunks);
+  stages.add(forward_pack, plan.pack_chunks);
   stages.add(forward_multiply, plan.chunks());
   stages.stage[stages.count - 1].region = forward_region;
   return stages;
@@ -119,7 +119,7 @@ Stages linear_backward(const Call& call) {
   stages.workspace_floats = first.packed_dx + first.packed_dw;
   if (first.packed_dw > 0) stages.add(backward_pack_weight, stages.plans[kWeight].pack_chunks);
   const int64_t chunks = first.weight + first.pack + first.bias;
-  if (chunks > 0) stages.add(backward_first, chunks);
+  stages.add(backward_first, chunks);
   if (call.write[0] == Write::Skip) return stages;
   stages.add(backward_input, stages.plans[kInput].chunks());
   stages.stage[stages.count - 1].region = input_region;

@@ -54,16 +54,10 @@ void backward(const Call& call, const StepInputs&, int64_t b, Scratch) noexcept 
   });
 }
 
-Stages mean_pool_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, call.in[0].shape[0]);
-  return stages;
-}
+Stages mean_pool_forward(const Call& call) { return one_stage(forward, call.in[0].shape[0]); }
 
 Stages mean_pool_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, call.in[0].shape[0]);
-  return stages;
+  return one_stage(backward, call.write[0] == Write::Skip ? 0 : call.in[0].shape[0]);
 }
 
 }  // namespace

@@ -63,9 +63,7 @@ HWY_INLINE void each_product(const Call& call, const Parts& p, int64_t r, const 
   for (int64_t i = 0; i < p.n; ++i)
     for (int64_t j = 0; j < p.m; ++j) {
       const float *x = call.in[0].p + (r * p.n + i) * p.width, *dout = call.dout.p + (r * p.m + j) * p.width;
-      body(i * p.m + j, sum_over(p.width, [&](int64_t k, auto lanes) HWY_ATTR {
-             return hn::Mul(lanes.load(x + k), lanes.load(dout + k));
-           }));
+      body(i * p.m + j, sum_of_products(x, dout, p.width));
     }
 }
 
@@ -94,18 +92,12 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   const Parts p = parts_of(call);
   for (int64_t k = 0; k < p.n * p.m; ++k) {
-    float& to = call.din[1].p[k];
-    double sum = call.write[1] == Write::Add ? static_cast<double>(to) : 0.0;
-    for (int64_t c = 0; c < position_cut(p).chunks; ++c) sum += doubles(call.workspace)[c * p.n * p.m + k];
-    to = static_cast<float>(sum);
+    reduce_doubles(doubles(call.workspace) + k, position_cut(p).chunks, p.n * p.m, call.din[1].p[k],
+                   call.write[1] == Write::Add);
   }
 }
 
-Stages mix_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, position_cut(parts_of(call)).chunks);
-  return stages;
-}
+Stages mix_forward(const Call& call) { return one_stage(forward, position_cut(parts_of(call)).chunks); }
 
 Stages mix_backward(const Call& call) {
   Stages stages;

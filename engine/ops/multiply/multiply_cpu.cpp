@@ -51,10 +51,7 @@ void region_of(const Call& call, const StepInputs&, const Region& region, Scratc
 
 template <bool kBackward>
 Stages stages_of(const Call& call) {
-  Stages stages;
-  stages.add(chunk_of<kBackward>, cut(call.in[0].shape.size(), kChunk).chunks);
-  stages.region = region_of<kBackward>;
-  return stages;
+  return one_stage(chunk_of<kBackward>, cut(call.in[0].shape.size(), kChunk).chunks, region_of<kBackward>);
 }
 
 Stages multiply_forward(const Call& call) { return stages_of<false>(call); }

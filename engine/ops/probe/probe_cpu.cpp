@@ -60,12 +60,8 @@ double mean_of(const Call& call, int64_t from) {
 }
 
 void squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  doubles(call.workspace)[chunk] = sum_of_chunk(call, chunk, [](const float* x, int64_t n) {
-    return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
-      const VF v = lanes.load(x + i);
-      return hn::Mul(v, v);
-    });
-  });
+  doubles(call.workspace)[chunk] =
+      sum_of_chunk(call, chunk, [](const float* x, int64_t n) HWY_ATTR { return sum_of_products(x, x, n); });
 }
 
 void finish_mean(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
@@ -73,9 +69,7 @@ void finish_mean(const Call& call, const StepInputs&, int64_t, Scratch) noexcept
 }
 
 void sums(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  doubles(call.workspace)[chunk] = sum_of_chunk(call, chunk, [](const float* x, int64_t n) {
-    return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
-  });
+  doubles(call.workspace)[chunk] = sum_of_chunk(call, chunk, sum_of_row);
 }
 
 void deviations(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
@@ -96,21 +90,12 @@ void finish_deviations(const Call& call, const StepInputs&, int64_t, Scratch) no
 
 Stages probe_forward(const Call& call) {
   const int64_t chunks = chunk_cut(call).chunks;
-  Stages stages;
-  if (call.attributes.as<ProbeSpec>().kind == ProbeKind::MeanSquare) {
-    stages.workspace_floats = static_cast<size_t>(2 * chunks);
-    stages.add(squares, chunks);
-    stages.add(finish_mean, 1);
-  } else if (call.attributes.as<ProbeSpec>().kind == ProbeKind::Mean) {
-    stages.workspace_floats = static_cast<size_t>(2 * chunks);
-    stages.add(sums, chunks);
-    stages.add(finish_mean, 1);
-  } else {
-    stages.workspace_floats = static_cast<size_t>(4 * chunks);
-    stages.add(sums, chunks);
-    stages.add(deviations, chunks);
-    stages.add(finish_deviations, 1);
-  }
+  const ProbeKind kind = call.attributes.as<ProbeSpec>().kind;
+  const bool twice = kind == ProbeKind::Variance;
+  Stages stages = one_stage(kind == ProbeKind::MeanSquare ? squares : sums, chunks);
+  stages.workspace_floats = static_cast<size_t>((twice ? 4 : 2) * chunks);
+  if (twice) stages.add(deviations, chunks);
+  stages.add(twice ? finish_deviations : finish_mean, 1);
   return stages;
 }
 

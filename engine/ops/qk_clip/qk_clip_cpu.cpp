@@ -84,9 +84,7 @@ void clip_head(const Call& call, const StepInputs& step, int64_t h, Scratch) noe
 }
 
 Stages qk_clip_forward(const Call& call) {
-  Stages stages;
-  stages.add(clip_head, call.attributes.as<QkClipSpec>().heads);
-  return stages;
+  return one_stage(clip_head, call.attributes.as<QkClipSpec>().heads);
 }
 
 }  // namespace

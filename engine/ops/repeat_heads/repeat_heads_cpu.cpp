@@ -48,16 +48,10 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   });
 }
 
-Stages repeat_heads_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, row_cut(call.out.shape).chunks);
-  return stages;
-}
+Stages repeat_heads_forward(const Call& call) { return one_stage(forward, row_cut(call.out.shape).chunks); }
 
 Stages repeat_heads_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, row_cut(call.out.shape).chunks);
-  return stages;
+  return one_stage(backward, call.write[0] == Write::Skip ? 0 : row_cut(call.out.shape).chunks);
 }
 
 }  // namespace

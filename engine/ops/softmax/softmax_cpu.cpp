@@ -119,9 +119,7 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
 
 void softmax_gradient(const float* x, const float* dout, int64_t n, float* y, float* dx, bool add) {
   softmax_of(x, n, y);
-  const VF along = hn::Set(DF(), static_cast<float>(sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
-                             return hn::Mul(lanes.load(y + i), lanes.load(dout + i));
-                           })));
+  const VF along = hn::Set(DF(), static_cast<float>(sum_of_products(y, dout, n)));
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
     put(lanes, hn::Mul(lanes.load(y + i), hn::Sub(lanes.load(dout + i), along)), dx + i, add);
   });
@@ -153,16 +151,10 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratc
   }
 }
 
-Stages softmax_forward(const Call& call) {
-  Stages stages;
-  stages.add(forward, group_cut(call).chunks);
-  return stages;
-}
+Stages softmax_forward(const Call& call) { return one_stage(forward, group_cut(call).chunks); }
 
 Stages softmax_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, group_cut(call).chunks);
-  return stages;
+  return one_stage(backward, call.write[0] == Write::Skip ? 0 : group_cut(call).chunks);
 }
 
 }  // namespace

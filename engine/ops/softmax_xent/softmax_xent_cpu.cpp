@@ -116,9 +116,7 @@ Stages softmax_xent_forward(const Call& call) {
 }
 
 Stages softmax_xent_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, row_cut(call).chunks);
-  return stages;
+  return one_stage(backward, call.write[0] == Write::Skip ? 0 : row_cut(call).chunks);
 }
 
 }  // namespace

@@ -20,10 +20,7 @@ void unit_rows(const Call& call, const StepInputs&, int64_t chunk, Scratch) noex
   const Cut of = row_cut(call.in[0].shape);
   for (int64_t r = of.begin(chunk); r < of.end(chunk, rows); ++r) {
     float* row = call.in[0].p + r * cols;
-    const double square = sum_over(cols, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF x = lanes.load(row + j);
-      return hn::Mul(x, x);
-    });
+    const double square = sum_of_products(row, row, cols);
     if (!(square > 0)) continue;
     const VF by = hn::Set(d, static_cast<float>(1.0 / __builtin_sqrt(square)));
     each_vector(cols, [&](int64_t j, auto lanes)
@@ -54,12 +51,10 @@ void unit_columns(const Call& call, const StepInputs&, int64_t chunk, Scratch) n
 }
 
 Stages unit_vectors_forward(const Call& call) {
-  Stages stages;
+  const Shape& shape = call.in[0].shape;
   if (call.attributes.as<UnitVectorsSpec>().columns)
-    stages.add(unit_columns, div_up(call.in[0].shape.cols(), kStrip));
-  else
-    stages.add(unit_rows, row_cut(call.in[0].shape).chunks);
-  return stages;
+    return one_stage(unit_columns, div_up(shape.cols(), kStrip));
+  return one_stage(unit_rows, row_cut(shape).chunks);
 }
 
 }  // namespace

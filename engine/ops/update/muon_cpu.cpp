@@ -141,7 +141,7 @@ Stages muon_forward(const Call& call) {
   Stages stages;
   stages.workspace_floats = static_cast<size_t>(floats_of_blocks(call) + 4 * floats_of_matrices(call));
   stages.add(number_blocks, 1);
-  if (const int64_t matrices = matrix_count(call); matrices > 0) stages.add(orthogonalise, matrices);
+  stages.add(orthogonalise, matrix_count(call));
   stages.add(muon_chunk, div_up(block_count(call), kBlocksInChunk));
   stages.add(finish_update, 1);
   return stages;

@@ -16,10 +16,7 @@ namespace {
 void gradient_squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* g = p.gradient + begin;
-    sums[0] = sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
-      const VF v = lanes.load(g + i);
-      return hn::Mul(v, v);
-    });
+    sums[0] = sum_of_products(g, g, n);
   });
 }
 
@@ -94,11 +91,7 @@ void clip(const Call& call, const StepInputs& step, int64_t, Scratch) noexcept {
   *call.clip_factor = step.clip > 0.0f && !(ratio >= 1.0) ? ratio : 1.0;
 }
 
-Stages plan_clip(const Call&) {
-  Stages stages;
-  stages.add(clip, 1);
-  return stages;
-}
+Stages plan_clip(const Call&) { return one_stage(clip, 1); }
 
 }  // namespace
 

@@ -126,7 +126,7 @@ TEST_CASE("a lesson without the language stays English, and so does a folder whe
 
 TEST_CASE("a language of the course has every lesson, and every text of the window", "[lesson]") {
   // Of a term, what else means it and the lesson that shows it are the same in every language.
-  const std::regex same("glossary\\..*\\.(places|lesson)");
+  const std::regex same("(glossary|norms)\\..*\\.(places|lesson)");
   const auto keys_of = [&](const std::string& language) {
     std::set<std::string> keys;
     for (const Words::Entry& entry : words::language(language).entries())

@@ -62,7 +62,7 @@ Array<double> norm_of(const Parameters& all, const std::string& name, NormKind k
   if (kind == NormKind::None) return x;
   const auto D = static_cast<int64_t>(x.size()) / kBatch;
   if (has_alpha(kind))
-    return reference::squash<double>(x, of(all, name + ".gain"), of(all, name + ".bias"),
+    return reference::squash<double>(kind, x, of(all, name + ".gain"), of(all, name + ".bias"),
                                      of(all, name + ".alpha")[0], of(all, name + ".shift"), D)
         .out;
   return reference::layer_norm<double>(kind, x, of(all, name + ".gain"), of(all, name + ".bias"), D, eps).out;

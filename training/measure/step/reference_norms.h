@@ -1,6 +1,8 @@
 // The reference's norms, in plain loops: see reference.h.
 #pragma once
 
+#include <numbers>
+
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/step/reference_call.h"
 
@@ -27,6 +29,31 @@ Statistics<S> statistics_of(NormKind kind, const S* row, int64_t D, double eps) 
   for (int64_t j = 0; j < D; ++j) variance += (row[j] - mean) * (row[j] - mean);
   variance /= S(static_cast<double>(D));
   return {mean, S(1.0) / sqrt(variance + S(eps))};
+}
+
+/// `Dual` is a number with its derivative beside it, for the slope of a curve.
+struct Dual {
+  double value = 0, slope = 0;
+};
+inline Dual tanh(Dual x) {
+  const double t = std::tanh(x.value);
+  return {t, (1 - t * t) * x.slope};
+}
+inline Dual erf(Dual x) {
+  return {std::erf(x.value), 2 / std::sqrt(std::numbers::pi) * std::exp(-x.value * x.value) * x.slope};
+}
+
+/// `curve` is what a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf). The step's
+/// measurements and the Jacobian take it, and its slope, from here.
+template <class S>
+S curve(NormKind kind, S u) {
+  return has_shift(kind) ? erf(u) : tanh(u);
+}
+
+/// `held_factor` is what a kind multiplies y = z / sigma by beside a gain, constant backward: AdaNorm's C (1 - k y).
+template <class S>
+S held_factor(S scale, S slope, S z, S inverse_sigma) {
+  return scale * (1 - slope * z * inverse_sigma);
 }
 
 /// `AdaNumbers` are AdaNorm's C and k.
@@ -64,7 +91,7 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
     for (int64_t j = 0; j < D; ++j) {
       S y = (row[j] - mean) * inverse_sigma;
       if (traits_of(kind).has_factor)
-        y *= S(ada.scale * (1.0 - ada.slope * (still[at(j)] - fixed.mean) * fixed.inverse_sigma));
+        y *= S(held_factor(ada.scale, ada.slope, still[at(j)] - fixed.mean, fixed.inverse_sigma));
       if (!gain.empty()) y *= gain[at(j)];
       if (!bias.empty()) y += bias[at(j)];
       r.out[at(i * D + j)] = y;
@@ -73,18 +100,18 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
   return r;
 }
 
-/// squash computes DyT, and where a shift is given Derf, over rows x of length D:
-///   out            =  gain * t + bias                t = tanh(alpha x), or erf(alpha x + shift)
+/// squash computes a kind without statistics over rows x of length D:
+///   out            =  gain * t + bias                t = curve(alpha x + shift)
 ///   inverse_sigma  =  sqrt(sum of t² / sum of x²)
 template <class S>
-NormResult<S> squash(const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha,
+NormResult<S> squash(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha,
                      const Array<S>& shift, int64_t D) {
   const int64_t R = static_cast<int64_t>(x.size()) / D;
   NormResult<S> r{Array<S>(x.size()), Array<S>(at(R), S(0.0)), Array<S>(at(R))};
   for (int64_t i = 0; i < R; ++i) {
     S before(0.0), after(0.0);
     for (int64_t j = 0; j < D; ++j) {
-      const S e = x[at(i * D + j)], t = shift.empty() ? tanh(alpha * e) : erf(alpha * e + shift[0]);
+      const S e = x[at(i * D + j)], t = curve(kind, shift.empty() ? alpha * e : alpha * e + shift[0]);
       before += e * e;
       after += t * t;
       r.out[at(i * D + j)] = gain[at(j)] * t + bias[at(j)];
@@ -102,7 +129,7 @@ Outputs<S> forward(Op<OpKind::LayerNorm>, const Call<S>& c) {
   for (S& g : gain) g += S(static_cast<double>(spec.gain_offset));
   const auto result =
       has_alpha(spec.kind)
-          ? squash<S>(c.numbers(0), gain, c.numbers(2), c.numbers(3).at(0),
+          ? squash<S>(spec.kind, c.numbers(0), gain, c.numbers(2), c.numbers(3).at(0),
                       has_shift(spec.kind) ? c.numbers(4) : Array<S>{}, D)
           : layer_norm<S>(spec.kind, c.numbers(0), gain, c.numbers(2), D, static_cast<double>(spec.eps),
                           {static_cast<double>(spec.scale), static_cast<double>(spec.slope)}, c.held);
