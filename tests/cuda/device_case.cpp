@@ -53,17 +53,11 @@ class Image {
   }
   /// `intact` says whether nothing between the tensors was written.
   bool intact() const {
-    const auto is_canary = [](float f) { return std::bit_cast<uint32_t>(f) == kCanary; };
-    const auto all = [&](size_t from, size_t to) {
-      return std::all_of(floats_.begin() + static_cast<std::ptrdiff_t>(from),
-                         floats_.begin() + static_cast<std::ptrdiff_t>(to), is_canary);
-    };
-    size_t from = 0;
-    for (const auto& [at, n] : spans_) {  // in the order in which they lie
-      if (!all(from, at)) return false;
-      from = at + n;
-    }
-    return all(from, floats_.size());
+    std::vector<bool> inside(floats_.size(), false);
+    for (const auto& [at, n] : spans_) std::fill_n(inside.begin() + static_cast<std::ptrdiff_t>(at), n, true);
+    for (size_t i = 0; i < floats_.size(); ++i)
+      if (!inside[i] && std::bit_cast<uint32_t>(floats_[i]) != kCanary) return false;
+    return true;
   }
 
  private:

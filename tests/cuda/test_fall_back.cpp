@@ -267,7 +267,9 @@ TEST_CASE("gpu fall-back: the switch moves all runs of a Lab there and back and 
           "[gpu]") {
   NEEDS_DEVICE();
   auto driver = std::make_shared<FailingDriver>(device_driver());
-  LabOptions options{.threads = 2, .sample_text = false};
+  LabOptions options;
+  options.threads = 2;
+  options.sample_text = false;
   options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
   Lab lab(options);
   lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
