@@ -418,6 +418,19 @@ TEST_CASE("compare: a run with edits has the settings that train now, and says w
   CHECK(compare({base, fork}).settings.back().values.size() == 2);
 }
 
+TEST_CASE("compare: norms that were moved in an encoder are told of") {
+  const Compared base = ours("base", {history(40)});
+  Compared fork = base;
+  fork.origin = preset_run("post");
+  set_field(*fork.origin, "model.architecture", "encoder-decoder");
+  set_field(*fork.origin, "model.layers", "2");
+  RunSpec target = *fork.origin;
+  Wiring& first = target.model.encoder.layers[0].attention;
+  std::swap(first.before, first.stream);
+  fork.edits = edits_between(*fork.origin, target, 31);
+  CHECK(edits_words(fork) == "1 norm moved at 30");
+}
+
 TEST_CASE("compare: losses on other data, or on data that nobody names, never stand without a word") {
   Compared base = ours("base", {history(40)}), same = theirs("same", history(40, 2)),
            other = theirs("other", history(40, 3)), silent = theirs("silent", history(40, 4));

@@ -344,6 +344,11 @@ TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]"
   CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
 }
 
+TEST_CASE("a large number shows the digits that five seeds determine, on either side of zero", "[lesson]") {
+  CHECK(shown(19448, {.digits = 2}) == "19\u2009000");
+  CHECK(shown(-19448, {.digits = 2}) == "\u221219\u2009000");
+}
+
 TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});

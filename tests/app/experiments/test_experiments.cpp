@@ -392,6 +392,17 @@ TEST_CASE("experiments: results of another instruction set are named when they a
   CHECK_THROWS_AS(merge(folder.file("all"), {folder.file("nowhere")}), Error);
 }
 
+TEST_CASE("experiments: one shard of two kinds of machines is one shard, and refused where both are merged") {
+  const Folder folder;
+  const auto backend = make_cpu_backend(1);
+  const std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
+  ResultStore here(folder.file("here")), there(folder.file("there"));
+  remember_shard(here, "a plan", {key}, {0, 2});
+  remember_shard(there, "a plan",
+                 {key.substr(0, key.rfind("numbers ")) + "numbers 1 CPU avx9 0123456789abcdef\n"}, {0, 2});
+  CHECK_THROWS_AS(refuse_overlaps({folder.file("here"), folder.file("there")}), Error);
+}
+
 TEST_CASE("experiments: an interrupted run never takes the place of a finished one, nor its state") {
   const Folder folder;
   const auto backend = make_cpu_backend(1);

@@ -71,6 +71,23 @@ TEST_CASE("an edit of a session at rest is kept with what takes it back, from th
   CHECK(in_time);
 }
 
+TEST_CASE("of a session that took another's place only its own edits are kept") {
+  const test::Folder folder;
+  Hand hand;
+  hand.log.stash_in(folder.file("replaced"));
+  hand.give(EditField{0, "model.layers", "2"});
+  hand.rest();
+  CHECK(hand.log.to_json()["done"].size() == 1);
+  ReplaceRuns other{fixture::one_tiny_run(), {}, false};
+  other.stash = hand.log.next_slot();
+  hand.give(other);
+  hand.rest();
+  CHECK(hand.log.to_json()["done"].empty());
+  hand.give(EditField{0, "model.layers", "3"});
+  hand.rest();
+  CHECK(hand.log.to_json()["done"].size() == 1);
+}
+
 TEST_CASE("an edit that was answered after the last frame is kept with what takes it back") {
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/lessons/gathered.h"
@@ -124,6 +125,18 @@ TEST_CASE("what an earlier version kept in words alone stays as it is", "[player
   now = before;
   say_anew(*course_in("de").find("admin"), now);
   CHECK(now.said == before.said);
+}
+
+TEST_CASE("below zero a prediction is too low where it is lower, and by so much", "[player]") {
+  const Lesson& lesson = *course_in("en").find("warm-up");
+  REQUIRE(lesson.prediction.kind == Prediction::Kind::Value);
+  Told told;
+  told.found = {-4};
+  for (const auto& [said, score] : {std::pair(-8.0, "4 too low"), {-1.0, "3 too high"}}) {
+    told.value = said;
+    put_in_words(lesson, nullptr, told);
+    CHECK(told.score == score);
+  }
 }
 
 TEST_CASE("a word that completes a sentence is kept in English, and is the same choice in every language",

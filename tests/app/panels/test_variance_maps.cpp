@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <sstream>
+#include <string>
 
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
@@ -83,6 +85,21 @@ TEST_CASE("beside a map stands theory's start, of the placement that the run has
   CHECK(test::contains(plot::to_csv(maps[2]), ",theory,"));
   CHECK(cell_words(maps[2], 29.9, 6).starts_with("Sub-layer 12, step 30: 7. Theory at step 0: "));
   CHECK(cell_words(maps[2], 260, 6).empty());
+}
+
+TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of") {
+  view::LabData data;
+  const auto view = known_text();
+  const plot::PlotSpec map = over_time_plots(*view, data, as_map(), Metric::StreamVariance)[2];
+  std::istringstream lines(plot::to_csv(map));
+  size_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(",theory,") == line.npos) continue;
+    const double sublayer = std::stod(line), number = std::stod(line.substr(line.rfind(',') + 1));
+    CHECK(number == Approx(map.heat->beside[static_cast<size_t>(std::lround(sublayer)) - 1]));
+    ++found;
+  }
+  CHECK(found == 12);
 }
 
 TEST_CASE("where no theory holds there is no column, and the sentence says why") {

@@ -264,6 +264,11 @@ TEST_CASE("ticks are round numbers and never too many") {
     }
 }
 
+TEST_CASE("a share of an axis is a share of its pixels") {
+  CHECK(along({.lo = 2, .hi = 6}, 0.25) == Approx(3));
+  CHECK(along({.scale = AxisScale::Log, .lo = 1e-4, .hi = 1}, 0.25) == Approx(1e-3));
+}
+
 TEST_CASE("ranges that make no sense still give a plot") {
   CHECK(shown_range({.lo = 3, .hi = 3}, {}).second > 3);
   auto [lo, hi] = shown_range({.scale = AxisScale::Log, .lo = -1, .hi = 10}, {});

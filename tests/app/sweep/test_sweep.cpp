@@ -294,6 +294,26 @@ TEST_CASE("the sign of a cell is what its seeds do, and its colour the share of 
   CHECK_THROWS_WITH(metric_from("los"), Catch::Contains("loss"));
 }
 
+TEST_CASE("of two seeds that learn the earlier one's step is the median, of three the middle one's") {
+  experiments::OverSeeds arm;
+  for (const int32_t since : {40, 10, 70}) {
+    experiments::Record record;
+    record.verdict = experiments::Verdict::Learns;
+    record.since = since;
+    arm.runs.push_back(record);
+  }
+  CHECK(arm.since() == 40);
+  arm.runs.pop_back();
+  CHECK(arm.since() == 10);
+}
+
+TEST_CASE("a number of zero has the lowest colour of a logarithmic scale, one below it has none") {
+  const ColourScale gradient{Metric::Gradient, 0.01, 1};
+  CHECK(gradient.colour(0) == 0);
+  CHECK(gradient.colour(0.1) == Approx(0.5));
+  CHECK(std::isnan(gradient.colour(-1)));
+}
+
 TEST_CASE("where nobody learned anything no cell has learned a share") {
   const Grid grid = grid_from({{"S", "S"}});
   CHECK(share_learned(grid, grid.at(0, 0)) == 0);

@@ -281,4 +281,16 @@ TEST_CASE("sweep: how long it takes is guessed from a few steps") {
   CHECK(experiments::estimated_seconds({}, 1, {}) == 0);
 }
 
+TEST_CASE("a guess of time counts the steps of runs that were not timed") {
+  std::vector<RunSpec> all, timed;  // of nine sizes every second one is timed, in the order of their settings
+  for (int i = 1; i <= 9; ++i) {
+    RunSpec spec = jobs_of(tiny_sweep()).front().spec;
+    set_field(spec, "data.seed", std::to_string(i));
+    set_field(spec, "train.steps", i % 2 ? "1" : "10000");
+    all.push_back(spec);
+    if (i % 2) timed.push_back(spec);
+  }
+  CHECK(experiments::estimated_seconds(all, 1, {}) > 100 * experiments::estimated_seconds(timed, 1, {}));
+}
+
 }  // namespace normscope::sweep

@@ -57,6 +57,13 @@ TEST_CASE("scripts are smaller, above and below the baseline", "[tex]") {
   CHECK(laid("x^{2}_{i}").width == l.width);
 }
 
+TEST_CASE("a minus behind another operator is a sign and stands close to its number", "[tex]") {
+  const float sign = laid("b").width;  // every character is as wide
+  CHECK(laid("a=-b").width == Approx(laid("a=b").width + sign));
+  CHECK(laid("-b").width == Approx(2 * sign));
+  CHECK(laid("a-b").width > 3 * sign);
+}
+
 TEST_CASE("limits of a sum stand over and under it when displayed, beside it in a line", "[tex]") {
   const Layout big = laid("\\sum_{i=1}^N x"), small = laid("\\sum_{i=1}^N x", false);
   CHECK(piece(big, "N").at.x < piece(small, "N").at.x);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/pool.h"
 
@@ -101,6 +102,12 @@ TEST_CASE("cores: a control group's quota bounds them, whatever the group is abo
     old.file(group + "cpu.cfs_quota_us", "150000");
     CHECK(old.quota() == 2);
   }
+}
+
+TEST_CASE("memory: what others hold counts beside what is asked for") {
+  CHECK_NOTHROW(require_bytes("lab", 6, 4, 10));
+  CHECK_THROWS_AS(require_bytes("lab", 6, 5, 10), Error);
+  CHECK_THROWS_AS(require_bytes("lab", 11, 0, 10), Error);
 }
 
 TEST_CASE("cores: a pool has as many threads as there are cores to use, and at least one") {

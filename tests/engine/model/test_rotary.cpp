@@ -38,6 +38,13 @@ TEST_CASE("rotary: the rates of every scaling are the published ones", "[model]"
       1.277258872);
 }
 
+TEST_CASE("rotary: YaRN's ramp goes on beyond the last pair, to the head's last number", "[model]") {
+  // By the published formula: with a base that small, its end lies at place 12 of 16, and there are 8 pairs.
+  check_rates(
+      {.base = 100, .scaling = RotaryScaling::Yarn, .factor = 4, .trained = 4096, .low = 1, .high = 32},
+      {1, 0.562341325, 0.316227766, 0.177827941, 0.1, 0.0562341325, 0.028234622, 0.0139721954}, 1.138629436);
+}
+
 TEST_CASE("rotary: a share of a head turns, in pairs, and windows may have a base of their own", "[model]") {
   CHECK(rotary_numbers({.share = 0.25f}, 16) == 4);
   CHECK(rotary_numbers({.share = 0.25f}, 14) == 2);  // 3.5 numbers are one pair

@@ -86,6 +86,15 @@ TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed
   }
 }
 
+TEST_CASE("wiring: a gated network has a third matrix in the arithmetic of a step", "[wiring]") {
+  const ModelConfig plain = tiny_config({});
+  ModelConfig gated = plain;
+  gated.gated = true;
+  const double product =
+      6.0 * plain.d_model * plain.feed_forward * (3 * plain.sequence);  // there, and both ways back
+  CHECK(step_flop(gated, 3) - step_flop(plain, 3) == plain.layers * product);
+}
+
 TEST_CASE("init scale: the matrices of the sub-layers start so many times as large, and nothing else",
           "[wiring]") {
   const TinyOptions plain{.placement = Placement::Pre};

@@ -232,6 +232,22 @@ TEST_CASE("muon: the update's singular values lie in the published band, those o
   CHECK(seen == 2);
 }
 
+TEST_CASE("muon: a matrix's own rate is that of its whole step", "[ops]") {
+  MuonParameters half, whole;
+  half.calls[2].steps.rate = 0.5f;
+  std::vector<Values> moves;
+  for (MuonParameters* p : {&half, &whole}) {
+    const ParameterCall& c = p->calls[2];
+    const Values before = wide(c.value, c.size);
+    p->gradients(1);
+    p->run(OpKind::Muon, muon_inputs(1), orders().front());
+    moves.push_back(wide(c.value, c.size));
+    for (size_t i = 0; i < before.size(); ++i) moves.back()[i] -= before[i];
+  }
+  for (double& e : moves[1]) e *= 0.5;
+  CHECK(apart(moves[0], moves[1]) < 1e-4);
+}
+
 TEST_CASE("muon: a zero gradient moves nothing, NaN stays visible", "[ops]") {
   MuonParameters p;
   for (const ParameterCall& c : p.calls) std::fill_n(c.gradient, c.size, 0.0f);

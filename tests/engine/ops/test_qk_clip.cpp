@@ -156,6 +156,22 @@ TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the
   CHECK(same_bits(biases, tiny.store->read(tiny.store->find("L01.attn.bk"))));
 }
 
+TEST_CASE("qk-clip: of a window's attention the largest logit is one that it sees", "[model]") {
+  Tiny tiny(clip_options([](ModelConfig& c) { c.attention.window = 2; }));
+  const std::vector<float> found = logits_of(tiny, 0);
+  const auto read = [&](const char* name) {
+    const std::vector<float> x = tiny.program->read(name);
+    return Values(x.begin(), x.end());
+  };
+  reference::AttentionShape shape{2, 3, 11, 11, 24};
+  shape.causal = true;
+  const Values q = read("L01.attn.q"), k = read("L01.attn.k"),
+               everywhere = reference::largest_logits<double>(q, k, shape);
+  shape.window = 2;
+  CHECK(relative_error(found, reference::largest_logits<double>(q, k, shape)) < 1e-6);
+  CHECK(relative_error(found, everywhere) > 1e-3);
+}
+
 TEST_CASE("qk-clip: a limit that no head reaches changes no bit of a run, and no tape without it has its ops",
           "[model]") {
   TinyOptions without;

@@ -120,6 +120,16 @@ TEST_CASE("published refusals: what is not known or impossible is named in one l
         "[tokenizer t] is damaged: no JSON at byte 4");
 }
 
+TEST_CASE("published: of several processors a later one puts its marks around those of an earlier one",
+          "[gate]") {
+  if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());
+  Json json = small();
+  json["post_processor"] = Json::parse(R"({"type": "Sequence", "processors": [
+    {"type": "BertProcessing", "cls": ["a", 0], "sep": ["b", 1]},
+    {"type": "BertProcessing", "cls": ["ab", 2], "sep": [" ", 3]}]})");
+  CHECK(PublishedTokenizer::parse(json.dump(), "t").encode("ab") == Ids{2, 0, 2, 1, 3});
+}
+
 TEST_CASE("published refusals: a character that the model has nothing for, a text that grows without end",
           "[gate]") {
   if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());

@@ -137,6 +137,13 @@ TEST_CASE(
       contains(error_of([&] { placement_text("mine", "", dragged, NormKind::LayerNorm, context); }), "kind"));
 }
 
+TEST_CASE("placement file: a scale of one is no rule that happens to be one in a model of one layer") {
+  const StackContext one{true, 1, 0}, deep{true, 4, 0};
+  const std::string text = placement_text("mine", "", preset_stack(Placement::Pre, NormKind::LayerNorm, one),
+                                          NormKind::LayerNorm, one);
+  CHECK(read_at(text, deep) == preset_stack(Placement::Pre, NormKind::LayerNorm, deep));
+}
+
 TEST_CASE("added placements: one is offered, found, filled in and recognised as one of the program is") {
   const Forgetting after;
   const Placement mine = add(kMine);
@@ -165,6 +172,18 @@ TEST_CASE("added placements: one is offered, found, filled in and recognised as 
   forget_added_placements();
   CHECK(std::string(row.name) == "mine");
   CHECK_THROWS_AS(placement_from("mine"), Error);
+}
+
+TEST_CASE(
+    "added placements: two of one name are one where all their rules are, and else the second is refused") {
+  const Forgetting after;
+  const std::string text = "name = \"b\"\nsublayer = \"before=ln\"\n";
+  for (const char* number : {"gain", "pre_scale", "skip", "branch"}) {
+    forget_added_placements();
+    const std::string one = text + number + " = \"deepnorm-beta\"\n";
+    CHECK(add(one) == add(one));
+    CHECK(contains(error_of([&] { add(text + number + " = \"subln-gain\"\n"); }), "'b' is taken"));
+  }
 }
 
 TEST_CASE("added placements: a kept specification is the same where the file is not") {

@@ -258,4 +258,19 @@ TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]
   CHECK(default_name(spec) == "Convolutions, Post-LN, no warm-up");
 }
 
+TEST_CASE("convolutions: weights start with Xavier's deviation for all windows that read a number",
+          "[images]") {
+  const ModelConfig c = small_config(Placement::None, NormKind::LayerNorm);
+  Store store(shared_backend());
+  Tape tape(store);
+  record_model(tape, c, {.batch = kBatch, .probes = false});
+  store.materialize(5);
+  double square = 0;
+  const std::vector<float> w = store.read(store.find("L02.conv.w"));
+  REQUIRE(w.size() == 3 * 3 * 3 * 4);
+  for (const float v : w)
+    square += static_cast<double>(v) * static_cast<double>(v) / static_cast<double>(w.size());
+  CHECK(square == Approx(2.0 / (3 * 3 * 3 + 3 * 3 * 4)).epsilon(0.3));
+}
+
 }  // namespace normscope::test::convolutions

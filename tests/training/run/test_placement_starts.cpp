@@ -11,6 +11,7 @@
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
 #include "training/spec/spec.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
@@ -156,6 +157,33 @@ TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight
   for (const char* name : {"L01.attn.wv", "L01.attn.wo", "L04.ffn.w1", "L04.ffn.w2"})
     CHECK(ratio(magneto, pre, name) == Approx(gain).epsilon(1e-5));
   for (const char* name : {"L01.attn.wq", "L02.attn.wk"}) CHECK(ratio(magneto, pre, name) == Approx(1));
+}
+
+TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported",
+          "[placements]") {
+  const auto run = make_run(small_spec("ngpt"));
+  const std::vector<float> skip = run->skip_scales(), branch = run->branch_scales();
+  REQUIRE(skip.size() == branch.size());
+  for (size_t i = 0; i < skip.size(); ++i) {
+    CHECK(branch[i] < 0.5f);
+    CHECK(skip[i] == Approx(1 - branch[i]));
+  }
+}
+
+TEST_CASE("placement: the vectors of the kinds of tokens start as long as those of the tokens",
+          "[placements]") {
+  ModelConfig config = config_of(Placement::Pre, Architecture::Encoder);
+  config.d_model = 96;
+  config.token_types = 40;
+  const Start model(config);
+  const auto root_mean_square = [&](const char* name) {
+    double square = 0;
+    const std::vector<float> x = model.weight(name);
+    for (const float v : x) square += static_cast<double>(v) * static_cast<double>(v);
+    return std::sqrt(square / static_cast<double>(x.size()));
+  };
+  for (const char* name : {"emb.tokens", "emb.types"})
+    CHECK(root_mean_square(name) == Approx(1 / std::sqrt(96.0)).epsilon(0.1));
 }
 
 TEST_CASE("placement: no two initialisations start alike", "[placements]") {

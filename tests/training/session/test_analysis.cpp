@@ -235,8 +235,11 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
   CHECK_THROWS_AS(mean_gradients(*run, 0), Error);
 }
 
-TEST_CASE("examine: the largest attention logit", "[examine]") {
+TEST_CASE("examine: the largest attention logit, of whole and of windowed attention", "[examine]") {
+  const size_t window = GENERATE(as<size_t>(), 16, 4);
+  INFO("window " << window);
   RunSpec spec = small_spec("pre");
+  if (window < 16) set_field(spec, "model.attention_window", std::to_string(window));
   set_field(spec, "train.lr", "0.02");
   const auto run = make_run(spec);
   steps(*run, 40);
@@ -246,7 +249,7 @@ TEST_CASE("examine: the largest attention logit", "[examine]") {
     for (size_t b = 0; b < 4; ++b)
       for (size_t h = 0; h < 2; ++h)
         for (size_t t = 0; t < 16; ++t)
-          for (size_t s = 0; s <= t; ++s) {
+          for (size_t s = t < window ? 0 : t - window + 1; s <= t; ++s) {
             double logit = 0;
             for (size_t j = 0; j < 8; ++j)
               logit += q[(b * 16 + t) * 16 + h * 8 + j] * k[(b * 16 + s) * 16 + h * 8 + j] / std::sqrt(8.0);

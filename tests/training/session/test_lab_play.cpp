@@ -3,6 +3,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/support/helpers.h"
 #include "isa_scope.h"
+#include "training/run/footprint.h"
 #include "training/session/played_step.h"
 #include "training/spec/limits.h"
 #include "training/support/lab_runs.h"
@@ -73,6 +74,19 @@ TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answ
   CHECK(view->played->ticket == last);
   CHECK(session::refusal(view->answers, last).empty());
   CHECK(view->message.empty());  // it was of the refused one
+}
+
+TEST_CASE("lab: what a copy of a step takes is said of one that keeps every gradient", "[lab][tape]") {
+  const auto run = make_run(small_spec("post"));
+  const RunSpec& spec = run->spec();
+  const BatchShape shape =
+      run->task().shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
+  const Footprint whole = footprint_of(spec.model, shape, shared_backend(), false),
+                  reused = footprint_of(spec.model, shape, shared_backend(), true);
+  REQUIRE(reused.gradients < whole.gradients);
+  CHECK(played_bytes(spec, run->task(), shared_backend()) ==
+        3 * (whole.parameters + whole.optimizer) +
+            2 * (whole.activations + whole.gradients + whole.workspace));
 }
 
 TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]") {

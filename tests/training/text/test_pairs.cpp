@@ -1,4 +1,5 @@
 // These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -142,6 +143,38 @@ TEST_CASE("pairs: every pair once an epoch, in batches of one bucket and about a
   CHECK(pairs == static_cast<int>(task.pairs()));
   CHECK(task.pairs() + task.left_out() == 300);
   CHECK_THROWS_AS(PairsTask({{"a", "b"}}, {}, some_tokenizer(), "test", 24), Error);
+}
+
+TEST_CASE("pairs: a batch depends on nothing that was drawn before, of another epoch either", "[pairs]") {
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  const PairsTask fresh(some_pairs(300), some_pairs(17), some_tokenizer(), "test", 24),
+      used(some_pairs(300), some_pairs(17), some_tokenizer(), "test", 24);
+  const auto step = static_cast<uint64_t>(fresh.epoch_batches(4, 24) + 2);
+  const auto drawn = [](const PairsTask& task, uint64_t at) {
+    return task.draw(7, at, Split::Train, 4, 24).source;
+  };
+  drawn(used, 1);
+  CHECK(drawn(used, step) == drawn(fresh, step));
+  CHECK(drawn(used, step) != drawn(fresh, 2));
+}
+
+TEST_CASE("pairs: a source that is exchanged between rows comes with its own length", "[pairs]") {
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  const std::string path = write_pairs("pairs_exchanged.tsv", 200);
+  Run run(pairs_spec(path), make_task(pairs_spec(path).data), shared_backend());
+  std::remove(path.c_str());
+  const RunSpec& spec = run.spec();
+  Batch batch = run.task().draw(spec.seed, 1, Split::Validation, spec.train.batch, spec.model.sequence);
+  REQUIRE(std::set<int32_t>(batch.key_lengths.begin(), batch.key_lengths.end()).size() > 1);
+  Validator validator(run.store(), spec.model, run.task(), spec.seed, spec.train.batch, {}, 1);
+  std::rotate(batch.key_lengths.begin(), batch.key_lengths.begin() + 1, batch.key_lengths.end());
+  std::rotate(batch.source.begin(),
+              batch.source.begin() + static_cast<std::ptrdiff_t>(batch.source.size()) / batch.B,
+              batch.source.end());
+  Program program = evaluation_program(run.store(), spec.model, shape_of(batch));
+  put(batch, program);
+  program.replay({});
+  CHECK(validator.measure_exchanged() == Approx(program.loss()));
 }
 
 TEST_CASE("pairs: the hash tells other pairs apart, those that validate too", "[pairs]") {
