@@ -95,8 +95,10 @@ TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of")
   size_t found = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.find(",theory,") == line.npos) continue;
-    const double sublayer = std::stod(line), number = std::stod(line.substr(line.rfind(',') + 1));
-    CHECK(number == Approx(map.heat->beside[static_cast<size_t>(std::lround(sublayer)) - 1]));
+    // A layer has two rows of cells, one for each sub-layer.
+    const double share = (std::stod(line) - map.y.lo) / (map.y.hi - map.y.lo);
+    const double number = std::stod(line.substr(line.rfind(',') + 1));
+    CHECK(number == Approx(map.heat->beside[static_cast<size_t>(12 * share)]));
     ++found;
   }
   CHECK(found == 12);
