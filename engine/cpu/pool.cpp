@@ -204,8 +204,7 @@ bool Pool::wait_for_job(size_t worker, uint32_t seen) noexcept {
 
 void Pool::work(size_t worker) {
   const FlushDenormals flush;
-  // A worker sleeps while the caller waits for its turn. Woken, it has to run before the caller's turn is over, or the
-  // caller does everything alone.
+  // A woken worker has to run before the caller's turn is over: else the caller does everything alone.
   take_short_slices();
   started_.fetch_add(1);
   wake_all(started_);
