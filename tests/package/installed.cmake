@@ -23,7 +23,8 @@ function(only variable file regex)
 endfunction()
 # printed(VARIABLE ARGUMENT...): returns what the program prints where nobody has kept placements of their own, whose names it would complete too.
 function(printed variable)
-  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "XDG_CONFIG_HOME=${WORK}/none" "${root}/bin/normscope" ${ARGN} OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "XDG_CONFIG_HOME=${WORK}/none" "${root}/bin/normscope" ${ARGN}
+    OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
   set(${variable} "${out}" PARENT_SCOPE)
 endfunction()
 
