@@ -22,4 +22,4 @@ for key, (table, name) in TABLES.items():
 if "--write" in sys.argv:
     PAGE.write_text(text)
 elif text != page:
-    sys.exit(f"{PAGE.name} lists other choices than the tables: scripts/choices.py --write")
+    sys.exit(f"{PAGE.name} lists other choices than the tables: python3 scripts/choices.py --write")

@@ -189,16 +189,16 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
     if (row["threads"] == settings.threads && row["group"] == "listed")
       best = std::max({best, row.value("onednn_gflops", 0.0), row.value("openblas_gflops", 0.0)});
   if (best > 0) return best;
-  const std::span<const Size> sizes =
-      std::span(kListed).first(settings.budget < kTrial ? 1 : std::size(kListed));
+  const bool trial = settings.budget < kTrial;
+  const double budget = trial ? settings.budget : std::max(kTrial, settings.budget / 8);
+  const std::span<const Size> sizes = std::span(kListed).first(trial ? 1 : std::size(kListed));
   for (const SgemmAnchor* anchor : {find_onednn(settings.threads), find_openblas(settings.threads)}) {
     if (!anchor) continue;
     for (const Size& s : sizes) {
       for (Layout layout : kLayouts) {
         Problem p(s, layout);
         const SgemmProblem problem = p.sgemm();
-        best =
-            std::max(best, p.gflop() / time_call([&] { anchor->run(problem); }, settings.budget / 8).median);
+        best = std::max(best, p.gflop() / time_call([&] { anchor->run(problem); }, budget).median);
       }
     }
   }

@@ -160,7 +160,7 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
                          std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
-/// `screen_room` parts a screen into the bar at its bottom and what is left within its margins.
+/// `screen_room` divides a screen into the bar at its bottom and what is left within its margins.
 struct ScreenRoom {
   Rect bar, rest;
   float gap;  ///< between what stands in `rest`

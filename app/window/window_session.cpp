@@ -101,6 +101,7 @@ WindowSession::~WindowSession() {
   state_.files = {};  // tasks that still read would wake this window
   state_.link = {};
   state_.about = {};
+  state_.screens.lessons.player.reset();
   state_.screens.compare.reset();
   state_.screens.sweep = {};
   state_.screens.tape = {};

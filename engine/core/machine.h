@@ -1,5 +1,5 @@
-// The machine is how many cores and how much memory this process may use. Every default number of threads comes from
-// here, and every check that refuses or warns before it allocates.
+// The machine is how many cores and how much memory this process may use, and how a thread is given its time. Every
+// default number of threads comes from here, and every check that refuses or warns before it allocates.
 //
 // What counts is what the process is given, not what the machine has. A batch system's affinity mask and a
 // container's quota leave most of a large machine to others, and surplus threads only wait for each other's time.
@@ -33,10 +33,10 @@ size_t machine_memory();
 /// `where` is as in fail(). `machine` 0: machine_memory().
 void require_bytes(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
-/// `take_short_slices` asks the system to give the calling thread its time in short slices, so that it runs soon after
-/// it is woken, ahead of busy programs with longer ones. The thread is given no more time than before, unlike by a
-/// higher priority, and threads that it starts do not inherit the wish. The system grants it to a thread that has had
-/// less than its share; before Linux 6.12 and on other systems nothing happens.
+/// `take_short_slices` asks the system to give the calling thread its time in short slices. A thread that has had less
+/// than its share then runs as soon as it is woken, ahead of busy programs with longer slices. It gets no more time
+/// than before, as a higher priority would give it, and threads that it starts do not inherit the setting. Before
+/// Linux 6.12 and on other systems nothing happens.
 void take_short_slices() noexcept;
 
 }  // namespace normscope

@@ -144,10 +144,11 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> x = at.look.read(node.in[0]);
   const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
   const double shift = has_shift(kind) ? static_cast<double>(at.look.read(node.in[4])[0]) : 0;
-  std::fill(norms.begin(), norms.end(), 0.0);
+  std::fill(norms.begin(), norms.end(), 0 * alpha);  // NaN, once the run has diverged, and it stays
+  const size_t width = x.size() / norms.size();
   for (size_t j = 0; j < x.size(); ++j) {
     const reference::Dual u{alpha * static_cast<double>(x[j]) + shift, alpha};
-    double& steepest = norms[j / (x.size() / norms.size())];
+    double& steepest = norms[j / width];
     steepest = std::max(steepest, std::abs(reference::curve(kind, u).slope));
   }
   return norms;

@@ -91,7 +91,8 @@ tape_screen::TapeScreen& tape_of(Screens&, bool times);
 inside::InsideScreen& inside_of(Screens&);
 
 struct ShownSession;
-// `draw_screen` draws the screen that is shown and returns what it asks for. Without `clock` nothing says what time is.
+// `draw_screen` draws the screen that is shown and returns what it asks for. Without `clock`,
+// figures that depend on the machine's speed print as a dash.
 Desk draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
 // `speak` sets the window to the language of the lessons, as far as the window has it (assets/words).

@@ -50,7 +50,7 @@ S curve(NormKind kind, S u) {
   return has_shift(kind) ? erf(u) : tanh(u);
 }
 
-/// `held_factor` is what a kind multiplies y = z / sigma by beside a gain, constant backward: AdaNorm's C (1 - k y).
+/// `held_factor` is what a kind multiplies y = z / sigma by beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
 template <class S>
 S held_factor(S scale, S slope, S z, S inverse_sigma) {
   return scale * (1 - slope * z * inverse_sigma);
