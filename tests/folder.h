@@ -1,5 +1,5 @@
-// `Folder` is a folder that is removed with the test, `read_all` what a file holds; `write_text` writes a file. `Variable`
-// is one of the environment.
+// `Folder` is a folder that is removed with the test, `read_all` what a file holds; `write_text` writes a file.
+// `Variable` sets a variable of the environment while it lives.
 #pragma once
 
 #include <unistd.h>

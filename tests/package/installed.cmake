@@ -21,7 +21,8 @@ function(only variable file regex)
   string(REGEX REPLACE ".*${regex}.*" "\\1" found "${lines}")
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
-# printed(VARIABLE ARGUMENT...): returns what the program prints where nobody has kept placements of their own, whose names it would complete too.
+# printed(VARIABLE ARGUMENT...): returns what the program prints. It runs without the user's own placements, whose names
+# it would complete too.
 function(printed variable)
   execute_process(COMMAND "${CMAKE_COMMAND}" -E env "XDG_CONFIG_HOME=${WORK}/none" "${root}/bin/normscope" ${ARGN}
     OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)

@@ -23,6 +23,9 @@ struct SmallWindow : LiveDriver {
   SmallWindow() : LiveDriver(tiny_runs(), {.threads = 1, .live_text = false}) {
     state.session.undo.stash_in(folder.file("replaced"));
   }
+  ~SmallWindow() override {
+    lab.wait_idle();
+  }  // the folder goes before the Lab, which may still write into it
   void prompt(const char* key, const std::string& path) {
     LabDriver::key(key);
     driver.key("Ctrl+A");

@@ -111,7 +111,7 @@ TEST_CASE("what needs a residual stream is grey and says why") {
     const ui::Control batch = lab.driver.control("plot/dependency/batch");
     CHECK_FALSE(batch.enabled);
     CHECK(batch.help == view::no_stream());
-    CHECK(lab.says("no residual stream"));
+    CHECK(lab.shows("no residual stream"));
     lab.click("plot/hidden-norm/quantity");
     for (const panels::MetricInfo& metric : panels::metrics()) {
       const ui::Control item = lab.driver.control(fmt::format("plot/hidden-norm/quantity/{}", metric.id));
@@ -365,7 +365,7 @@ TEST_CASE(
     choose_architecture(lab, "parser");
     lab.driver.frames(3);
     REQUIRE(lab.ui.popup_open("settings/replace"));
-    CHECK(lab.says("This cannot be undone."));
+    CHECK(lab.shows("This cannot be undone."));
     CHECK_FALSE(lab.last<ReplaceRuns>());
     if (std::string_view(with) == "Escape")
       lab.driver.key(with);
@@ -403,8 +403,8 @@ TEST_CASE("a memory stands beside the stream, and the card says it") {
     LabDriver lab(fixture::systems_view("memory"), size);
     CHECK(lab.driver.value("diagram/memory") == "8");
     CHECK_THAT(lab.driver.control("diagram/memory").help, Catch::Contains("no gradient"));
-    CHECK(lab.says("Memory"));
-    CHECK(lab.says("8 states"));
+    CHECK(lab.shows("Memory"));
+    CHECK(lab.shows("8 states"));
     CHECK_THAT(lab.driver.control("run/A").help, Catch::Contains("It remembers 8 states"));
   }
   LabDriver plain(fixture::lab_view());

@@ -30,8 +30,8 @@ TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the 
   LiveDriver lab;
   lab.train(60);
   REQUIRE(lab.view().step == 60);
-  CHECK(lab.says("60 more"));
-  CHECK(lab.says("Drag a norm to start D here"));
+  CHECK(lab.shows("60 more"));
+  CHECK(lab.shows("Drag a norm to start D here"));
   lab.driver.drag(kStream, kBefore);
   lab.settle();
   lab.wait_for_d();
@@ -52,7 +52,7 @@ TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the 
 TEST_CASE("what the hand holds says how long D will train") {
   LabDriver lab(fixed_view());
   lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
-  CHECK(lab.says("D trains 300 steps of its own"));
+  CHECK(lab.shows("D trains 300 steps of its own"));
   lab.driver.script("drop");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   REQUIRE(lab.last<session::EditField>());
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
   CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
-  CHECK(lab.says("being built"));
+  CHECK(lab.shows("being built"));
   CHECK(fixture::text_faults(lab.ui).empty());
   // What the trainer says of something else is no answer.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
@@ -183,10 +183,10 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
   CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
-  CHECK_FALSE(lab.says("being built"));
+  CHECK_FALSE(lab.shows("being built"));
   // Without the tag of the program's own.
-  CHECK(lab.says("depth: 9 are too many here"));
-  CHECK_FALSE(lab.says("["));
+  CHECK(lab.shows("depth: 9 are too many here"));
+  CHECK_FALSE(lab.shows("["));
 }
 
 TEST_CASE("a setting that the runs have is no longer pending") {
@@ -227,7 +227,7 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   lab.train(10);
   CHECK(lab.run('B').name == name);
   CHECK(lab.run('B').spec->train.schedule.warmup == 99);
-  CHECK(lab.says("B: warm-up 200 → 99"));
+  CHECK(lab.shows("B: warm-up 200 → 99"));
   CHECK_THAT(lab.driver.control("run/B").help, Catch::Contains("warm-up 200 → 99 at 21"));
   view::LabData data;
   panels::PlotOptions options{.step = lab.view().step};
@@ -244,18 +244,18 @@ TEST_CASE("what all runs were changed to is one mark of the timeline") {
   lab.train(20);
   lab.lab.post(session::EditField{-1, "train.lr", "0.001"});
   lab.train(10);
-  CHECK(lab.says("Runs A–C: learning rate 0.003 → 0.001"));
+  CHECK(lab.shows("Runs A–C: learning rate 0.003 → 0.001"));
   // Taken back before a step: no mark is left of it.
   lab.click("settings/train.lr");
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.01");
   lab.driver.key("Enter");
   lab.settle();
-  CHECK(lab.says("0.001 → 0.01"));
+  CHECK(lab.shows("0.001 → 0.01"));
   lab.driver.key("Ctrl+Z");
   lab.settle();
-  CHECK_FALSE(lab.says("0.001 → 0.01"));
-  CHECK_FALSE(lab.says("0.01 → 0.001"));
+  CHECK_FALSE(lab.shows("0.001 → 0.01"));
+  CHECK_FALSE(lab.shows("0.01 → 0.001"));
   CHECK(lab.run('A').edits.size() == 1);
 }
 
@@ -267,9 +267,9 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   LabDriver lab(view);
   lab.state.screens.lab.transport().pinned_step = 100;
   lab.driver.frames(2);
-  CHECK(lab.says("the cat sits"));
-  CHECK(lab.says("wrote at 90"));
-  CHECK_FALSE(lab.says(c.writes.substr(0, 12)));
+  CHECK(lab.shows("the cat sits"));
+  CHECK(lab.shows("wrote at 90"));
+  CHECK_FALSE(lab.shows(c.writes.substr(0, 12)));
   CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
   view::LabData data;
   panels::PlotOptions options{.step = 100};

@@ -407,7 +407,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
   const test::Folder folder;
   PlayerDriver p;
-  Lab lab(fixture::quiet_lab());
+  Lab lab({.threads = 1, .live_text = false});  // at rest it writes a text of each run, of those that can
   p.state.session.lab = &lab;
   p.state.session.undo.stash_in(folder.file("replaced"));
   for (const std::string& id : ids())

@@ -97,6 +97,7 @@ TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of")
     if (line.find(",theory,") == line.npos) continue;
     // A layer has two rows of cells, one for each sub-layer.
     const double share = (std::stod(line) - map.y.lo) / (map.y.hi - map.y.lo);
+    REQUIRE((share >= 0 && share < 1));
     const double number = std::stod(line.substr(line.rfind(',') + 1));
     CHECK(number == Approx(map.heat->beside[static_cast<size_t>(12 * share)]));
     ++found;

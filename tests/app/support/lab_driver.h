@@ -31,7 +31,7 @@ struct LabDriver {
 
   /// `rest` waits until what was asked for is on screen.
   virtual void rest() { driver.frames(3); }
-  /// `click`, `key` and `type` act as the driver's do, and then wait for what they did.
+  /// `click`, `key` and `type` act as the driver's do, and then draw the frames that show it; nobody waits for a trainer.
   void click(std::string_view name, ui::Vec at = {0.5f, 0.5f}, int button = 0) {
     driver.click(name, at, button);
     rest();

@@ -1,4 +1,4 @@
-// The shipped course is read once, as no test changes its files; with what was measured of it, and a copy to be changed.
+// The shipped course is read once, as no test changes its files, with what was measured of it; a copy can be changed.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,5 @@
-// The helpers are what many test files ask for: the words of an error, whether a text contains some, a text with
-// other words, a variance, equal
-// bits.
+// The helpers are what many test files ask for: the words of an error, whether a text contains some, a text with other
+// words, a variance, equal bits.
 #pragma once
 
 #include <cstring>

@@ -163,6 +163,7 @@ TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as i
           "[placements]") {
   const auto run = make_run(small_spec("ngpt"));
   const std::vector<float> skip = run->skip_scales(), branch = run->branch_scales();
+  REQUIRE(!skip.empty());
   REQUIRE(skip.size() == branch.size());
   for (size_t i = 0; i < skip.size(); ++i) {
     CHECK(branch[i] < 0.5f);
