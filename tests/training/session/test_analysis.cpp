@@ -133,6 +133,9 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
   const NormJacobian one = row_of(jacobian_norms(*run), "L02.ffn.before");
   CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
   CHECK(one.largest <= alpha * (1 + 1e-6));
+  // A slope that diverged is not taken for one of zero.
+  run->store().write(run->store().find("L02.ffn.before.alpha"), std::vector<float>{NAN});
+  CHECK(std::isnan(row_of(jacobian_norms(*run), "L02.ffn.before").mean));
 }
 
 TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift", "[examine]") {
