@@ -18,10 +18,10 @@ namespace {
 
 using Kind = FakeDriver::Event::Kind;
 
-const TinyOptions kFull{.placement = Placement::Admin, .row_weights = true, .clip = true, .dropout = 0.1f};
+const TinyOptions kAdmin{.placement = Placement::Admin, .row_weights = true, .clip = true, .dropout = 0.1f};
 
 struct Faked {
-  explicit Faked(const TinyOptions& o = kFull, bool graph = true)
+  explicit Faked(const TinyOptions& o = kAdmin, bool graph = true)
       : driver(std::make_shared<FakeDriver>()),
         tiny(std::make_unique<Tiny>(o, cuda::make_backend(driver, {.tf32 = false, .graph = graph}))) {}
   std::shared_ptr<FakeDriver> driver;
@@ -69,7 +69,7 @@ TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[
 }
 
 TEST_CASE("cuda host: a capture is inputs then calls then stats and equals an uncaptured step", "[cuda]") {
-  Faked captured, plain(kFull, false);
+  Faked captured, plain(kAdmin, false);
   std::vector<FakeDriver::Event> inside;
   bool on = false;
   for (const auto& e : captured.driver->events) {
@@ -88,17 +88,17 @@ TEST_CASE("cuda host: a capture is inputs then calls then stats and equals an un
 
 TEST_CASE("cuda host: StepInputs and the batch reach the device with every launch", "[cuda]") {
   for (const bool graph : {true, false}) {
-    Faked f(kFull, graph);
+    Faked f(kAdmin, graph);
     for (uint32_t number = 1; number <= 3; ++number) {
       f.step(number);
       const auto& executable = f.tiny->program->executable();
-      std::vector<float> tokens(static_cast<size_t>(kFull.batch * kFull.sequence));
+      std::vector<float> tokens(static_cast<size_t>(kAdmin.batch * kAdmin.sequence));
       executable.read(executable.value(f.tiny->model.tokens), tokens);
       CHECK(std::memcmp(tokens.data(), f.tiny->program->tokens("tokens").data(),
                         tokens.size() * sizeof(float)) == 0);
     }
   }
-  Faked f(kFull, false);
+  Faked f(kAdmin, false);
   const auto events = f.step(5);
   for (const auto& e : events)
     if (e.kind == Kind::Call && e.call.op != OpKind::Probe) {  // which reads nothing of a step
@@ -109,7 +109,7 @@ TEST_CASE("cuda host: StepInputs and the batch reach the device with every launc
 }
 
 TEST_CASE("cuda host: no kernel argument changes from step to step", "[cuda]") {
-  Faked f(kFull, false);
+  Faked f(kAdmin, false);
   const auto first = f.step(1), second = f.step(2);
   REQUIRE(first.size() == second.size());
   for (size_t i = 0; i < first.size(); ++i) {
@@ -120,7 +120,7 @@ TEST_CASE("cuda host: no kernel argument changes from step to step", "[cuda]") {
 
 TEST_CASE("cuda host: every address of every call lies in memory of the plan", "[cuda]") {
   for (const Placement p : {Placement::Post, Placement::Admin, Placement::ReZero, Placement::Sandwich}) {
-    TinyOptions o = kFull;
+    TinyOptions o = kAdmin;
     o.placement = p;
     Faked f(o, false);
     const auto inside = [&](const Tensor& t) {
@@ -162,7 +162,7 @@ TEST_CASE("cuda host: a call that nobody fills in has its defaults and not what 
 }
 
 TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive before the update", "[cuda]") {
-  Faked f(kFull, false);
+  Faked f(kAdmin, false);
   bool forked = false, joined = false, updated = false;
   std::set<const float*> side, main;
   int probes = 0, norms = 0, clips = 0;
@@ -207,7 +207,7 @@ TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive be
 }
 
 TEST_CASE("cuda host: single instructions run as recorded", "[cuda]") {
-  Faked f(kFull, false);
+  Faked f(kAdmin, false);
   f.step();
   const auto& instructions = f.tiny->program->data().instructions;
   f.driver->events.clear();
@@ -225,7 +225,7 @@ TEST_CASE("cuda host: single instructions run as recorded", "[cuda]") {
 TEST_CASE("cuda host: too little memory is said in one line and gives everything back", "[cuda]") {
   auto driver = std::make_shared<FakeDriver>();
   driver->memory_left = 200 << 10;
-  const std::string message = error_of([&] { Tiny(kFull, cuda::make_backend(driver, {})); });
+  const std::string message = error_of([&] { Tiny(kAdmin, cuda::make_backend(driver, {})); });
   INFO(message);
   CHECK(message.find("[memory] a fake GPU has no") == 0);
   CHECK(message.find('\n') == std::string::npos);
