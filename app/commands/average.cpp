@@ -24,9 +24,9 @@ struct AverageOptions {
 
 Exit average(const AverageOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.front()); });
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.back()); });
   const std::shared_ptr<const Task> task = task_of(spec);
-  // The last state goes on from its own step; its weights become the mean.
+  // The run that is written goes on from the last state; only the weights become the mean.
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.files.back(), task, *backend); });
   std::vector<NamedFile> inputs = files_of(spec);
   for (const std::string& file : options.files) inputs.push_back({"average", file});

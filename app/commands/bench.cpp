@@ -1,4 +1,4 @@
-// normscope bench prints one table from one run; with --json it is one object instead.
+// normscope bench measures this machine and prints a table for each part; with --json it prints one object instead.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +38,7 @@ struct BenchOptions {
   double budget = 0.25;  ///< seconds a timing
   BackendOptions backend;
   int32_t threads = 0;
+  bool names_part() const { return gemm || ops || micro || sweep || scaling || crowded; }
 };
 
 nlohmann::json machine_json(const bench::Machine& m) {
@@ -57,9 +58,11 @@ nlohmann::json machine_json(const bench::Machine& m) {
 /// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
-  if (options.gemm || options.ops || options.micro || options.sweep || options.scaling || options.crowded)
-    throw CommandError(Exit::Usage,
-                       "bench --backend cuda: expected --model or nothing, steps are what it measures");
+  if (options.names_part())
+    throw CommandError(
+        Exit::Usage,
+        "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, --micro, --sweep, "
+        "--scaling and --crowded");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
     throw CommandError(Exit::Usage,
                        fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
@@ -134,13 +137,12 @@ Exit bench(const BenchOptions& options) {
     return bench_device(options, choice);
   if (options.micro && !options.model.empty()) check_plain(options.model);
   const bench::Settings settings = settings_of(options);
-  const bool all = !options.gemm && !options.ops && !options.micro && !options.sweep && !options.scaling &&
-                   !options.crowded && options.model.empty();
+  const bool all = !options.names_part() && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
   nlohmann::json result = {{"machine", machine_json(machine)}};
-  bool right = true;
+  std::vector<std::string> wrong;
   const auto take = [&](const char* key, bench::Part part) {
-    right = right && part.right;
+    if (!part.right) wrong.emplace_back(key);
     result[key] = std::move(part.rows);
     flush();
   };
@@ -155,9 +157,11 @@ Exit bench(const BenchOptions& options) {
   if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
   if (options.scaling) take("scaling", bench::bench_scaling(settings, machine));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
-  result["right"] = right;
+  result["right"] = wrong.empty();
   if (options.json) say("{}\n", result.dump(2));
-  if (!right) throw CommandError(Exit::CheckFailed, "bench: a result was wrong");
+  if (!wrong.empty())
+    throw CommandError(Exit::CheckFailed,
+                       fmt::format("bench: a result was wrong in {}", fmt::join(wrong, ", ")));
   return Exit::Ok;
 }
 

@@ -163,7 +163,7 @@ class Recorder : StreamParts {
     return add(tape_, "emb.typed", x, embedding(tape_, "emb.kinds", types, table, kNone, 1.0f));
   }
 
-  /// `embedding_block` is x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
+  /// `embedding_block` is x_0 = s E[token] + P[t] with s = model.embedding_scale or sqrt(D), its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
     const int64_t B = options_.batch, D = config_.d_model;
     if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);

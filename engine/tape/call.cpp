@@ -1,8 +1,14 @@
 #include "engine/tape/call.h"
 
+#include <algorithm>
+
+#include "engine/ops/registry.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
+
+static_assert(std::ranges::all_of(kOpTraits, [](const OpTraits& op) { return op.inputs <= kMaxInputs; }),
+              "an op of ops.def has more inputs than a Call: raise kMaxInputs");
 
 Call bind(const ProgramData& program, const Instruction& i, const Addresses& at, double* stats) {
   const auto shape = [&](ValueId v) { return program.values[static_cast<size_t>(v)].shape; };

@@ -18,7 +18,7 @@ struct GemmPlan;
 inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;
 
-/// `Tensor` is a tensor with its address. Integer tensors use i32().
+/// `Tensor` is an address and a shape; null where a tensor is absent. Integer tensors are read through i32().
 struct Tensor {
   float* p = nullptr;
   Shape shape;
@@ -26,13 +26,13 @@ struct Tensor {
   explicit operator bool() const { return p != nullptr; }
 };
 
-/// `ParameterCall` is one parameter of a multi-tensor update (grad_norm, clip, adam, sgd, muon work on all parameters at
-/// once).
+/// `ParameterCall` is one parameter, with the optimizer's moments m and v, of the ops that work on all parameters at
+/// once: grad_norm, clip and the update rules.
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
   int64_t size = 0;
-  /// A matrix between hidden states, which Muon orthogonalises: its shape, and its first place where all of them lie one
-  /// behind the other, each on a 64-byte line.
+  /// Shape of a matrix between hidden states, which Muon orthogonalises, and where it begins when all such matrices lie
+  /// one after another, each at a multiple of 64 bytes. 0 rows: no such matrix.
   int64_t rows = 0, cols = 0, at = 0;
   StepScale steps = {};
   constexpr bool is_matrix() const { return rows > 0; }

@@ -33,8 +33,8 @@ std::vector<bool> mark_gradients(const Tape& tape, ValueId loss) {
       if (v != kNone && trainable[static_cast<size_t>(v)]) trainable[static_cast<size_t>(node.out)] = true;
   if (loss == kNone) return needed;
   reached[static_cast<size_t>(loss)] = true;
-  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend();
-       ++node)  // backward: does the loss depend on it?
+  // backward: does the loss depend on it?
+  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend(); ++node)
     if (reached[static_cast<size_t>(node->out)])
       for (ValueId v : node->in)
         if (v != kNone) reached[static_cast<size_t>(v)] = true;

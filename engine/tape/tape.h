@@ -18,8 +18,7 @@ using ValueId = int32_t;
 inline constexpr ValueId kNone = -1;
 
 enum class Role : uint8_t {
-  Input,       ///< part of the batch, which the caller fills before each replay (tokens, targets, weights,
-               ///< lengths)
+  Input,       ///< part of the batch: tokens, targets, weights or lengths, filled before each replay
   Parameter,   ///< lives in the Store
   Activation,  ///< output of a node
   Saved,       ///< second output of a node that its backward reads (statistics, probabilities)

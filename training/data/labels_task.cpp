@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
 #include "training/data/masked_task.h"
-#include "training/data/sequence_task.h"
 
 namespace normscope {
 namespace {

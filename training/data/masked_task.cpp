@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
-#include "training/data/sequence_task.h"
 
 namespace normscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
-#include "training/data/sequence_task.h"
+#include "training/data/batch_draws.h"
 
 namespace normscope {
 namespace {

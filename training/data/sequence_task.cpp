@@ -2,10 +2,12 @@
 #include "training/data/sequence_task.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <string>
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
+#include "training/data/batch_draws.h"
 
 namespace normscope {
 namespace {
@@ -87,41 +89,6 @@ std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t contex
   auto task = std::make_shared<SequenceTask>(rule);
   task->require_context(context);
   return task;
-}
-
-// Steps beyond 2^32 wrap into the key: they never occur in practice, and still differ.
-BatchDraws::BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row)
-    : seed_(seed ^ (step >> 32)),
-      step_(step),
-      site_(static_cast<uint32_t>(row) * 2 + (split == Split::Validation ? 1 : 0)) {}
-
-uint64_t BatchDraws::below(uint64_t range) {
-  if (draw_ % 2 == 0) {
-    block_ = philox({draw_ / 2, site_, static_cast<uint32_t>(step_), static_cast<uint32_t>(Purpose::Batch)},
-                    seed_);
-  }
-  const size_t half = draw_++ % 2 * 2;
-  const uint64_t high = block_[half + 1] * range, low = block_[half] * range;
-  return (high + (low >> 32)) >> 32;  // the top of a 64-bit fraction times the range
-}
-
-size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples) {
-  if (split == Split::Train) return BatchDraws(seed, step, split, static_cast<int32_t>(row)).below(examples);
-  return (step > 0 ? step - 1 : 0) * static_cast<size_t>(B) + row;
-}
-
-int32_t batches_of(size_t examples, int32_t B) {
-  const auto rows = static_cast<size_t>(B);
-  return static_cast<int32_t>((examples + rows - 1) / rows);
-}
-
-void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets) {
-  if (B < 1 || T < 1) fail("data", "batch ({},{}): expected at least one row and one position", B, T);
-  const size_t size = static_cast<size_t>(B) * static_cast<size_t>(T);
-  if (tokens.size() != size || targets.size() != size) {
-    fail("data", "batch ({},{}): expected room for {} tokens and targets, got {} and {}", B, T, size,
-         tokens.size(), targets.size());
-  }
 }
 
 }  // namespace normscope

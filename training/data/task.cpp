@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
 #include "training/data/images/image_task.h"
 #include "training/data/labels_task.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/masked_task.h"
-#include "training/data/sequence_task.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 

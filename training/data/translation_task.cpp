@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 
 namespace normscope {
 namespace {

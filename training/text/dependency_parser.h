@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// `Parsing` is sentences, and how far a parser has come with them. Between two portions the parser may be made anew.
+/// `Parsing` is sentences, and how far a parser has come with them. It outlives the parser: each portion may make one.
 struct Parsing {
   struct Row {  ///< a sentence that is being parsed
     size_t place;
@@ -27,7 +27,7 @@ struct Parsing {
   };
   std::vector<DependencyTree> trees;  ///< finished trees have the parser's heads and labels
   std::vector<Row> rows{};
-  size_t next = 0, done = 0;
+  size_t next = 0, done = 0;  ///< the first sentence that is not begun; how many are finished
   bool complete() const { return done == trees.size(); }
 };
 
@@ -40,7 +40,7 @@ class DependencyParser {
   /// `progress` gets the number done and says whether to go on; sentences that are left keep their heads.
   std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
                                     const std::function<bool(size_t)>& progress = {});
-  /// `go_on` does the same from where `parsing` is: at least one transition of many sentences.
+  /// `go_on` continues `parsing` as parse() does, by at least one transition of each sentence in its rows.
   void go_on(Parsing& parsing, const std::function<bool(size_t)>& progress);
 
  private:
@@ -49,7 +49,7 @@ class DependencyParser {
     Program program;
   };
   static Logits logits_of(Store& store, const ModelConfig& model);
-  /// `best` is the allowed transition with the largest logit; the first allowed one where no logit is a number.
+  /// `best` is the allowed transition with the largest logit, and an allowed one even where logits are NaN.
   int32_t best(const ParseState& state, std::span<const float> logits) const;
 
   const ParseVocabulary* vocabulary_;

@@ -169,6 +169,10 @@ void average_weights(std::span<const std::string> paths, Store& store) {
   std::vector<std::vector<double>> sums(store.parameters().size());
   for (const std::string& path : paths) {
     const SafetensorsFile file = SafetensorsFile::load(path);
+    for (const std::string& name : file.names())  // a saved run has a first moment "m/NAME" of each weight
+      if (name.starts_with("m/") && store.find(name.substr(2)) < 0)
+        fail("average", "{} has {}, which the model lacks: expected states of one model", path,
+             name.substr(2));
     for (size_t i = 0; i < sums.size(); ++i) {
       const ParameterInfo& info = store.parameters()[i];
       file.require_shape(info.name, TensorShape(info.shape.dim, info.shape.dim + info.shape.rank));

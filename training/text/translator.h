@@ -53,7 +53,7 @@ class Translator {
 };
 
 /// `average_weights` writes the means of the weights of several saved runs into the Store (checkpoint averaging).
-/// Throws Error when a file lacks a weight or has it in another shape.
+/// Throws Error when a file lacks a weight, has it in another shape, or has one that the Store lacks.
 void average_weights(std::span<const std::string> paths, Store& store);
 
 }  // namespace normscope

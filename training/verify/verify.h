@@ -24,9 +24,8 @@ struct VerifyReport {
   std::string file;
   std::string model;  ///< "decoder, post, ln, L=3 d=16 heads=2"
   double loss = 0, expected_loss = 0;
-  std::vector<VerifyCheck>
-      checks;  ///< loss, logits, of transformers branches and outputs, gradients, adam losses, adam
-               ///< parameters
+  /// Loss, logits, for transformers the branches and the sub-layers' outputs, gradients, Adam's losses and parameters.
+  std::vector<VerifyCheck> checks;
   bool passed() const;
 };
 

@@ -31,15 +31,15 @@ constexpr const char* kOutFolder = "out";
 
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
-/// `seeds_agree` says what the table says, run by run: "A (Post-LN): stuck 5, learns 0 of 5 seeds".
-std::vector<std::string> seeds_agree(const std::vector<RunResult>& results) {
+/// `agreement_lines` sums up the seeds of each run: "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus …".
+std::vector<std::string> agreement_lines(const CompareStudy& study) {
   std::vector<std::string> lines;
-  for (char letter = 'A'; letter <= 'D'; ++letter) {
+  for (const ConfigRun& run : study.letters()) {
     int32_t stuck = 0, learns = 0, count = 0;
     double most = -INFINITY, least = INFINITY;
     const RunResult* any = nullptr;
-    for (const RunResult& r : results) {
-      if (r.label.letter != letter) continue;
+    for (const RunResult& r : study.results()) {
+      if (r.label.letter != run.letter) continue;
       any = &r;
       ++count;
       stuck += r.verdict == "stuck";
@@ -48,9 +48,9 @@ std::vector<std::string> seeds_agree(const std::vector<RunResult>& results) {
       least = std::min(least, r.loss - r.unigram);
     }
     if (count > 1)
-      lines.push_back(
-          fmt::format("{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats",
-                      letter, any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most));
+      lines.push_back(fmt::format(
+          "{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats", run.letter,
+          any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most));
   }
   return lines;
 }
@@ -84,7 +84,7 @@ std::string compared_page(const CompareStudy& study, const std::string& command)
   std::string out =
       fmt::format("# Comparison\n\nMade by `{}`.\n\n{}", command, to_markdown(table(study.results(), false)));
   const char* before = "\n- ";
-  for (const std::string& line : seeds_agree(study.results())) {
+  for (const std::string& line : agreement_lines(study)) {
     out += before + line + "\n";
     before = "- ";
   }
@@ -94,7 +94,7 @@ std::string compared_page(const CompareStudy& study, const std::string& command)
 void show_compared(const CompareStudy& study, int32_t seeds) {
   say("{}", to_text(table(study.results())));
   if (seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
-  for (const std::string& line : seeds_agree(study.results())) say("{}\n", line);
+  for (const std::string& line : agreement_lines(study)) say("{}\n", line);
   flush();
 }
 

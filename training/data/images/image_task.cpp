@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/images/digits.h"
 #include "training/data/images/idx.h"
-#include "training/data/sequence_task.h"
 
 namespace normscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/sequence_task.h"
+#include "training/data/batch_draws.h"
 #include "training/data/treebank/made_treebank.h"
 
 namespace normscope {

@@ -27,7 +27,7 @@ namespace normscope {
 inline constexpr double kLeastMultiple = 1.0 / 64, kMostMultiple = 1024;
 
 /// `critical_multiple` finds the multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it.
-/// It bisects by log c, in at most kCriticalPasses calls, down to neighbours a factor of 1.2 apart, of which the
+/// It bisects by log c, in at most kCriticalPasses (spec.h) calls, down to neighbours a factor of 1.2 apart, of which the
 /// lower did not raise the loss and the higher did. Between them it takes the root of the straight line through (loss
 /// - start) / c at both ends, which is exact where the loss is quadratic. Where even kLeastMultiple raises the loss,
 /// it returns that as an upper bound; where kMostMultiple does not, that as a lower bound. A loss that is not finite
@@ -59,10 +59,9 @@ class CriticalRate {
 
   Store store_;  ///< the weights that are tried
   ModelConfig model_;
-  bool reuse_bytes_;
+  bool reuse_bytes_;                        ///< of SealOptions
   std::map<BatchShape, Program> programs_;  ///< forward only, with the dropout of training
-  std::vector<float> from_, to_,
-      tried_;  ///< all values: before the update, after it, at a multiple
+  std::vector<float> from_, to_, tried_;    ///< all weights: before the update, after it, at a multiple of it
 };
 
 }  // namespace normscope
