@@ -86,5 +86,5 @@ TEST_CASE("op rules: every formula can be drawn") {
 TEST_CASE("op rules: docs/ops.md is the page of them all") {
   const std::string page = rules_page();
   CHECK(read_all(std::string(NORMSCOPE_SOURCE_DIR) + "/docs/ops.md") == page);
-  for (const OpRule& rule : op_rules()) CHECK(holds(page, rule.formula));
+  for (const OpRule& rule : op_rules()) CHECK(contains(page, rule.formula));
 }

@@ -2,6 +2,7 @@
 nowhere, and anything that a browser would ask another host for. It needs the standard library only. test_site.py calls
 it, and also shows it pages with each of these faults."""
 import html.parser
+import os
 import pathlib
 import re
 import urllib.parse
@@ -96,7 +97,7 @@ class Folder:
     def target(self, page, address):
         """Returns the file that an address of `page` names, and the anchor in it."""
         parts = urllib.parse.urlsplit(address)
-        path = (page.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else page
+        path = pathlib.Path(os.path.normpath(page.parent / urllib.parse.unquote(parts.path))) if parts.path else page
         return path, urllib.parse.unquote(parts.fragment)
 
     def faults(self):

@@ -82,7 +82,7 @@ TEST_CASE("outputs are refused onto inputs and onto each other, in one line, and
     INFO(arguments << " gave " << outcome.err);
     CHECK(outcome.code == 2);
     CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, words));
+    CHECK(contains(outcome.err, words));
   }
   CHECK(read_all(book) == text);
   CHECK(read_all(config) == kTiny);
@@ -98,15 +98,15 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
       run_program("train " + tiny(folder) + " --log /dev/full --save " + folder.file("ok.safetensors"));
   CHECK(outcome.code == 5);
   CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, "No space left"));
-  CHECK(holds(outcome.out, "verdict"));
+  CHECK(contains(outcome.err, "No space left"));
+  CHECK(contains(outcome.out, "verdict"));
   CHECK(fs::file_size(folder.file("ok.safetensors")) > 1000);
 
   outcome = run_program("train " + tiny(folder) + " --save /dev/full --save-every 3 --log " +
                         folder.file("log.jsonl"));
   CHECK(outcome.code == 5);
   CHECK(is_one_error_line(outcome));  // four failures, said once
-  CHECK(holds(outcome.out, "verdict"));
+  CHECK(contains(outcome.out, "verdict"));
   CHECK(read_log(folder.file("log.jsonl")).size() == 13);
 
   fs::create_directories(folder.file("out"));
@@ -114,9 +114,9 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
   fs::create_symlink("/dev/full", folder.file("out/lab-dark.png"));
   outcome = run_program("compare --threads 1 " + tiny(folder) + " --out " + folder.file("out"));
   CHECK(outcome.code == 5);
-  CHECK(holds(outcome.out, "verdict"));
-  CHECK(holds(outcome.err, "runs.jsonl"));
-  CHECK(holds(outcome.err, "lab-dark.png"));
+  CHECK(contains(outcome.out, "verdict"));
+  CHECK(contains(outcome.err, "runs.jsonl"));
+  CHECK(contains(outcome.err, "lab-dark.png"));
   CHECK(fs::exists(folder.file("out/lab-light.png")));
 }
 
@@ -136,9 +136,9 @@ TEST_CASE("a limit on the size of files is a full disk: weights, table and one l
   const std::string err = read_all(folder.file("err"));
   INFO(err);
   CHECK(code == 5);
-  CHECK(holds(err, "x.jsonl] cannot be written: File too large"));
-  CHECK_FALSE(holds(err, "safetensors"));
-  CHECK(holds(read_all(folder.file("out")), "verdict"));
+  CHECK(contains(err, "x.jsonl] cannot be written: File too large"));
+  CHECK_FALSE(contains(err, "safetensors"));
+  CHECK(contains(read_all(folder.file("out")), "verdict"));
   CHECK(fs::file_size(next) > 1000);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose 
   const std::string train = "PROGRAM train " + tiny(folder) + " --log " + folder.file("x.jsonl") +
                             " --save " + folder.file("x.safetensors");
   CHECK(shell(train + " >/dev/full 2>" + folder.file("err")) == 5);
-  CHECK(holds(read_all(folder.file("err")), "standard output cannot be written: No space left"));
+  CHECK(contains(read_all(folder.file("err")), "standard output cannot be written: No space left"));
   CHECK(fs::remove(folder.file("x.safetensors")));
   CHECK(shell("PROGRAM zoo --list >/dev/full 2>/dev/null") == 5);
   CHECK(shell("PROGRAM --help >/dev/full 2>/dev/null") == 5);
@@ -244,7 +244,7 @@ TEST_CASE("data on the command line is all that train needs") {
                                     " --steps 1 --save " + folder.file("x.safetensors"));
   INFO(pairs.err);
   CHECK(pairs.code == 0);
-  CHECK(holds(pairs.out, "Pre-LN"));
+  CHECK(contains(pairs.out, "Pre-LN"));
   std::string text;
   for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
   CHECK(run_program("train --steps 1 --text " + folder.write("book.txt", text)).code == 0);
@@ -301,11 +301,11 @@ TEST_CASE("a report of the lessons replaces none of their files") {
     INFO(name << " gave " << outcome.out << outcome.err);
     CHECK(outcome.code == 2);
     CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, "--out " + out + "/" + name + ": a lesson reads this file"));
+    CHECK(contains(outcome.err, "--out " + out + "/" + name + ": a lesson reads this file"));
     fs::remove(out + "/" + name);
   }
-  CHECK(holds(report(" --readme " + text).err, "--page " + text + ": a lesson reads this file"));
-  CHECK(holds(report(" --readme " + out + "/claims.md").err, "--out writes this file"));
+  CHECK(contains(report(" --readme " + text).err, "--page " + text + ": a lesson reads this file"));
+  CHECK(contains(report(" --readme " + out + "/claims.md").err, "--out writes this file"));
   CHECK(read_all(text) == before);
   CHECK(fs::is_empty(out));
   // A folder of a lesson may hold its report.

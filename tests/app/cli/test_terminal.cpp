@@ -17,7 +17,7 @@
 
 using namespace normscope;
 using namespace normscope::cli;
-using test::Folder, test::holds;
+using test::contains, test::Folder;
 
 namespace {
 
@@ -103,16 +103,16 @@ TEST_CASE("terminal: a text of a file or an argument is said without its control
   CHECK(axis.code == 2);
   CHECK(test::is_one_error_line(axis));
   CHECK(axis.err.find_first_of("\x02\xff") == std::string::npos);
-  CHECK(holds(axis.err, "model." + kReplaced + "ayers"));
+  CHECK(contains(axis.err, "model." + kReplaced + "ayers"));
   // A table of names from a file: the bytes of the file into a file, and nothing but text onto a terminal.
   folder.write("a\x1b[2J.jsonl", "{\"step\":1,\"loss\":2,\"lr\":0.001}\n");
   const std::string compare =
       "compare '" + folder.file("a\x1b[2J.jsonl") + "' '" + folder.file("a\x1b[2J.jsonl") + "'";
   const test::Outcome piped = test::run_program(compare);
   CHECK(piped.code == 0);
-  CHECK(holds(piped.out, "\x1b[2J"));
+  CHECK(contains(piped.out, "\x1b[2J"));
   const std::string shown = on_a_terminal(compare);
-  CHECK(holds(shown, kReplaced + "[2J"));
+  CHECK(contains(shown, kReplaced + "[2J"));
   CHECK(shown.find('\x1b') == shown.npos);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("terminal: a damaged lesson's text is said without its control charact
   const test::Outcome list = test::run_program("lesson list --lessons '" + folder.file("") + "'");
   INFO(list.err);
   CHECK(test::is_one_error_line(list));
-  CHECK(holds(list.err, "explain.md:1: {if end_C < 0." + kReplaced + "[2J}"));
+  CHECK(contains(list.err, "explain.md:1: {if end_C < 0." + kReplaced + "[2J}"));
   CHECK(list.err.find('\x1b') == std::string::npos);
 }
 
@@ -141,13 +141,14 @@ TEST_CASE("terminal: an interrupt that has no answer after a second is told of, 
   };
   const Terminal terminal;
   CHECK(unanswered(terminal.descriptor()) == 7);
-  CHECK(holds(terminal.shown(), "normscope: interrupted; what is under way ends first"));
+  CHECK(contains(terminal.shown(), "normscope: interrupted; what is under way ends first"));
   const Folder folder;
   folder.write("errors", "");
   const int file = open(folder.file("errors").c_str(), O_WRONLY);
   CHECK(unanswered(file) == 7);
   close(file);
-  CHECK(holds(test::read_all(folder.file("errors")), "normscope: interrupted; what is under way ends first"));
+  CHECK(contains(test::read_all(folder.file("errors")),
+                 "normscope: interrupted; what is under way ends first"));
   // A guard that is gone says nothing any more.
   CHECK(ends_with([&] {
           dup2(terminal.descriptor(), STDERR_FILENO);

@@ -142,7 +142,7 @@ TEST_CASE("a script moves the hand first") {
     INFO(bad << " gave " << outcome.err);
     CHECK(outcome.code == 2);
     CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, "line 2"));
+    CHECK(contains(outcome.err, "line 2"));
   }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a script that presses what is greyed out is told so, and why") {
   const Outcome outcome = session.draw("x.png", "--screen lesson:warm-up:predict --script " + script);
   CHECK(outcome.code == 2);
   CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, "script line 1: 'lesson/next' is greyed out here: "));
+  CHECK(contains(outcome.err, "script line 1: 'lesson/next' is greyed out here: "));
 }
 
 TEST_CASE("a number in a script is one, and in its range: file, line, field and range are said") {
@@ -170,8 +170,8 @@ TEST_CASE("a number in a script is one, and in its range: file, line, field and 
     INFO(bad << " gave " << outcome.err);
     CHECK(outcome.code == 2);
     CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, script + ": script line 2: "));
-    CHECK(holds(outcome.err, range));
+    CHECK(contains(outcome.err, script + ": script line 2: "));
+    CHECK(contains(outcome.err, range));
   }
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("a picture is a PNG, and what was written is said") {
   const Outcome other = session.draw("x.jpg", "");
   CHECK(other.code == 2);
   CHECK(is_one_error_line(other));
-  CHECK(holds(other.err, "expected a name that ends in .png"));
+  CHECK(contains(other.err, "expected a name that ends in .png"));
   const Outcome drawn = session.draw("x.PNG", "");
-  CHECK(holds(drawn.out, "wrote " + session.folder.file("x.PNG")));
+  CHECK(contains(drawn.out, "wrote " + session.folder.file("x.PNG")));
 }
 
 TEST_CASE("a picture that cannot be written exits with 5") {
@@ -207,15 +207,15 @@ TEST_CASE("a scale is drawn as asked for, and where it has no room a line says s
   const Session session;
   const Outcome whole = session.draw("x.png", "--size 1600x1000 --scale 1.5");
   CHECK(whole.code == 0);
-  CHECK_FALSE(holds(whole.err, "--scale"));
+  CHECK_FALSE(contains(whole.err, "--scale"));
   const Outcome small = session.draw("x.png", "--size 1280x720 --scale 1.5");
   CHECK(small.code == 0);
-  CHECK(
-      holds(small.err,
-            "--scale 1.5: everything at 150 % takes 1536 x 900 pixels; the window shows 1280 x 720 of them"));
+  CHECK(contains(
+      small.err,
+      "--scale 1.5: everything at 150 % takes 1536 x 900 pixels; the window shows 1280 x 720 of them"));
   const size_t at = small.err.find("--scale");
   REQUIRE(at != std::string::npos);
   CHECK(small.err.find("--scale", at + 1) == std::string::npos);  // once
   const Outcome tiny = session.draw("x.png", "--size 768x450");
-  CHECK(holds(tiny.err, "100 % was asked for; a window of this size has room for 75 %\n"));
+  CHECK(contains(tiny.err, "100 % was asked for; a window of this size has room for 75 %\n"));
 }

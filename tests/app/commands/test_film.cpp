@@ -50,7 +50,7 @@ struct Sessions {
   int count(const std::string& part) const {
     int found = 0;
     for (const auto& entry : fs::directory_iterator(folder.file("")))
-      found += holds(entry.path().filename().string(), part);
+      found += contains(entry.path().filename().string(), part);
     return found;
   }
 
@@ -71,7 +71,7 @@ TEST_CASE("film: the frames of a kept session differ, and the last one is the sc
   const Sessions s;
   const Outcome outcome = s.film(s.kept, "f.png", "--seconds 3 --fps 1", kNoPath);
   REQUIRE(outcome.code == 0);
-  CHECK(holds(outcome.out, "wrote " + s.folder.file("f-0001.png") + " to " + s.folder.file("f-0003.png")));
+  CHECK(contains(outcome.out, "wrote " + s.folder.file("f-0001.png") + " to " + s.folder.file("f-0003.png")));
   CHECK(s.count("f-") == 3);
   CHECK(s.bytes("f-0001.png") != s.bytes("f-0002.png"));
   CHECK(s.bytes("f-0002.png") != s.bytes("f-0003.png"));
@@ -117,18 +117,18 @@ TEST_CASE("film: ffmpeg gets every frame, raw, and its film appears whole") {
       s.instead_of_ffmpeg("echo \"$@\" >" + s.folder.file("words") + "\ncat >\"$made\"");
   const Outcome outcome = s.film(s.kept, "f.mp4", "--seconds 0.3 --fps 10", before);
   REQUIRE(outcome.code == 0);
-  CHECK(holds(outcome.out, "wrote " + s.folder.file("f.mp4")));
+  CHECK(contains(outcome.out, "wrote " + s.folder.file("f.mp4")));
   const std::string raw = s.bytes("f.mp4"), words = s.bytes("words");
   REQUIRE(raw.size() == 3 * kFrameBytes);
   CHECK(raw.substr(0, kFrameBytes) != raw.substr(2 * kFrameBytes));
   CHECK(raw[3] == '\xff');  // opaque
-  CHECK(holds(words, "-pixel_format rgba -video_size 1024x600 -framerate 10 -i pipe:0"));
-  CHECK(holds(words, "yuv420p"));
+  CHECK(contains(words, "-pixel_format rgba -video_size 1024x600 -framerate 10 -i pipe:0"));
+  CHECK(contains(words, "yuv420p"));
   CHECK(s.count(".normscope-") == 0);
 
   REQUIRE(s.film(s.kept, "f.gif", "--seconds 0.1 --fps 10", before).code == 0);
   CHECK(s.bytes("f.gif").size() == kFrameBytes);
-  CHECK(holds(s.bytes("words"), "palettegen"));
+  CHECK(contains(s.bytes("words"), "palettegen"));
 }
 
 TEST_CASE("film: an ffmpeg that is missing or fails is one line, and leaves nothing") {

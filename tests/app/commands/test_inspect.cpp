@@ -135,15 +135,15 @@ TEST_CASE("inspect: tables name the symbols, and escape what would move a cursor
                            "the stream:", "shares of the state's variance", "entropy of attention",
                            "(the logit lens)", "left out", "gradients"}) {
     INFO(said);
-    CHECK(holds(outcome.out, said));
+    CHECK(contains(outcome.out, said));
   }
   std::ofstream(model + "/tokenizer.json") << tokenizer;
   const Outcome escaped = run_program("inspect " + model + " --ids '5 17 3 5'");
-  CHECK(holds(escaped.out, R"(3: "lo\u001b")"));
-  CHECK_FALSE(holds(escaped.out, "\x1b"));
+  CHECK(contains(escaped.out, R"(3: "lo\u001b")"));
+  CHECK_FALSE(contains(escaped.out, "\x1b"));
   const Outcome numbers = run_program("inspect " + kModels + "gpt2 --ids '5 17 3 5'");
-  CHECK(holds(numbers.out, "2: 17"));
-  CHECK_FALSE(holds(numbers.out, "scope"));
+  CHECK(contains(numbers.out, "2: 17"));
+  CHECK_FALSE(contains(numbers.out, "scope"));
 }
 
 TEST_CASE("inspect: of a long text the symbols with the largest loss are shown") {
@@ -154,8 +154,8 @@ TEST_CASE("inspect: of a long text the symbols with the largest loss are shown")
   std::filesystem::copy(kModels + "llama", model);
   const Outcome outcome = run_program("inspect " + model + " --ids '" + ids + "'");
   CHECK(outcome.err.empty());
-  CHECK(holds(outcome.out, "the 32 symbols with the largest loss"));
-  CHECK(holds(outcome.out, "at 40: 33"));
+  CHECK(contains(outcome.out, "the 32 symbols with the largest loss"));
+  CHECK(contains(outcome.out, "at 40: 33"));
 }
 
 TEST_CASE("inspect: a picture has a cell for every symbol and layer, and both axes named") {
@@ -163,14 +163,14 @@ TEST_CASE("inspect: a picture has a cell for every symbol and layer, and both ax
   const std::string model = with_tokenizer(folder), file = folder.file("norms.svg");
   const Outcome outcome = run_program("inspect " + model + " --text 'norm scope looks norm' --svg " + file);
   CHECK(outcome.code == 0);
-  CHECK(holds(outcome.out, "wrote " + file));
+  CHECK(contains(outcome.out, "wrote " + file));
   const std::string svg = read_all(file);
   CHECK(svg.starts_with("<?xml"));
   for (const char* said : {"Length of the states in GPT-2", ">symbol<", ">layer<", ">emb.<", ">L01<",
                            "2: &quot;scope&quot;", "logarithmic"})
-    CHECK(holds(svg, said));
+    CHECK(contains(svg, said));
   const auto all = inspected(model + " --text 'norm scope looks norm' --svg " + file);
-  CHECK(holds(svg, fmt::format(">{:.3g}<", all["sublayers"][1]["norms"][2].get<double>())));
+  CHECK(contains(svg, fmt::format(">{:.3g}<", all["sublayers"][1]["norms"][2].get<double>())));
   CHECK(run_program("inspect " + model + " --ids '5 17' --svg " + folder.file("none/there.svg")).code == 5);
 }
 
@@ -192,11 +192,11 @@ TEST_CASE("inspect: a saved run reads a text in its own symbols") {
   CHECK(inspected(run + " --ids '" + ids + "' --leave-out") == all);
   const Outcome unknown = run_program("inspect " + run + " --text 'the \xe2\x82\xac'");
   CHECK(unknown.code == 3);
-  CHECK(holds(unknown.err, "at byte 4"));
+  CHECK(contains(unknown.err, "at byte 4"));
   CHECK(run_program("inspect " + run + " --ids '5 17 1000'").code == 2);
   const Outcome longer = run_program("inspect " + run + " --text 'the dog and the dog'");
   CHECK(longer.code == 2);
-  CHECK(holds(longer.err, "19 symbols, and the model 16 positions"));
+  CHECK(contains(longer.err, "19 symbols, and the model 16 positions"));
 }
 
 TEST_CASE("inspect: a run of two stacks is refused before its data are made") {
@@ -209,7 +209,7 @@ TEST_CASE("inspect: a run of two stacks is refused before its data are made") {
   const Outcome outcome = run_program("inspect " + run + " --ids '5 17'");
   CHECK(outcome.code == 3);
   CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, "expected a decoder or an encoder"));
+  CHECK(contains(outcome.err, "expected a decoder or an encoder"));
 }
 
 TEST_CASE("train: a published folder stands for a configuration, and its passage for the data") {

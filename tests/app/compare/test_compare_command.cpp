@@ -38,14 +38,14 @@ TEST_CASE("compare FILE: settings, table and first place on the terminal, withou
   const Outcome outcome = called(a + " " + b);
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  CHECK(holds(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
-  CHECK(holds(outcome.out, "mean of up to the last 25 steps, 1 seed each"));
-  CHECK(holds(outcome.out, "2.60"));
-  CHECK(holds(outcome.out, "B ends 0.40 below A: one seed, luck cannot be told (data: not in its log)."));
+  CHECK(contains(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
+  CHECK(contains(outcome.out, "mean of up to the last 25 steps, 1 seed each"));
+  CHECK(contains(outcome.out, "2.60"));
+  CHECK(contains(outcome.out, "B ends 0.40 below A: one seed, luck cannot be told (data: not in its log)."));
   // The baseline is a choice.
-  CHECK(holds(called(a + " " + b + " --baseline B").out,
-              "A and B part at step 5 in layer 2, W_K: its gradient norm "
-              "is 8× larger"));
+  CHECK(contains(called(a + " " + b + " --baseline B").out,
+                 "A and B part at step 5 in layer 2, W_K: its gradient norm "
+                 "is 8× larger"));
   CHECK(called(a + " " + b + " --baseline 2").out == called(a + " " + b + " --baseline B").out);
 }
 
@@ -68,14 +68,14 @@ TEST_CASE("compare FILE: a log with several runs gives them all, FILE:LETTER pic
   Outcome outcome = called(log + " " + other);
   CHECK(outcome.code == 2);
   CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, "5 runs to compare: expected 2 to 4; FILE:LETTER picks one"));
-  CHECK(holds(outcome.err, "runs.jsonl has A, B, C"));
+  CHECK(contains(outcome.err, "5 runs to compare: expected 2 to 4; FILE:LETTER picks one"));
+  CHECK(contains(outcome.err, "runs.jsonl has A, B, C"));
   outcome = called(log + ":A");
   CHECK(outcome.code == 2);
-  CHECK(holds(outcome.err, "1 run to compare"));
+  CHECK(contains(outcome.err, "1 run to compare"));
   outcome = called(log + ":D " + other);
   CHECK(outcome.code == 2);
-  CHECK(holds(outcome.err, "has no run D: expected one of A, B, C"));
+  CHECK(contains(outcome.err, "has no run D: expected one of A, B, C"));
 }
 
 TEST_CASE("compare FILE: JSON and Markdown to standard output or a file, figures and numbers into a folder") {
@@ -96,8 +96,8 @@ TEST_CASE("compare FILE: JSON and Markdown to standard output or a file, figures
     CHECK(well_formed(read_all(out + "/" + name + ".svg")));
     CHECK(read_all(out + "/" + name + ".png").starts_with("\x89PNG"));
     CHECK(read_all(out + "/" + name + ".csv").size() > 20);
-    CHECK(holds(read_all(folder.file("c.md")), std::string("![](out/") + name + ".svg)"));
-    CHECK(holds(outcome.out, std::string("wrote ") + out + "/" + name + ".svg\n"));
+    CHECK(contains(read_all(folder.file("c.md")), std::string("![](out/") + name + ".svg)"));
+    CHECK(contains(outcome.out, std::string("wrote ") + out + "/" + name + ".svg\n"));
   }
   CHECK(read_all(out + "/settings.csv").starts_with("key,setting,A,B\n"));
   const std::string one = folder.file("all.svg");
@@ -166,7 +166,7 @@ TEST_CASE("compare FILE: a broken line is named and left out") {
   const Outcome outcome = called(a + " " + b);
   CHECK(outcome.code == 0);
   CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, "a.jsonl: 1 of 15 lines cannot be read and are left out; line 7"));
+  CHECK(contains(outcome.err, "a.jsonl: 1 of 15 lines cannot be read and are left out; line 7"));
 }
 
 TEST_CASE("compare FILE: what compare trained is compared, seed by seed, with its settings") {
@@ -196,7 +196,7 @@ TEST_CASE("compare FILE: saved runs have their whole history, and one is the sam
   REQUIRE(run_program("train --threads 1 --config " + config + " --set train.lr=0.01 --save " + b +
                       " --log " + log)
               .code == 0);
-  CHECK(holds(called(a + " " + a).out, "These runs are the same to the bit."));
+  CHECK(contains(called(a + " " + a).out, "These runs are the same to the bit."));
   const Outcome outcome = called(a + " " + b + " --metric update-ratio --json");
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);

@@ -170,7 +170,7 @@ TEST_CASE("followed file: one look that fails takes nothing away, and the next o
   std::filesystem::remove(path);
   const uint64_t failed = file.now()->version;
   CHECK(failed == 2);
-  CHECK(test::holds(file.now()->error, "run.jsonl"));
+  CHECK(test::contains(file.now()->error, "run.jsonl"));
   CHECK(file.now()->file.runs.size() == 1);
   CHECK(file.now()->version == failed);  // said once
   folder.write("run.jsonl", text);
@@ -195,10 +195,10 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK(file.now()->file.broken == 1);
   CHECK(file.now()->error.empty());
   records::FollowedFile other(folder.write("other.jsonl", "not a line\n"), {});
-  CHECK(test::holds(other.now()->error, "other.jsonl"));
+  CHECK(test::contains(other.now()->error, "other.jsonl"));
 
   records::FollowedFile absent(folder.file("absent.jsonl"), {});
-  CHECK(test::holds(absent.now()->error, "absent.jsonl"));
+  CHECK(test::contains(absent.now()->error, "absent.jsonl"));
   CHECK_FALSE(test::contains(absent.now()->error, "\n"));
   CHECK(absent.now()->version == 1);
 }

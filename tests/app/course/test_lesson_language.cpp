@@ -24,7 +24,7 @@ namespace {
 using namespace course;
 using namespace lessons;
 using fixture::PlayerDriver;
-using test::holds, test::read_all, test::write_text;
+using test::contains, test::read_all, test::write_text;
 namespace fs = std::filesystem;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
@@ -75,11 +75,11 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
     INFO(what);
     const std::string whole = copy.read(file);
     copy.replace(file, from, to);
-    CHECK(holds(fault(), why));
+    CHECK(contains(fault(), why));
     write_text(copy.path(file), whole);
   }
   fs::remove(copy.path("run.md"));
-  CHECK(holds(fault(), "run.md:1: the file is missing"));
+  CHECK(contains(fault(), "run.md:1: the file is missing"));
 }
 
 TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
@@ -262,14 +262,14 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
       INFO(entry.key);
       if (const std::string& word = english.say(entry.key); german.say(entry.key) != word)
         for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
-          CHECK_FALSE(holds(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
+          CHECK_FALSE(contains(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
     }
-    CHECK_FALSE(holds(sheet, " to "));
-    CHECK_FALSE(holds(sheet, "at least "));
-    CHECK(holds(sheet, "<h3>Im Terminal</h3>"));
-    CHECK(holds(sheet, "<h2>Vorhersagen</h2>"));
-    CHECK(holds(sheet, "<p>Warum denkst du das?</p>"));
-    CHECK(holds(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
+    CHECK_FALSE(contains(sheet, " to "));
+    CHECK_FALSE(contains(sheet, "at least "));
+    CHECK(contains(sheet, "<h3>Im Terminal</h3>"));
+    CHECK(contains(sheet, "<h2>Vorhersagen</h2>"));
+    CHECK(contains(sheet, "<p>Warum denkst du das?</p>"));
+    CHECK(contains(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
   }
 }
 
@@ -336,31 +336,32 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const std::string lessons = " --lessons '" + kFolder + "'";
   const auto german = test::run_program("lesson show warm-up --language de" + lessons);
   CHECK(german.code == 0);
-  CHECK(holds(german.out, "Wie Post-LN anfangen muss"));
-  CHECK(holds(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-              "How to start"));
+  CHECK(contains(german.out, "Wie Post-LN anfangen muss"));
+  CHECK(contains(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+                 "How to start"));
   const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
-  CHECK(holds(variable.out, "Pre-LN braucht kein Warm-up."));
+  CHECK(contains(variable.out, "Pre-LN braucht kein Warm-up."));
   // Before a command the flag is the command's, and an order too.
-  CHECK(holds(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
-  CHECK(holds(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-              "How to start"));
-  CHECK(holds(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
-              "How to start"));
+  CHECK(
+      contains(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
+  CHECK(contains(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+                 "How to start"));
+  CHECK(contains(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
+                 "How to start"));
   const auto before = test::run_program("--language dd lesson list" + lessons);
   CHECK(before.code == 2);
-  CHECK(holds(before.err, "--language 'dd': no lesson has it: "));
+  CHECK(contains(before.err, "--language 'dd': no lesson has it: "));
   // A sheet that is printed has the numbers of its language.
   const test::Folder sheets;
   const std::string sheet = sheets.file("sheet.html");
   CHECK(test::run_program("lesson worksheet warm-up --answers --language de --out '" + sheet + "'" + lessons)
             .code == 0);
-  CHECK(holds(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
+  CHECK(contains(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
   CHECK(test::run_program("lesson worksheet warm-up --answers --out '" + sheet + "'" + lessons).code == 0);
-  CHECK(holds(read_all(sheet), "letter frequencies 2.89"));
+  CHECK(contains(read_all(sheet), "letter frequencies 2.89"));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
-  CHECK(holds(wrong.err, "--language 'dd': no lesson has it: "));
+  CHECK(contains(wrong.err, "--language 'dd': no lesson has it: "));
   // In a folder without it the flag is an order, the variable a wish.
   const test::Folder other;
   fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
@@ -400,10 +401,10 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
   const std::vector<std::string> there =
       reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
   REQUIRE(there.size() == 3);
-  CHECK(holds(there[1],
-              ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
-              "Zufallsstarts)"));
-  CHECK(holds(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
+  CHECK(contains(there[1],
+                 ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
+                 "Zufallsstarts)"));
+  CHECK(contains(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
   CHECK_THROWS_WITH(
       parse_reach(*course.find("admin"), table, "t.md"),
       Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "

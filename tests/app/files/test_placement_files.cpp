@@ -46,13 +46,13 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
       run_program("train --preset post" + tiny_options() + " --set model.placement=mine --steps 3 --log '" +
                   log + "' --save '" + saved + "'");
   REQUIRE(trained.code == 0);
-  CHECK(holds(trained.out, "My own"));
-  CHECK(holds(read_all(log), "\"wiring.L02.attn\""));
+  CHECK(contains(trained.out, "My own"));
+  CHECK(contains(read_all(log), "\"wiring.L02.attn\""));
   CHECK(run_program("train --preset mine" + tiny_options() + " --steps 1").code == 0);
   CHECK(
       run_program("train --preset post" + tiny_options() + " --steps 4 --edit 2:model.placement=mine").code ==
       0);
-  CHECK(holds(run_program("train --help").out, "mine"));
+  CHECK(contains(run_program("train --help").out, "mine"));
   const Variable none("NORMSCOPE_PLACEMENTS");
   const Outcome resumed = run_program("train --resume '" + saved + "' --steps 5");
   CHECK(resumed.code == 0);
@@ -73,7 +73,7 @@ TEST_CASE("placement files: a configuration finds those beside it, and says whic
   const Outcome refused = run_program("train --config '" + config + "' --steps 2");
   CHECK(refused.code == 2);
   CHECK(is_one_error_line(refused));
-  CHECK(holds(refused.err, "placements/other.toml:2: [sublayer] 'sideways'"));
+  CHECK(contains(refused.err, "placements/other.toml:2: [sublayer] 'sideways'"));
 }
 
 TEST_CASE("placement files: a broken one of the user's own is a line, and the program goes on") {
@@ -83,10 +83,10 @@ TEST_CASE("placement files: a broken one of the user's own is a line, and the pr
   const Outcome trained = run_program("train --preset mine" + tiny_options() + " --steps 1");
   CHECK(trained.code == 0);
   CHECK(is_one_error_line(trained));
-  CHECK(holds(trained.err, "broken.toml:2: [sublayer] 'before=nl'"));
+  CHECK(contains(trained.err, "broken.toml:2: [sublayer] 'before=nl'"));
   shell::AppState state;
   window::WindowMemory(true).put(state);
-  CHECK(holds(state.notice, "broken.toml:2: [sublayer]"));
+  CHECK(contains(state.notice, "broken.toml:2: [sublayer]"));
   CHECK(added_placements().size() == 1);
 }
 
@@ -106,11 +106,11 @@ TEST_CASE("placement files: the window's lists, the palette and a sweep offer on
       if (item.preset && is_added(*item.preset)) return item.title;
     return std::string();
   };
-  CHECK(holds(named(), "My own"));
+  CHECK(contains(named(), "My own"));
   const auto axis = sweep::axis_from("model.placement=all", preset_run("post"));
   CHECK(axis.values.size() == std::size(kPresets) + 1);
   // The line that reproduces the runs does not name it: it is for other machines too.
-  CHECK_FALSE(holds(write_config(session_of(window.view())), "\"mine\""));
+  CHECK_FALSE(contains(write_config(session_of(window.view())), "\"mine\""));
 }
 
 TEST_CASE(
@@ -132,7 +132,7 @@ TEST_CASE(
   };
   type(own.folder.file("own/post.toml"));  // a name of the program's
   REQUIRE(window.asks());
-  CHECK(holds(window.says(), "'post' is taken"));
+  CHECK(contains(window.says(), "'post' is taken"));
   CHECK_FALSE(std::filesystem::exists(own.folder.file("own/post.toml")));
   type(own.folder.file("own/dragged"));
   CHECK_FALSE(window.asks());

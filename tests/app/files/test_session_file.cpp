@@ -70,7 +70,7 @@ TEST_CASE("a dropped configuration opens, a bad one leaves all as it is") {
 
   window.drop(window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
   window.settle();
-  CHECK(test::holds(window.message(), "bad.toml:2: [train.warmup]"));
+  CHECK(test::contains(window.message(), "bad.toml:2: [train.warmup]"));
   CHECK(window.view().runs.size() == 1);
 }
 
@@ -87,13 +87,13 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   CHECK_FALSE(window.asks());
   window.prompt("Ctrl+O", window.folder.file("missing.toml"));
   CHECK(window.asks());
-  CHECK(test::holds(window.says(), "missing.toml"));
+  CHECK(test::contains(window.says(), "missing.toml"));
   CHECK(window.view().runs.size() == 2);
   window.key("Escape");
   CHECK_FALSE(window.asks());
   window.prompt("Ctrl+Shift+S", "/dev/null/saved.toml");
   CHECK(window.asks());
-  CHECK(test::holds(window.says(), "/dev/null"));
+  CHECK(test::contains(window.says(), "/dev/null"));
 }
 
 TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
@@ -104,10 +104,10 @@ TEST_CASE("the prompt says that a saved file holds no weights, and whether openi
     window.key("Escape");
     return text;
   };
-  CHECK(test::holds(note("Ctrl+Shift+S"), "Weights are not saved"));
-  CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
+  CHECK(test::contains(note("Ctrl+Shift+S"), "Weights are not saved"));
+  CHECK(test::contains(note("Ctrl+O"), "Ctrl+Z brings those back"));
   window.state.session.undo.stash_in("");  // safe mode
-  CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));
+  CHECK(test::contains(note("Ctrl+O"), "cannot be undone"));
 }
 
 TEST_CASE(
@@ -223,7 +223,7 @@ TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter"
   window.drop(one);
   window.settle();
   CHECK(window.view().runs.size() == 2);
-  CHECK(test::holds(window.driver.value("app/file/note"), "cannot be undone"));
+  CHECK(test::contains(window.driver.value("app/file/note"), "cannot be undone"));
   window.key("Enter");
   window.settle();
   CHECK(window.view().runs.size() == 1);
@@ -247,10 +247,10 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
   CHECK(replacing(session_of(window.view()), true).letters == "AC");
   shell::run_act(window.state, window.ui, view::Act::CopyCommand);
-  CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
+  CHECK(test::contains(window.state.shell.clipboard, "--run C=pre"));
   session::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;
   window.ask(fork);
   REQUIRE(window.view().runs.size() == 3);
-  CHECK(test::holds(window.driver.control("run/D").help, "Forked from C"));
+  CHECK(test::contains(window.driver.control("run/D").help, "Forked from C"));
 }

@@ -135,7 +135,7 @@ TEST_CASE(
   const auto wait_for = [&](const std::string& what) {
     for (int i = 0; i < 300; ++i) {
       if (fs::exists(folder.file("auto/session.json")) &&
-          test::holds(test::read_all(folder.file("auto/session.json")), what))
+          test::contains(test::read_all(folder.file("auto/session.json")), what))
         return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

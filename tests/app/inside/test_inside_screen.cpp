@@ -24,7 +24,7 @@ TEST_CASE("inside: a model is read at once, at rest, and each edit of the text i
   InsideDriver window(models({"gpt2"}));
   CHECK(window.lab.view()->step == 0);
   CHECK(window.of(0).found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8, 2});
-  window.type("7 7 9");
+  window.read("7 7 9");
   CHECK(window.of(0).found.tokens == std::vector<int32_t>{7, 7, 9});
   CHECK(window.value("inside/token") == "7");
   window.driver.key("Escape");
@@ -33,7 +33,7 @@ TEST_CASE("inside: a model is read at once, at rest, and each edit of the text i
 
 TEST_CASE("inside: a text that the model cannot read is refused where the map would be", "[inside]") {
   InsideDriver window(models({"gpt2"}));
-  window.type("a dog");
+  window.read("a dog");
   CHECK(test::contains(window.value("inside/refused/A"), "\"a\" is no number of a token"));
   window.driver.key("Escape");
 }
@@ -146,7 +146,7 @@ TEST_CASE(
   window.rest();
   CHECK(window.of(0).step == 10);
   CHECK(window.of(0).found.loss < before);
-  window.type("7 7 9 4");
+  window.read("7 7 9 4");
   window.driver.key("Escape");
   window.driver.click("inside/learn");
   window.rest();
@@ -178,7 +178,7 @@ TEST_CASE("inside: while two models train, both are read again and again", "[ins
 TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
   InsideDriver window(small_runs());
   CHECK(window.of(0).found.tokens.size() > 1);
-  window.type("the dog");
+  window.read("the dog");
   CHECK(window.of(0).found.tokens.size() == 7);
   window.driver.key("Escape");
   CHECK(window.value("inside/learn") == "none");

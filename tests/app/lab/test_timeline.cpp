@@ -14,7 +14,7 @@ using fixture::LabDriver;
 
 namespace {
 
-bool says(LabDriver& lab, const std::string& text) {
+bool written(LabDriver& lab, const std::string& text) {
   const auto& texts = lab.ui.texts();
   return std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.text == text; });
 }
@@ -42,8 +42,8 @@ TEST_CASE("the marks of the timeline keep their words in a small window") {
     LabDriver lab(view_with({{1, 40}, {2, 180}}, 300), {1280, 720}, scale);
     lab.driver.frames(2);
     INFO(scale);
-    CHECK(says(lab, "B leaves the plateau"));
-    CHECK(says(lab, "C leaves the plateau"));
+    CHECK(written(lab, "B leaves the plateau"));
+    CHECK(written(lab, "C leaves the plateau"));
     for (const std::string& fault : fixture::text_faults(lab.ui)) {
       INFO(fault);
       CHECK(fault.empty());
@@ -78,7 +78,7 @@ TEST_CASE("events that stand close are named in two rows") {
     INFO(size.x);
     for (const char* text : {"A leaves the plateau", "B leaves the plateau", "C leaves the plateau"}) {
       INFO(text);
-      CHECK(says(lab, text));
+      CHECK(written(lab, text));
     }
     CHECK(fixture::text_faults(lab.ui).empty());
   }

@@ -404,6 +404,8 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   p.state.session.lab = nullptr;
 }
 
+// What is opened depends on whether a prediction was made and on what was dragged, so the two steps that can differ in
+// both, before and after, stand for all, but for one lesson.
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
   const test::Folder folder;
   PlayerDriver p;
@@ -418,7 +420,8 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
       if (p.ui.registry().find("lesson/drag/warmup")) p.driver.drag_by("lesson/drag/warmup", {16, 0});
       const Lesson lesson = *p.player().lesson();
       CHECK((p.ui.registry().find("lesson/lab") == nullptr) == lesson.runs.empty());
-      if (lesson.runs.empty()) continue;
+      const bool differs = step == StepKind::Predict || step == StepKind::Compare;
+      if (lesson.runs.empty() || !(differs || id == "first-steps")) continue;
       p.driver.click("lesson/lab");
       test::view_after(lab, session::Pause{});
       const auto view = lab.view();

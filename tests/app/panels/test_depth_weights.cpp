@@ -141,11 +141,10 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
       const fixture::Spoken spoken(language);
       fixture::LabDriver lab(view_over_depth(), {1600, 1000}, scale);
       lab.driver.frames(3);
-      const auto press = [&](const char* name) { lab.click(name); };
-      if (scale > 1) press("plot/tab/β²");
+      if (scale > 1) lab.click("plot/tab/β²");
       CHECK(lab.driver.value("plot/weights") == "β²");
-      press("plot/weights");
-      press("plot/weights/weights");
+      lab.click("plot/weights");
+      lab.click("plot/weights/weights");
       CHECK(lab.state.screens.lab.shown().weights);
       const auto written = [&](const std::string& text) {
         return std::ranges::any_of(
@@ -166,8 +165,8 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
         INFO(fault);
         CHECK(fault.empty());
       }
-      press("plot/weights");
-      press("plot/weights/β²");
+      lab.click("plot/weights");
+      lab.click("plot/weights/β²");
       CHECK_FALSE(lab.state.screens.lab.shown().weights);
     }
   fixture::LabDriver lab(fixture::lab_view());

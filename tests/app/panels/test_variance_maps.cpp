@@ -140,12 +140,11 @@ TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longe
     const fixture::Spoken spoken(language);
     fixture::LabDriver lab(known_text(), {1600, 1000}, 1.5f);
     lab.driver.frames(3);
-    const auto press = [&](const char* name) { lab.click(name); };
-    press("plot/tab/Gradient over time");
-    press("plot/gradient-over-time/quantity");
-    press("plot/gradient-over-time/quantity/branch-variance");
-    press("plot/map");
-    press("plot/map/map");
+    lab.click("plot/tab/Gradient over time");
+    lab.click("plot/gradient-over-time/quantity");
+    lab.click("plot/gradient-over-time/quantity/branch-variance");
+    lab.click("plot/map");
+    lab.click("plot/map/map");
     const ui::Rect choice = lab.driver.control("plot/map").rect;
     const auto beside = [&](const ui::TextRecord& text) {
       const ui::Vec at = text.rect.centre();

@@ -24,7 +24,7 @@ namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
-using test::holds, test::replaced;
+using test::contains, test::replaced;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kFile = "claims/test/tiny.toml";
@@ -72,10 +72,10 @@ TEST_CASE("reproduce: every part has its verdict, and none labels the whole") {
   CHECK(mixed.checks[1].finding == Finding::Contradicted);
   CHECK(mixed.sentence ==
         "Reproduced: The shares are small. Contradicted here (speed, not quality): Post-LN ends higher.");
-  CHECK(holds(to_text(mixed), "PARTS DIFFER"));
-  CHECK(holds(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
-  CHECK(holds(to_markdown({mixed}, ""), "*contradicted here*"));
-  CHECK(holds(summary_text({mixed}), "1 parts differ"));
+  CHECK(contains(to_text(mixed), "PARTS DIFFER"));
+  CHECK(contains(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
+  CHECK(contains(to_markdown({mixed}, ""), "*contradicted here*"));
+  CHECK(contains(summary_text({mixed}), "1 parts differ"));
   CHECK(judge_values(claim, values({-1, -1}, {0.95, 0.95}), 2).finding == Finding::Contradicted);
   CHECK(judge_values(claim, values({0.2, 0.2}, {0.7, 0.7}), 2).finding == Finding::NotAtThisScale);
 }
@@ -91,8 +91,8 @@ TEST_CASE(
     const Outcome outcome = judge_values(claim, values({1, 1}, {shares, shares}), 2);
     CHECK(outcome.checks[0].finding == Finding::Beyond);
     CHECK(outcome.finding == Finding::PartsDiffer);
-    CHECK(holds(outcome.sentence, "No system yet: The shares are small."));
-    CHECK(holds(to_markdown({outcome}, ""), "*no system yet: both are at chance*"));
+    CHECK(contains(outcome.sentence, "No system yet: The shares are small."));
+    CHECK(contains(to_markdown({outcome}, ""), "*no system yet: both are at chance*"));
   }
   const Claim alone = tiny("low = 0.5\n", "low = 0.5\nbeyond = \"both are at chance\"\n");
   const Outcome outcome = judge_values(alone, values({1, 1}), 2);
@@ -111,7 +111,7 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
   CHECK(falling.finding == Finding::Reproduced);
   CHECK(verdict_of(falling) == "reproduced (speed, not quality)");
   CHECK(falling.checks[0].why == "a loss still fell by 0.06 in the last quarter, quality allows 0.05");
-  CHECK(holds(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
+  CHECK(contains(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
   // What a run comes to alone compares nothing.
   const Claim one = parse_claim(replaced(replaced(fixture::kTinyClaim, "\"speed\"", "\"quality\""), kLead,
                                          "[[check]]\nmeasure = \"post\""),
@@ -121,7 +121,7 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
   CHECK(verdict_of(with_falls(tiny("", ""), 3, 2, 0, 0)) == "reproduced (speed, not quality)");
   const Outcome unknown = judge_values(quality, values({1, 1}), 2);
   CHECK(unknown.checks[0].speed);
-  CHECK(holds(unknown.checks[0].why, "was not measured"));
+  CHECK(contains(unknown.checks[0].why, "was not measured"));
 }
 
 TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a straight line") {
@@ -152,14 +152,14 @@ TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothin
   const Claim wide = parse_claim(text, kFile);
   const Outcome outcome = judge_values(wide, values({0.1, 0.1}), 2);
   CHECK(outcome.finding == Finding::CannotBeTold);
-  CHECK(holds(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
+  CHECK(contains(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
   CHECK(judge_values(wide, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
   const Claim narrow = parse_claim(replaced(text, "size = 0.3", "size = 0.4"), kFile);
   CHECK(judge_values(narrow, values({0.1, 0.1}), 2).finding == Finding::Reproduced);
   CHECK(judge_values(narrow, values({0.3, 0.3}), 2).finding == Finding::NotAtThisScale);
   const Outcome scattered = judge_values(narrow, values({-0.3, 0.3}), 2);
   CHECK(scattered.finding == Finding::CannotBeTold);
-  CHECK(holds(scattered.checks[0].why, "the seeds scatter by 0.6"));
+  CHECK(contains(scattered.checks[0].why, "the seeds scatter by 0.6"));
   // By a share of what another measure came to: 0.1 of 4.
   const Claim measured =
       parse_claim(replaced(text, "size = 0.3", "measure = \"shares\", share = 0.1"), kFile);
@@ -215,8 +215,8 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   REQUIRE(best);
   CHECK(get_field(best->language.run("post")->spec, "model.init") == "normal002");
   CHECK(get_field(best->language.run("post")->spec, "train.lr") == "0.004");
-  CHECK(holds(best->controls[0].chosen,
-              "0.004 (the largest tried), the best of 9 on seeds 101 and 102 (1 nats)"));
+  CHECK(contains(best->controls[0].chosen,
+                 "0.004 (the largest tried), the best of 9 on seeds 101 and 102 (1 nats)"));
   CHECK(definition_of(*best, 2) == definition_of(claim, 2));
   taken.erase(taken.begin());
   CHECK_FALSE(resolved(claim, find));
@@ -253,10 +253,10 @@ TEST_CASE("reproduce: hyper-parameters that a source states are its own, or the 
         if (run.spec.train.steps <= 2) continue;  // of the start alone
         INFO(claim.id);
         for (const StatedSetting& one : stated)
-          if (holds(claim.file, one.folder) && get_field(run.spec, one.key) != one.value)
-            CHECK(holds(claim.setting, one.word));
+          if (contains(claim.file, one.folder) && get_field(run.spec, one.key) != one.value)
+            CHECK(contains(claim.setting, one.word));
         // Footnote 7 of Xu et al.
-        if (get_field(run.spec, "model.norm") == "adanorm") CHECK(holds(claim.setting, "Kaiming"));
+        if (get_field(run.spec, "model.norm") == "adanorm") CHECK(contains(claim.setting, "Kaiming"));
       }
     }
   }
@@ -360,7 +360,7 @@ TEST_CASE("reproduce: where one part is of speed and one of quality neither word
   CHECK(verdict_of(outcome.checks[0]) == "reproduced");
   CHECK(verdict_of(outcome.checks[1]) == "reproduced (speed, not quality)");
   CHECK(verdict_of(outcome) == "parts differ");
-  CHECK(holds(outcome.sentence, "Reproduced (speed, not quality): Post-LN ends higher."));
+  CHECK(contains(outcome.sentence, "Reproduced (speed, not quality): Post-LN ends higher."));
   // What cannot be told is of neither word, and then the parts agree.
   for (Part& part : two.parts) part.effect = Effect{std::nullopt, "", 1, "nobody's table"};
   const Outcome untold = with_falls(two, 3, 2, 0.04, 0);
@@ -381,11 +381,11 @@ TEST_CASE("reproduce: the shipped page says what the shipped numbers say of the 
     const std::string section = to_markdown({*outcome}, "");
     std::istringstream lines(section);
     for (std::string line; std::getline(lines, line);)
-      if (holds(line, "`" + id + "`")) CHECK(holds(page, line));
+      if (contains(line, "`" + id + "`")) CHECK(contains(page, line));
   }
   for (const Claim& claim : all.claims) {
     INFO(claim.id);
-    CHECK(holds(page, "| `" + claim.id + "` |"));
+    CHECK(contains(page, "| `" + claim.id + "` |"));
     if (claim.beyond.empty()) CHECK(recorded.contains(claim.id));
   }
 }

@@ -187,7 +187,7 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
 }
 
 TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
-  using test::run_program, test::holds, test::is_one_error_line;
+  using test::run_program, test::contains, test::is_one_error_line;
   if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const Folder folder;
   namespace fs = std::filesystem;
@@ -204,20 +204,20 @@ TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or witho
                     out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
   const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
     CHECK(outcome.code == 0);
-    CHECK(holds(outcome.out, data));
-    CHECK(holds(outcome.out, trained));
+    CHECK(contains(outcome.out, data));
+    CHECK(contains(outcome.out, trained));
     return outcome.err;
   };
-  CHECK_FALSE(holds(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
-                    "is missing"));
+  CHECK_FALSE(contains(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
+                       "is missing"));
   fs::rename(pairs, moved);
   says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "0 runs trained, 2 taken");
   folder.write("moved/test.tsv", "Haus und Katze\thouse and cat\n");
   says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "2 runs trained");
-  CHECK(holds(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
-              "normscope: " + pairs + "/train.tsv is missing"));
+  CHECK(contains(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
+                 "normscope: " + pairs + "/train.tsv is missing"));
   fs::rename(moved, pairs);  // a quick look does not take them
-  CHECK_FALSE(holds(
+  CHECK_FALSE(contains(
       says(run_program(claims + out + " --quick", user), "On the made-up translation: ", "0 runs trained"),
       "is missing"));
 
@@ -291,7 +291,7 @@ TEST_CASE(
   ResultStore none("");
   const Visit nowhere = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
   CHECK(nowhere.outcomes[0].finding == Finding::Unknown);
-  CHECK(test::holds(nowhere.outcomes[0].sentence, "expected a folder for results"));
+  CHECK(test::contains(nowhere.outcomes[0].sentence, "expected a folder for results"));
 }
 
 TEST_CASE(
@@ -306,9 +306,9 @@ TEST_CASE(
   const Outcome& outcome = straight.outcomes[0];
   INFO(outcome.sentence);
   CHECK(outcome.finding != Finding::Unknown);
-  CHECK(test::holds(outcome.sentence, "Post-LN is at its best: "));
+  CHECK(test::contains(outcome.sentence, "Post-LN is at its best: "));
   const std::string& chosen = outcome.claim->controls[0].chosen;
-  CHECK(test::holds(chosen, "the best of 9 on seeds 101 and 102"));
+  CHECK(test::contains(chosen, "the best of 9 on seeds 101 and 102"));
   // What was chosen is what the lines are of.
   CHECK(straight.trained == static_cast<int32_t>(18 + 2 * experiments_of(*outcome.claim, 1).size()));
 
@@ -325,8 +325,8 @@ TEST_CASE(
   CHECK(json_of(visit_tiny(claim, all)) == json_of(straight));
   // A store without any run has chosen nothing, though it may have those of the first cell.
   ResultStore empty(folder.file("empty"));
-  CHECK(test::holds(visit_tiny(claim, empty, {.stored_only = true}).outcomes[0].sentence,
-                    "choose its controls"));
+  CHECK(test::contains(visit_tiny(claim, empty, {.stored_only = true}).outcomes[0].sentence,
+                       "choose its controls"));
 }
 
 TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
@@ -352,24 +352,24 @@ TEST_CASE("reproduce: as a user calls it") {
   const std::string claims = " --claims " + folder.file("claims"), out = folder.file("out");
   const test::Outcome list = run_program("reproduce list" + claims + " --store " + folder.file("none"));
   CHECK(list.code == 0);
-  CHECK(test::holds(list.out, "not run"));
+  CHECK(test::contains(list.out, "not run"));
   const test::Outcome first =
       run_program("reproduce all" + claims + " --out " + out + " --page " + folder.file("page.md"));
   REQUIRE(first.code == 0);
-  CHECK(test::holds(first.out, "6 runs trained"));
+  CHECK(test::contains(first.out, "6 runs trained"));
   for (const char* name : {"reproduction.json", "reproduction.csv", "tiny.svg"})
     CHECK(std::filesystem::exists(out + "/" + name));
-  CHECK(test::holds(read_all(folder.file("page.md")), "# Reproduction"));
+  CHECK(test::contains(read_all(folder.file("page.md")), "# Reproduction"));
   const std::string json = read_all(out + "/reproduction.json");
   const auto kept = test::listing(out + "/runs");
   // Numbers are written once, and then taken in the place of training, from any folder of results.
   const std::string numbers = " --recorded " + folder.file("recorded.json");
   CHECK(run_program("reproduce all --stored" + claims + " --out " + out + numbers).code == 0);
   const std::string recorded = read_all(folder.file("recorded.json"));
-  CHECK(test::holds(recorded, "normscope recorded 1"));
+  CHECK(test::contains(recorded, "normscope recorded 1"));
   const test::Outcome taken = run_program("reproduce all" + claims + " --store none" + numbers);
-  CHECK(test::holds(taken.out, "0 runs trained"));
-  CHECK(test::holds(taken.out, "1 claims judged by the numbers of"));
+  CHECK(test::contains(taken.out, "0 runs trained"));
+  CHECK(test::contains(taken.out, "1 claims judged by the numbers of"));
   CHECK(read_all(folder.file("recorded.json")) == recorded);
   folder.write("broken.json", "{");
   const test::Outcome unread =
@@ -387,8 +387,8 @@ TEST_CASE("reproduce: as a user calls it") {
   const test::Outcome unkept = run_program("reproduce all" + claims + " --store " + folder.file("full") +
                                            " --json " + folder.file("full.json"));
   CHECK(unkept.code == 5);
-  CHECK(test::holds(unkept.out, "6 runs trained"));
-  CHECK(test::holds(unkept.err, "No space left"));
+  CHECK(test::contains(unkept.out, "6 runs trained"));
+  CHECK(test::contains(unkept.err, "No space left"));
   CHECK(std::filesystem::exists(folder.file("full.json")));
   const std::string bad[] = {"reproduce nothing" + claims,
                              "reproduce",

@@ -52,7 +52,7 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   CHECK(guessing_game.guesses.hits() >= 8);
   CHECK(lab.driver.control("app/opener/lesson").help == words::say("shell.offer.help_lesson"));
   CHECK_FALSE(
-      test::holds(words::say("shell.offer.help_lesson"), "run A"));  // whatever that one does meanwhile
+      test::contains(words::say("shell.offer.help_lesson"), "run A"));  // whatever that one does meanwhile
   CHECK(lab.view().step == step);
   CHECK_FALSE(lab.view().playing);
   lab.driver.key("Escape");

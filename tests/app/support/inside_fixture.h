@@ -44,10 +44,10 @@ struct InsideDriver : LiveDriver {
     const ui::Control* found = ui.registry().find(control);
     return found ? found->value : "none";
   }
-  void type(const std::string& text) {
+  /// `read` has the models read a text instead of theirs.
+  void read(const std::string& text) {
     driver.click("inside/text");
-    driver.type(text);
-    rest();
+    type(text);
   }
   const RunInside& of(size_t run) { return *lab.view()->runs[run].inside; }
 };

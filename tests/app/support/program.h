@@ -59,8 +59,4 @@ inline bool is_one_error_line(const Outcome& outcome) {
   return err.starts_with("normscope: ") && err.find('\n') == err.size() - 1;
 }
 
-inline bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace normscope::test

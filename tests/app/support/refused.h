@@ -57,8 +57,8 @@ inline void run_rows(const std::string& name) {
     INFO(name << ".txt: normscope " << row[1] << " gave " << outcome.code << "\n"
               << outcome.out << outcome.err);
     CHECK(outcome.code == std::stoi(row[0]));
-    CHECK_FALSE(holds(outcome.err, "Sanitizer"));
-    CHECK_FALSE(holds(outcome.err, "runtime error"));
+    CHECK_FALSE(contains(outcome.err, "Sanitizer"));
+    CHECK_FALSE(contains(outcome.err, "runtime error"));
     if (outcome.code > 1) CHECK(is_one_error_line(outcome));
     for (size_t i = 2; i < row.size(); ++i) CHECK(says(outcome.err, filled(row[i], folder, set)));
   }

@@ -41,10 +41,10 @@ TEST_CASE("study: every one that comes with the program can be read and asks for
     CHECK(sweep::jobs_of(sweep::quick(study)).size() < sweep::jobs_of(study).size());
     const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/sweep.md"),
                       page = read_all(NORMSCOPE_SOURCE_DIR "/docs/studies/" + name + ".md");
-    CHECK(holds(manual, "| `" + name + "` | " + study.question));
-    CHECK(holds(manual, "[" + name + "](studies/" + name + ".md)"));
+    CHECK(contains(manual, "| `" + name + "` | " + study.question));
+    CHECK(contains(manual, "[" + name + "](studies/" + name + ".md)"));
     CHECK(page.starts_with("# " + study.title + "\n\n" + study.question + "\n"));
-    for (const std::string& line : study.found) CHECK(holds(page, line));
+    for (const std::string& line : study.found) CHECK(contains(page, line));
   }
 }
 

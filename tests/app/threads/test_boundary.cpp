@@ -26,7 +26,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
-using test::Folder, test::holds;
+using test::contains, test::Folder;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NORMSCOPE_SCARCE_THREADS 0  // the sanitizer has put itself between the program and its threads
@@ -63,15 +63,15 @@ TEST_CASE("an exception becomes a line that says what was being done") {
     throw std::filesystem::filesystem_error("rename", "a",
                                             std::make_error_code(std::errc::no_space_on_device));
   });
-  CHECK(holds(files, "[saving] "));
-  CHECK(holds(files, "No space left"));
+  CHECK(contains(files, "[saving] "));
+  CHECK(contains(files, "No space left"));
 }
 
 TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
   Lab lab(fixture::quiet_lab());
   lab.on_change(no_memory);
   test::view_after(lab, session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  CHECK(holds(lab.view()->message, "not enough memory"));
+  CHECK(contains(lab.view()->message, "not enough memory"));
   lab.on_change({});
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   test::view_after(lab, session::PlayTo{2});
@@ -85,13 +85,13 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
   Lab lab(options);
   lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   test::view_after(lab, session::SetBackend{{true, false}});
-  CHECK(holds(lab.view()->message, "[moving the runs] there is not enough memory"));
+  CHECK(contains(lab.view()->message, "[moving the runs] there is not enough memory"));
   CHECK_FALSE(lab.view()->backend.cuda);
 
   options.backend = {true, false};
   Lab other(options);
   test::view_after(other, session::ReplaceRuns{fixture::small_runs(1), {}, false});
-  CHECK(holds(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
+  CHECK(contains(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
 }
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
@@ -99,7 +99,7 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
   lessons::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
-  CHECK(holds(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
+  CHECK(contains(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
   CHECK_FALSE(worker.state()->running);
 }
 
@@ -209,10 +209,10 @@ TEST_CASE("a thread that cannot be started is one line") {
     return guarded("test", start);
   };
   const std::string none = "a thread cannot be started";
-  CHECK(holds(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
-  CHECK(holds(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
-  CHECK(holds(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
-  CHECK(holds(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
+  CHECK(contains(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
+  CHECK(contains(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
+  CHECK(contains(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
+  CHECK(contains(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
 
   // A session that cannot be kept is trained on nevertheless.
   const Folder folder;
@@ -226,6 +226,6 @@ TEST_CASE("a thread that cannot be started is one line") {
   for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(lab.view()->step == 30);
-  CHECK(holds(lab.view()->message, "[autosave] " + none));
+  CHECK(contains(lab.view()->message, "[autosave] " + none));
 }
 #endif

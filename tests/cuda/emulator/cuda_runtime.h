@@ -138,8 +138,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
 
 namespace emulated {
-/// `submit` puts work into a stream, or into the graph that it captures.
-cudaError_t submit(Stream*, std::function<void()> work);
+/// `submit` puts work into a stream, or into the graph that it captures; a `kernel` may touch device memory.
+cudaError_t submit(Stream*, std::function<void()> work, bool kernel = true);
 cudaError_t check_launch(const cudaLaunchConfig_t&, const void* kernel);
 void allow_shared(const void* kernel, size_t bytes);
 }  // namespace emulated

@@ -1,13 +1,14 @@
 // Memory, streams, events and graphs of the emulated device.
 //
-// Device memory is an arena that the host can touch only through the runtime: outside of a copy or a kernel
-// it is protected, so that a device address used on the host ends the program. Fresh memory is NaN, and a
+// Device memory is an arena that the host can touch only through the runtime: outside of a kernel it is
+// protected, so that a device address used on the host ends the program. Fresh memory is NaN, and a
 // canary follows each block. Work is put into a graph of what must come before what and run at the next
 // synchronisation, in a random order among those the graph allows. For tests of failure:
 // NORMSCOPE_EMULATED_MEMORY bounds the memory in bytes, NORMSCOPE_EMULATED_LAUNCHES is the number of graph
 // launches after which the device is lost.
 #include <cuda_runtime.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -21,13 +22,14 @@ struct Graph {
   struct Node {
     std::function<void()> work;
     std::vector<size_t> after;
+    bool kernel;
   };
   std::vector<Node> nodes;
   Stream* origin = nullptr;
   std::vector<Stream*> streams;  ///< that take part in its capture
 
-  size_t add(std::function<void()> work, std::vector<size_t> after) {
-    nodes.push_back({std::move(work), std::move(after)});
+  size_t add(std::function<void()> work, std::vector<size_t> after, bool kernel) {
+    nodes.push_back({std::move(work), std::move(after), kernel});
     return nodes.size() - 1;
   }
 };
@@ -60,15 +62,23 @@ uint64_t number_from(const char* variable, uint64_t fallback) {
   return text && *text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
+/// `Arena` is mapped twice: addresses of the device, which are open while a kernel runs, and `own` ones for copies, as
+/// to open and close the arena takes longer than most copies.
 class Arena {
  public:
-  unsigned char* base() {
-    if (base_ == nullptr) {
-      void* p = mmap(nullptr, kArena, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (p == MAP_FAILED) stop("no address space for device memory", 0);
-      base_ = static_cast<unsigned char*>(p);
+  Arena() {
+    const int file = memfd_create("device memory", 0);
+    const bool good = file >= 0 && ftruncate(file, kArena) == 0;
+    for (unsigned char** p : {&base_, &own_}) {
+      void* const at = mmap(nullptr, kArena, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+      if (!good || at == MAP_FAILED) stop("no address space for device memory", 0);
+      *p = static_cast<unsigned char*>(at);
     }
-    return base_;
+    ::close(file);
+  }
+  template <class T>
+  T* own(T* p) {
+    return reinterpret_cast<T*>(own_ + (reinterpret_cast<const unsigned char*>(p) - base_));
   }
   size_t limit() const { return number_from("NORMSCOPE_EMULATED_MEMORY", size_t{4} << 30); }
   size_t used() const { return used_; }
@@ -85,33 +95,30 @@ class Arena {
     blocks_[at] = {whole, bytes};
     used_ += whole;
     top_ = std::max(top_, at + whole);
-    open();
-    std::memset(base() + at, kFresh, bytes);
-    std::memset(base() + at + bytes, kGuardByte, whole - bytes);
-    close();
-    return base() + at;
+    mprotect(own_, top_, PROT_READ | PROT_WRITE);
+    std::memset(own_ + at, kFresh, bytes);
+    std::memset(own_ + at + bytes, kGuardByte, whole - bytes);
+    return base_ + at;
   }
   void release(void* p) {
-    const auto it = blocks_.find(static_cast<size_t>(static_cast<unsigned char*>(p) - base()));
+    const auto it = blocks_.find(static_cast<size_t>(static_cast<unsigned char*>(p) - base_));
     if (it == blocks_.end()) stop("memory is released that was not allocated", 0);
-    open();
     for (size_t i = it->second.second; i < it->second.first; ++i)
-      if (base()[it->first + i] != kGuardByte) stop("a write beyond a block of device memory", 0);
-    close();
+      if (own_[it->first + i] != kGuardByte) stop("a write beyond a block of device memory", 0);
     used_ -= it->second.first;
     blocks_.erase(it);
   }
-  bool owns(const void* p) { return p >= base() && p < base() + kArena; }
+  bool owns(const void* p) { return p >= base_ && p < base_ + kArena; }
   /// `open` counts its calls: a graph runs inside of what was pending.
   void open() {
-    if (opened_++ == 0 && top_ > 0) mprotect(base(), top_, PROT_READ | PROT_WRITE);
+    if (opened_++ == 0 && top_ > 0) mprotect(base_, top_, PROT_READ | PROT_WRITE);
   }
   void close() {
-    if (--opened_ == 0 && top_ > 0) mprotect(base(), top_, PROT_NONE);
+    if (--opened_ == 0 && top_ > 0) mprotect(base_, top_, PROT_NONE);
   }
 
  private:
-  unsigned char* base_ = nullptr;
+  unsigned char *base_ = nullptr, *own_ = nullptr;
   std::map<size_t, std::pair<size_t, size_t>> blocks_;  ///< offset: with guard, without
   size_t used_ = 0, top_ = 0;
   int opened_ = 0;
@@ -131,7 +138,9 @@ void run(const Graph& graph) {
     for (size_t a : graph.nodes[i].after) before[a].push_back(i);
     if (open[i] == 0) ready.push_back(i);
   }
-  arena().open();
+  const bool opens = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                                 [](const Graph::Node& node) { return node.kernel; });
+  if (opens) arena().open();
   while (!ready.empty()) {
     const size_t pick = random_number() % ready.size(), node = ready[pick];
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(pick));
@@ -139,7 +148,7 @@ void run(const Graph& graph) {
     for (size_t next : before[node])
       if (--open[next] == 0) ready.push_back(next);
   }
-  arena().close();
+  if (opens) arena().close();
 }
 
 void flush() {
@@ -175,12 +184,12 @@ cudaError_t lose_when_due() {
 
 }  // namespace
 
-cudaError_t submit(Stream* stream, std::function<void()> work) {
+cudaError_t submit(Stream* stream, std::function<void()> work, bool kernel) {
   const std::lock_guard lock(mutex);
   if (sticky != cudaSuccess) return sticky;
   std::vector<size_t>& tail = tail_of(*stream);
   Graph& graph = stream->graph ? *stream->graph : pending;
-  const size_t node = graph.add(std::move(work), tail);
+  const size_t node = graph.add(std::move(work), tail, kernel);
   tail = {node};
   return cudaSuccess;
 }
@@ -265,9 +274,7 @@ cudaError_t cudaMemset(void* p, int value, size_t bytes) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = outside_capture(); e != cudaSuccess) return e;
   flush();
-  arena().open();
-  std::memset(p, value, bytes);
-  arena().close();
+  std::memset(arena().own(p), value, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -280,7 +287,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
                             cudaStream_t stream) {
   const bool up = kind == cudaMemcpyHostToDevice;
   if (arena().owns(to) != up || arena().owns(from) == up) return cudaErrorInvalidValue;
-  return submit(stream, [=] { std::memcpy(to, from, bytes); });
+  void* const target = up ? arena().own(to) : to;
+  const void* const source = up ? from : arena().own(from);
+  return submit(
+      stream, [=] { std::memcpy(target, source, bytes); }, false);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) {
@@ -371,7 +381,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = lose_when_due(); e != cudaSuccess) return e;
   flush();
-  return submit(s, [graph] { run(*graph); });
+  return submit(
+      s, [graph] { run(*graph); }, false);
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
