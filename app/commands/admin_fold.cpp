@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/options.h"
 #include "app/cli/results.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"

@@ -74,9 +74,9 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   }
   out.loss = sum / out.window;
   const uint64_t end = static_cast<uint64_t>(out.step) + kFirstBatch;
-  out.unigram = smoothed_unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end,
-                                               spec.train.batch, spec.model.sequence,
-                                               static_cast<double>(spec.train.label_smoothing));
+  out.unigram =
+      unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end, spec.train.batch,
+                            spec.model.sequence, static_cast<double>(spec.train.label_smoothing));
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"

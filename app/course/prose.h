@@ -72,7 +72,6 @@ struct Block {
 struct Prose {
   std::string file;
   std::vector<Block> blocks;
-  bool drags(std::string_view knob) const;  ///< whether it holds {drag KNOB}
   /// `words` counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
   /// the longest form counts.
   int32_t words() const;

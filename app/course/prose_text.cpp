@@ -5,14 +5,6 @@
 #include "app/course/prose.h"
 
 namespace normscope::course {
-
-bool Prose::drags(std::string_view knob) const {
-  for (const Block& block : blocks)
-    for (const Inline& piece : block.inlines)
-      if (piece.kind == Inline::Kind::Drag && piece.text == knob) return true;
-  return false;
-}
-
 namespace {
 
 using Kind = Inline::Kind;

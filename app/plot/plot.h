@@ -26,16 +26,12 @@ struct PlotHit {
   bool view_changed = false;  // zoomed, panned or reset this frame
 };
 
-// `draw_plot` draws the plot area with ticks and labels into `rect`; title and sentence are left to draw_plot_panel.
+// `draw_plot` draws the plot area with ticks and labels into `rect`; title and sentence are left to the panel around it.
 // It registers `name` as a region and NAME/HANDLE for each handle. The wheel zooms (with Shift along y), a drag pans
 // when zoomed, a double click resets. `highlight` is the id of a series to emphasise while others fade, from a hover
 // elsewhere.
 PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                   std::string_view help, std::string_view highlight = {});
-// `draw_plot_panel` draws a panel with the plot's title, note and sentence, and the plot inside. `right` px stay free
-// in the title row.
-PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
-                        std::string_view help, float right = 0, std::string_view highlight = {});
 
 // `needed_pad_right` returns the pad_right that the direct labels need with the line ending where it does now (16 when
 // they fit inside). Plots that share an axis take the largest of theirs, so that their cursors stay aligned.

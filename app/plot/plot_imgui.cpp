@@ -158,11 +158,11 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
 }
 
 // `hover_river` says what share the band under the mouse has in the column there.
-void hover_river(ui::Ui& ui, const River& river, const PlotMap& map, PlotHit& hit) {
+void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
-  hit.hovered = map.area.contains(mouse);
+  hit.hovered = drawing.map.area.contains(mouse);
   if (!hit.hovered) return;
-  const std::optional<RiverPlace> place = place_in(river, map.x.inverse(mouse.x), map.y.inverse(mouse.y));
+  const std::optional<RiverPlace> place = place_in(river, drawing, mouse);
   if (!place) return;
   hit.x = double(place->column);
   hit.y = double(place->band);
@@ -209,23 +209,12 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui.paint(), ui.theme(), plot, drawing);
   if (plot.river)
-    hover_river(ui, *plot.river, drawing.map, hit);
+    hover_river(ui, *plot.river, drawing, hit);
   else if (!axes)
     hover_heat(ui, *plot.heat, drawing.map.area, hit);
   if (hit.hovered && axes) find_nearest(plot, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, plot, drawing, hit);
   return hit;
-}
-
-PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotSpec& plot,
-                        View& view, std::string_view help, float right, std::string_view highlight) {
-  ui::Rect content =
-      ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false, plot.question, plot.brief});
-  // The plot's own padding reaches into the panel's, so that ticks stand under the title.
-  content.x = rect.x + 4;
-  content.w = rect.w - 8;
-  content.h = rect.bottom() - content.y - 4;
-  return draw_plot(ui, name, content, plot, view, help, highlight);
 }
 
 }  // namespace normscope::plot

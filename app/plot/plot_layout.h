@@ -64,6 +64,9 @@ struct Drawing {
   std::vector<Item> items;
   std::vector<ui::Vec> handles;  // pixel place of plot.handles
   ui::Rect tile;                 // where the run tile stands (empty: none)
+  // `levels` are where the bands of a river begin in every column, counted from the upper edge; the last is where it
+  // ends.
+  std::vector<std::vector<double>> levels{};
 };
 
 struct LayoutOptions {

@@ -25,32 +25,33 @@ constexpr float shifts[] = {0, -4, -8};  // px: how far a name of several bands 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
 
-// `Levels` are where the bands begin in every column, counted from the upper edge; behind the last band the river ends.
-// They are added up once: a river is drawn in every frame, at hundreds of places.
-class Levels {
- public:
-  explicit Levels(const River& river) {
-    for (size_t column = 0; column < river.columns(); ++column) {
-      std::vector<double>& levels = columns_.emplace_back(1, 0.0);
-      for (size_t band = 0; band < river.bands.size(); ++band)
-        levels.push_back(levels.back() + river.width(column, band));
-    }
+// `levels_of` adds up the levels of a drawing once: a river is drawn in every frame, at hundreds of places.
+std::vector<std::vector<double>> levels_of(const River& river) {
+  std::vector<std::vector<double>> columns;
+  for (size_t column = 0; column < river.columns(); ++column) {
+    std::vector<double>& levels = columns.emplace_back(1, 0.0);
+    for (size_t band = 0; band < river.bands.size(); ++band)
+      levels.push_back(levels.back() + river.width(column, band));
   }
+  return columns;
+}
+
+// `Levels` reads the levels of a drawing between its columns as well.
+struct Levels {
+  const std::vector<std::vector<double>>& columns;
+
   // `at` returns where a band begins at any place along the river: as in a column at its number, and between two columns
   // something between them, so that where the river does not grow the widths of all bands always add up to one.
   double at(size_t band, double x) const {
-    const size_t last = columns_.size() - 1;
+    const size_t last = columns.size() - 1;
     const size_t before = std::min(last, size_t(std::max(0.0, std::floor(x)))),
                  next = std::min(last, before + 1);
     const double t = std::clamp(x - double(before), 0.0, 1.0), eased = t * t * (3 - 2 * t);
     const double done = (t + eased) / 2;
-    return (1 - done) * columns_[before][band] + done * columns_[next][band];
+    return (1 - done) * columns[before][band] + done * columns[next][band];
   }
   double width(size_t band, double x) const { return at(band + 1, x) - at(band, x); }
-  double total(double x) const { return at(columns_.front().size() - 1, x); }
-
- private:
-  std::vector<std::vector<double>> columns_;
+  double total(double x) const { return at(columns.front().size() - 1, x); }
 };
 
 // `stations` returns the places along the river at which a band is drawn, from where it enters.
@@ -204,10 +205,11 @@ std::string branches_name(size_t first, size_t last) {
   return words::say("plots.river.branches", {{"first", (long long)first}, {"last", (long long)last}});
 }
 
-std::optional<RiverPlace> place_in(const River& river, double x, double y) {
+std::optional<RiverPlace> place_in(const River& river, const Drawing& drawing, ui::Vec mouse) {
+  const double x = drawing.map.x.inverse(mouse.x), y = drawing.map.y.inverse(mouse.y);
   if (river.columns() < 2 || y < 0 || y > 1) return {};
   const size_t column = std::min(river.columns() - 1, size_t(std::max(0.0, std::round(x))));
-  const Levels levels(river);
+  const Levels levels{drawing.levels};
   size_t band = 0;
   while (band + 1 < river.bands.size() && 1 - y > levels.at(band + 1, x)) ++band;
   if (1 - y > levels.total(x)) return {};  // below a river that has yet to grow
@@ -226,7 +228,8 @@ std::string place_words(const River& river, const RiverPlace& place) {
 void add_river(Builder& b) {
   const size_t bands = b.plot.river->bands.size();
   if (b.plot.river->columns() < 2) return;
-  const Levels levels(*b.plot.river);
+  b.out.levels = levels_of(*b.plot.river);
+  const Levels levels{b.out.levels};
   for (size_t band = 1; band < bands; ++band) add_inflow(b, levels, band);
   for (size_t band = 0; band < bands; ++band) add_band(b, levels, band);
   for (size_t band = 1; band < bands; ++band) add_edge(b, levels, band);

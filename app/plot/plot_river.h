@@ -12,9 +12,8 @@ struct RiverPlace {
   size_t column = 0, band = 0;
 };
 
-// `place_in` returns the column and the band at a point of the plot, where the river is; y is 1 at the upper edge of the
-// plot and 0 at the lower one.
-std::optional<RiverPlace> place_in(const River&, double x, double y);
+// `place_in` returns the column and the band under the mouse, where the river is.
+std::optional<RiverPlace> place_in(const River&, const Drawing&, ui::Vec mouse);
 // `place_words` says what share the band has there: "After sub-layer 7: 12 % of all shares belong to branch 3."
 std::string place_words(const River&, const RiverPlace&);
 

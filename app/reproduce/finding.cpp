@@ -258,24 +258,6 @@ void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, con
                      controls_text(claim);
 }
 
-/// `measured_outcome` has the values of every measure: `each_value` calls take(i, value) for those of seed i + 1.
-template <typename EachValue>
-Outcome measured_outcome(const Claim& claim, int32_t seeds, const EachValue& each_value) {
-  Outcome outcome;
-  outcome.claim = &claim;
-  outcome.seeds = seeds;
-  outcome.results.seeds = seeds;
-  for (const course::Measure& m : claim.language.measures) {
-    course::Measured& measured = outcome.results.measures[m.id];
-    each_value(m, [&](size_t i, double value) {
-      measured.values.push_back(value);
-      outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
-    });
-    measured.spread = spread_of(measured.values, m.mean);
-  }
-  return outcome;
-}
-
 }  // namespace
 
 std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
@@ -297,23 +279,21 @@ std::string verdict_of(const Outcome& outcome) {
 
 Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
               const std::string& why) {
-  Outcome outcome = measured_outcome(claim, seeds, [&](const course::Measure& m, const auto& take) {
-    for (size_t i = 0; i < curves.size(); ++i)
-      if (complete_for(claim.language, m, curves[i])) take(i, evaluate(claim.language, m, curves[i]));
-  });
+  Outcome outcome;
+  outcome.claim = &claim;
+  outcome.seeds = outcome.results.seeds = seeds;
+  for (const course::Measure& m : claim.language.measures) {
+    course::Measured& measured = outcome.results.measures[m.id];
+    for (size_t i = 0; i < curves.size(); ++i) {
+      if (!complete_for(claim.language, m, curves[i])) continue;
+      measured.values.push_back(evaluate(claim.language, m, curves[i]));
+      outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
+    }
+    measured.spread = spread_of(measured.values, m.mean);
+  }
   for (const course::Curve& curve : claim.language.curves)
     outcome.results.curves[curve.id] = band_of(curve, curves);
   conclude(outcome, curves, why);
-  return outcome;
-}
-
-Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector<double>>& values,
-                     int32_t seeds) {
-  Outcome outcome = measured_outcome(claim, seeds, [&](const course::Measure& m, const auto& take) {
-    const auto it = values.find(m.id);
-    for (size_t i = 0; it != values.end() && i < it->second.size(); ++i) take(i, it->second[i]);
-  });
-  conclude(outcome, {}, "");
   return outcome;
 }
 

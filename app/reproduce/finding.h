@@ -75,9 +75,4 @@ Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, i
 void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
 
-/// `judge_values` makes only the checks and the finding, from the measures' values by seed. It knows the fall of no
-/// loss.
-Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector<double>>& values,
-                     int32_t seeds);
-
 }  // namespace normscope::reproduce

@@ -223,12 +223,7 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
-                             int32_t B, int32_t T) {
-  return smoothed_unigram_cross_entropy(task, seed, first_step, last_step, B, T, 0);
-}
-
-double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
-                                      uint64_t last_step, int32_t B, int32_t T, double smoothing) {
+                             int32_t B, int32_t T, double smoothing) {
   const double V = static_cast<double>(task.unigram().size());
   std::vector<double> cost;  // by symbol, under the smoothed frequencies
   double even = 0;           // for the share of every target that goes to all symbols alike

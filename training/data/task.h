@@ -179,13 +179,9 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, b
 
 /// `unigram_cross_entropy` is the mean of -ln p(target) under the task's unigram distribution over exactly the
 /// training targets of the steps first_step <= step < last_step, in nats: what a run stuck at letter frequencies must
-/// show on them.
+/// show on them. With label smoothing s the frequencies become (1 - s) p + s / V, the best answer of a model that
+/// knows nothing else, and each target counts as in the loss: 1 - s for itself and s / V for every symbol.
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
-                             int32_t B, int32_t T);
-/// `smoothed_unigram_cross_entropy` is the same in the loss of a run with label smoothing s. The frequencies become (1
-/// - s) p + s / V, the best answer of a model that knows nothing else. Each target counts as in the loss: 1 - s for
-/// itself and s / V for every symbol.
-double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
-                                      uint64_t last_step, int32_t B, int32_t T, double smoothing);
+                             int32_t B, int32_t T, double smoothing = 0);
 
 }  // namespace normscope

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -171,10 +172,13 @@ const std::vector<Field>& spec_fields() {
 }
 
 const Field* find_field(std::string_view key) {
-  key = current_key(key);
-  for (const Field& field : spec_fields())
-    if (field.key == key) return &field;
-  return nullptr;
+  static const std::unordered_map<std::string_view, const Field*> by_key = [] {
+    std::unordered_map<std::string_view, const Field*> all;
+    for (const Field& field : spec_fields()) all.emplace(field.key, &field);
+    return all;
+  }();
+  const auto it = by_key.find(current_key(key));
+  return it == by_key.end() ? nullptr : it->second;
 }
 
 bool is_live(std::string_view key) {
@@ -252,7 +256,9 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
     edits.push_back({step, std::string(key), value});
   };
   for (const Field& field : spec_fields()) change(field.key);
-  for (const std::string& key : wiring_keys(to)) change(key);
+  const bool both = to.model.architecture == Architecture::EncoderDecoder;
+  if (!(now.model.stack() == to.model.stack()) || (both && !(now.model.encoder == to.model.encoder)))
+    for (const std::string& key : wiring_keys(to)) change(key);
   return portable_edits(from, std::move(edits));
 }
 

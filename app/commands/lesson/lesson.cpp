@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/options.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "training/data/tsv.h"

@@ -158,11 +158,12 @@ void paint_axis(Painter& p, const Theme& t, const StripPlace& at) {
               number(tick, 2), Align::Right);
 }
 
-void paint_strip(Painter& p, const Theme& t, const StripPlace& at, bool hand) {
+void paint_strip(Painter& p, const Theme& t, const StripPlace& at, const std::vector<Rect>& boxes,
+                 bool hand) {
   paint_axis(p, t, at);
   for (size_t i = 0; i < at.strip.now.size(); ++i) {
     const double value = at.strip.now[i];
-    const Rect box = at.bar(i, value), slot = at.slot(i);
+    const Rect box = boxes[i], slot = at.slot(i);
     p.fill(box, t.slot);
     const bool differs = !same({value}, {at.strip.written[i]});
     if (differs)
@@ -294,7 +295,8 @@ void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, 
       words.say("course.bars.out", {{"x", bars.x}, {"y", bars.y}}),
       "",  // the gradient's has two forms
       bars.beside ? detached_words(*bars.beside, words) : ""};
-  for (size_t which = 0; which < strips_of(bars); ++which) {
+  const std::vector<std::vector<Rect>> boxes = bar_boxes(bars, rect);
+  for (size_t which = 0; which < boxes.size(); ++which) {
     const StripPlace at = strip_place(bars, rect, which);
     p.text_in(at.head, kStripStyle, t.ink,
               which == 2 ? fitting(p, kStripStyle, at.head.w,
@@ -303,7 +305,7 @@ void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, 
     if (which == 0) paint_spread(p, t, at, bars.mean, bars.spread);
     if (which == 1) paint_spread(p, t, at, 0, 1);
     if (which < 2 || bars.back_known) {
-      paint_strip(p, t, at, hand && which == 0);
+      paint_strip(p, t, at, boxes[which], hand && which == 0);
     } else {
       p.outline(at.area, t.strong);
       p.text_in(at.area, kStripStyle, t.ink3, "?", Align::Centre);

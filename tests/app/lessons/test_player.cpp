@@ -21,6 +21,15 @@ using fixture::predict;
 
 namespace {
 
+/// `drags` says whether a prose holds {drag KNOB}.
+bool drags(const Prose& text, std::string_view knob) {
+  return std::any_of(text.blocks.begin(), text.blocks.end(), [&](const Block& block) {
+    return std::any_of(block.inlines.begin(), block.inlines.end(), [&](const Inline& piece) {
+      return piece.kind == Inline::Kind::Drag && piece.text == knob;
+    });
+  });
+}
+
 void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   INFO("lesson " << id << (right ? ", right" : ", wrong") << (keyboard ? ", keyboard" : ", mouse"));
   p.press("lesson/list/" + id, keyboard);
@@ -432,7 +441,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
         CHECK(std::string(1, shown.letter) == lesson.runs[i].id);
         RunSpec expected = lesson.runs[i].spec;
         for (const Knob& knob : lesson.knobs)
-          if (knob.id == "warmup" && knob.run == lesson.runs[i].id && lesson.step(step).text.drags("warmup"))
+          if (knob.id == "warmup" && knob.run == lesson.runs[i].id && drags(lesson.step(step).text, "warmup"))
             expected.train.schedule.warmup =
                 static_cast<int32_t>(expected.train.schedule.warmup + 2 * knob.step <= knob.high
                                          ? expected.train.schedule.warmup + 2 * knob.step

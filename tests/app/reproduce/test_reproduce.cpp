@@ -26,7 +26,7 @@ namespace {
 
 using namespace reproduce;
 using experiments::kUnknown;
-using fixture::kTinyClaim;
+using fixture::judge_values, fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }

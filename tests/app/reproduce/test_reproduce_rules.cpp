@@ -24,6 +24,7 @@ namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
+using fixture::judge_values;
 using test::contains, test::replaced;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();

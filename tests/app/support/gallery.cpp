@@ -43,6 +43,16 @@ plot::Series run_series(int run, std::vector<float> y, std::string value, std::s
   return s;
 }
 
+// `draw_in_panel` draws a panel with the plot's title, note and sentence, and the plot inside. The plot's own padding
+// reaches into the panel's, so that ticks stand under the title.
+plot::PlotHit draw_in_panel(ui::Ui& u, std::string_view name, const Rect& rect, const plot::PlotSpec& plot,
+                            plot::View& view, std::string_view help) {
+  const Rect content =
+      ui::panel(u, rect, {plot.title, plot.note, plot.sentence, 0, false, plot.question, plot.brief});
+  return plot::draw_plot(u, name, {rect.x + 4, content.y, rect.w - 8, rect.bottom() - content.y - 4}, plot,
+                         view, help);
+}
+
 }  // namespace
 
 plot::PlotSpec loss_plot(int steps) {
@@ -327,10 +337,8 @@ void draw(ui::Ui& u, State& s) {
   draw_settings(u, s, left);
   Rect bottom = rest.take_bottom(rest.h * 0.36f, 8);
   Rect rate = rest.take_bottom(rest.h * 0.27f, 8);
-  s.loss_hit =
-      plot::draw_plot_panel(u, "plot/loss", rest, loss_plot(), s.loss_view, "Loss of each run over time.");
-  s.rate_hit =
-      plot::draw_plot_panel(u, "plot/rate", rate, rate_plot(s), s.rate_view, "The schedule of each run.");
+  s.loss_hit = draw_in_panel(u, "plot/loss", rest, loss_plot(), s.loss_view, "Loss of each run over time.");
+  s.rate_hit = draw_in_panel(u, "plot/rate", rate, rate_plot(s), s.rate_view, "The schedule of each run.");
   if (s.rate_hit.handle) s.warmup = std::round(std::max(1.0, s.rate_hit.handle_x));
   Rect in = ui::panel(u, bottom, {"Gradient norm over time", "one line per layer, log scale"});
   for (int run = 0; run < 3; ++run) {
@@ -342,9 +350,8 @@ void draw(ui::Ui& u, State& s) {
                     "Gradient norm of each layer over time.");
   }
   Rect top = right.take_top(right.h * 0.36f, 8), middle = right.take_top(right.h * 0.5f, 8);
-  plot::draw_plot_panel(u, "plot/gradient", top, gradient_plot(), s.gradient_view,
-                        "Gradient norm of each layer.");
-  plot::draw_plot_panel(u, "plot/hidden", middle, hidden_plot(), s.hidden_view, "Size of the hidden state.");
+  draw_in_panel(u, "plot/gradient", top, gradient_plot(), s.gradient_view, "Gradient norm of each layer.");
+  draw_in_panel(u, "plot/hidden", middle, hidden_plot(), s.hidden_view, "Size of the hidden state.");
   in = ui::panel(u, right,
                  {"Who does each layer lean on?", "residual dependency β²",
                   "A leans on its newest branch alone. C still listens to all of them."});

@@ -38,8 +38,8 @@ TEST_CASE("the level of frequencies is smoothed as the loss is", "[verdict]") {
   data.context = 32;
   const auto task = make_task(data);
   const double plain = unigram_cross_entropy(*task, 1, 1, 40, 8, 32),
-               none = smoothed_unigram_cross_entropy(*task, 1, 1, 40, 8, 32, 0),
-               smooth = smoothed_unigram_cross_entropy(*task, 1, 1, 40, 8, 32, 0.4);
+               none = unigram_cross_entropy(*task, 1, 1, 40, 8, 32, 0),
+               smooth = unigram_cross_entropy(*task, 1, 1, 40, 8, 32, 0.4);
   CHECK(plain == none);
   CHECK(smooth > plain + 0.2);
   // Over many batches it is the entropy of the smoothed frequencies: the level that a run is judged by.
@@ -49,7 +49,7 @@ TEST_CASE("the level of frequencies is smoothed as the loss is", "[verdict]") {
     const double q = 0.6 * p + 0.4 / V;
     entropy -= q * std::log(q);
   }
-  CHECK(smoothed_unigram_cross_entropy(*task, 1, 0, 400, 16, 32, 0.4) == Approx(entropy).margin(0.015));
+  CHECK(unigram_cross_entropy(*task, 1, 0, 400, 16, 32, 0.4) == Approx(entropy).margin(0.015));
 }
 
 TEST_CASE("sources exchanged between rows cost a translator what they are worth to it", "[verdict]") {
