@@ -39,9 +39,10 @@ struct Badge {
 /// `model_of` is the run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
 std::optional<ModelConfig> model_of(const Compared& run) {
   if (run.spec) return run.spec->model;
-  for (const auto& [key, value] : run.settings) {
+  for (const auto& setting : run.settings) {
     RunSpec spec;
-    if (key == "model.placement" && guarded("", [&] { set_field(spec, key, value); }).empty())
+    if (setting.first == "model.placement" &&
+        guarded("", [&] { set_field(spec, setting.first, setting.second); }).empty())
       return spec.model;
   }
   return std::nullopt;

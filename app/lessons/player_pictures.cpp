@@ -10,6 +10,7 @@
 #include "app/course/pictures/walk.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/player.h"
+#include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 

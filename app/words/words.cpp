@@ -126,8 +126,9 @@ const Language& language(std::string_view name) {
   Languages& all = all_languages();
   const auto there = all.find(name);
   auto& [own, reading] = there == all.end() ? *all.find("en") : *there;
-  std::call_once(reading.begun,
-                 [&] { reading.texts.emplace(read_language(own, own == "en" ? nullptr : &language("en"))); });
+  std::call_once(reading.begun, [&own = own, &reading = reading] {
+    reading.texts.emplace(read_language(own, own == "en" ? nullptr : &language("en")));
+  });
   return *reading.texts;
 }
 

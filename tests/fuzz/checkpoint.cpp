@@ -6,15 +6,10 @@
 
 using namespace normscope;
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return fuzz::mutate_safetensors(data, size, max_size, seed);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(checkpoint, fuzz::mutate_safetensors) {
   fuzz::accepts([&] {
-    const SafetensorsFile file = SafetensorsFile::parse({data, size}, "fuzz.safetensors");
+    const SafetensorsFile file = SafetensorsFile::parse(fuzz::bytes_of(input), "fuzz.safetensors");
     fuzz::accepts([&] { read_saved_run(file); });
     fuzz::accepts([&] { read_keyframe(file); });
   });
-  return 0;
 }

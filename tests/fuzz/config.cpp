@@ -4,14 +4,13 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(config) {
   std::vector<ConfigRun> runs;
-  if (!fuzz::accepts([&] { runs = parse_config(fuzz::text_of(data, size), "fuzz.toml"); })) return 0;
+  if (!fuzz::accepts([&] { runs = parse_config(input, "fuzz.toml"); })) return;
   const std::vector<ConfigRun> again = parse_config(write_config(runs), "written.toml");
   fuzz::require(again.size() == runs.size(), "a configuration lost runs on its way to a file and back");
   for (size_t i = 0; i < runs.size(); ++i)
     fuzz::require(
         again[i].letter == runs[i].letter && again[i].spec == runs[i].spec && again[i].edits == runs[i].edits,
         "a run is another one after its way to a file and back");
-  return 0;
 }

@@ -5,13 +5,11 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(conllu) {
   for (const TreeColumns columns : {TreeColumns::Required, TreeColumns::Unparsed})
     fuzz::accepts([&] {
-      const std::vector<DependencyTree> trees =
-          parse_conllu(fuzz::text_of(data, size), "fuzz.conllu", columns);
+      const std::vector<DependencyTree> trees = parse_conllu(input, "fuzz.conllu", columns);
       fuzz::require(parse_conllu(conllu_text(trees), "again", columns) == trees,
                     "what is written reads back as other trees");
     });
-  return 0;
 }

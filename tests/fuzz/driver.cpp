@@ -1,4 +1,4 @@
-// The main program of a fuzz target where there is no libFuzzer: a small deterministic mutator of ours that
+// The main program of the fuzz targets where there is no libFuzzer: a small deterministic mutator of ours that
 // takes the same options.
 //
 //   TARGET [-runs=N] [-max_total_time=SECONDS] [-seed=N] [-max_len=BYTES] [-dict=FILE] FILE|FOLDER...
@@ -28,8 +28,6 @@
 #include "fuzz.h"
 
 extern "C" {
-size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed)
-    __attribute__((weak));
 void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 // No reader needs half a gigabyte for a small file, so more is a fault.
 const char* __asan_default_options() {
@@ -217,7 +215,7 @@ Bytes mutation(size_t longest) {
   }
   const size_t most = std::max(longest, bytes.size());
   for (size_t changes = 1 + below(4); changes-- > 0;) {
-    if (!LLVMFuzzerCustomMutator) {
+    if (!normscope::fuzz::target().mutate) {
       mutate_once(bytes, most);
       continue;
     }
@@ -307,6 +305,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) 
 
 int main(int argc, char** argv) {
   program = fs::path(argv[0]).filename().string();
+  LLVMFuzzerInitialize(&argc, &argv);
   std::set_terminate(on_terminate);
   if (__sanitizer_set_death_callback)
     __sanitizer_set_death_callback(keep_input);

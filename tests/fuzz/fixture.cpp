@@ -15,14 +15,10 @@ namespace {
 constexpr double kMost = 4e6;  // numbers of the activations
 }
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return fuzz::mutate_safetensors(data, size, max_size, seed);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(fixture, fuzz::mutate_safetensors) {
   bool small = false;
   const bool described = fuzz::accepts([&] {
-    const SafetensorsFile file = SafetensorsFile::parse({data, size}, "fuzz.safetensors");
+    const SafetensorsFile file = SafetensorsFile::parse(fuzz::bytes_of(input), "fuzz.safetensors");
     const Fixture fixture = read_fixture(file);
     const ModelConfig& model = fixture.config;
     // A model may take what the machine has: not here.
@@ -34,9 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (name.starts_with("param/")) fuzz::accepts([&] { fixture.parameter(name.substr(6)); });
   });
   static const bool gate_alone = std::getenv("GATE_ALONE") != nullptr;
-  if (!described || !small || gate_alone) return 0;
+  if (!described || !small || gate_alone) return;
   static const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const std::string path = fuzz::Folder::instance().write("fixture.safetensors", fuzz::text_of(data, size));
+  const std::string path = fuzz::Folder::instance().write("fixture.safetensors", input);
   fuzz::accepts([&] { to_string(verify_fixture(path, *backend)); });
-  return 0;
 }

@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kDeepest = 6;  // of JSON in a string in JSON
 
+const Target* chosen = nullptr;
+
 class Mutator {
  public:
   explicit Mutator(unsigned seed) : random_(seed) {}
@@ -154,6 +156,13 @@ size_t put(uint8_t* data, size_t max_size, const std::string& bytes) {
 
 }  // namespace
 
+std::map<std::string, Target>& targets() {
+  static std::map<std::string, Target> all;
+  return all;
+}
+
+const Target& target() { return *chosen; }
+
 void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz: %s\n", what);
@@ -240,3 +249,26 @@ size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
 }
 
 }  // namespace normscope::fuzz
+
+using namespace normscope;
+
+extern "C" int LLVMFuzzerInitialize(int*, char*** argv) {
+  const auto found = fuzz::targets().find(std::filesystem::path(**argv).filename().string());
+  if (found == fuzz::targets().end()) {
+    std::fprintf(stderr, "fuzz: call this program by a link to it that is named after a target, one of:\n");
+    for (const auto& [name, target] : fuzz::targets()) std::fprintf(stderr, "  %s\n", name.c_str());
+    std::exit(2);
+  }
+  fuzz::chosen = &found->second;
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::target().read({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  const auto mutate = fuzz::target().mutate;
+  return mutate ? mutate(data, size, max_size, seed) : LLVMFuzzerMutate(data, size, max_size);
+}

@@ -1,24 +1,46 @@
 // What the fuzz targets share. A target reads one format: it takes any bytes, and the reader either succeeds or
 // throws normscope::Error. Any other exception, a sanitizer's report, an allocation beyond reason and more than a
-// second for 64 kB are faults. Linked with libFuzzer where the compiler is Clang, else with driver.cpp.
+// second for 64 kB are faults. All are one program, with libFuzzer where the compiler is Clang, else with driver.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
 
+// `LLVMFuzzerInitialize` and the two below it are called by libFuzzer or by driver.cpp; the first learns from the name
+// that the program was called by which target is meant. `LLVMFuzzerMutate` is theirs, the plain mutation of bytes.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// `LLVMFuzzerMutate` is the plain mutation of bytes, for those targets that bring a mutator of their own.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace normscope::fuzz {
 
-inline std::string_view text_of(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
+/// `Target` reads one format, and brings a mutator of its own where the plain one seldom gets past the parser.
+struct Target {
+  void (*read)(std::string_view input);
+  size_t (*mutate)(uint8_t* data, size_t size, size_t max_size, unsigned seed) = nullptr;
+};
+
+/// `targets` holds all of them, as fuzz_NAME; `target` is the one that this process was called for.
+std::map<std::string, Target>& targets();
+const Target& target();
+
+/// `FUZZ_TARGET(NAME[, MUTATOR]) { ... }` adds a target, whose body gets `input`.
+#define FUZZ_TARGET(name, ...)                                                               \
+  static void fuzz_##name(std::string_view input);                                           \
+  static const bool added_##name =                                                           \
+      normscope::fuzz::targets().insert({"fuzz_" #name, {fuzz_##name, __VA_ARGS__}}).second; \
+  static void fuzz_##name(std::string_view input)
+
+inline std::span<const uint8_t> bytes_of(std::string_view input) {
+  return {reinterpret_cast<const uint8_t*>(input.data()), input.size()};
 }
 
 /// `accepts` runs the reader; false when it refused the input with an Error.
@@ -53,8 +75,7 @@ class Folder {
 bool shallow(std::string_view json);
 
 /// `mutate_safetensors` changes the header of a file as what it is: numbers to the edges of their types, values of
-/// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right. For
-/// LLVMFuzzerCustomMutator.
+/// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right.
 size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 /// `mutate_json` does the same for a file that is JSON.
 size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed);

@@ -23,8 +23,7 @@ void check(std::string_view images, std::string_view labels) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  check(fuzz::text_of(data, size), kLabels);
-  check(kImages, fuzz::text_of(data, size));
-  return 0;
+FUZZ_TARGET(idx) {
+  check(input, kLabels);
+  check(kImages, input);
 }

@@ -8,21 +8,20 @@
 using namespace normscope::link;
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(link) {
   LinkedView view;
-  if (!fuzz::accepts([&] { view = read_link(fuzz::text_of(data, size)); })) return 0;
+  if (!fuzz::accepts([&] { view = read_link(input); })) return;
   // Of a deep model it takes long to find the nearest preset.
   const auto deep = [](const ConfigRun& run) {
     return run.spec.model.layers > 12 || run.spec.model.encoder_layers > 12;
   };
-  if (std::any_of(view.runs.begin(), view.runs.end(), deep)) return 0;
+  if (std::any_of(view.runs.begin(), view.runs.end(), deep)) return;
   std::string fragment;
-  if (!fuzz::accepts([&] { fragment = link_fragment(view); })) return 0;  // longer than a link may be
+  if (!fuzz::accepts([&] { fragment = link_fragment(view); })) return;  // longer than a link may be
   const LinkedView back = read_link(fragment);
   fuzz::require(fragment.size() <= kLongestFragment, "a link is longer than a link may be");
   fuzz::require(back.runs.size() == view.runs.size() && back.step == view.step && back.cursor == view.cursor,
                 "a link is another one after its way to text and back");
   for (size_t i = 0; i < view.runs.size(); ++i)
     fuzz::require(back.runs[i].edits == view.runs[i].edits, "an edit is lost on the way to text and back");
-  return 0;
 }

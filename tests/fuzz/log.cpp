@@ -7,14 +7,13 @@
 using namespace normscope;
 using namespace normscope::records;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text = fuzz::text_of(data, size);
-  if (!fuzz::shallow(text)) return 0;
+FUZZ_TARGET(log) {
+  if (!fuzz::shallow(input)) return;
   LogReader whole("log.jsonl"), parts("log.jsonl");
-  whole.take(text);
+  whole.take(input);
   whole.finish();
-  parts.take(text.substr(0, size / 2));
-  parts.take(text.substr(size / 2));
+  parts.take(input.substr(0, input.size() / 2));
+  parts.take(input.substr(input.size() / 2));
   parts.finish();
   const RecordedFile file = whole.file(), same = parts.file();
   fuzz::require(file.broken <= file.lines && file.lines == same.lines && file.broken == same.broken &&
@@ -24,6 +23,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(file.runs[i].history->loss().steps == same.runs[i].history->loss().steps &&
                       file.runs[i].history->layout().size() == same.runs[i].history->layout().size(),
                   "a run read in two portions is another one");
-  fuzz::accepts([&] { parse_name_mapping(text, "mapping.toml"); });
-  return 0;
+  fuzz::accepts([&] { parse_name_mapping(input, "mapping.toml"); });
 }

@@ -31,13 +31,9 @@ struct Known {
 
 }  // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return fuzz::mutate_json(data, size, max_size, seed);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(measured, fuzz::mutate_json) {
   static const Known known;
-  std::string text(fuzz::text_of(data, size));
+  std::string text(input);
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_object() && fuzz::shallow(text)) {
     json["definition"] = known.definition;
@@ -49,5 +45,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FigureData figure{.reference = &*results, .maps = &results->maps};
     for (const Figure& one : known.lesson.figures) plot::to_text(figure_plot(known.lesson, one, figure));
   });
-  return 0;
 }

@@ -5,18 +5,17 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(prose) {
   const auto width = [](ui::TextStyle, std::string_view text) {
     return 6.f * static_cast<float>(text.size());
   };
   fuzz::accepts([&] {
-    const course::Prose prose = course::parse_prose(fuzz::text_of(data, size), "fuzz.md");
+    const course::Prose prose = course::parse_prose(input, "fuzz.md");
     prose.words();
     for (const course::Block& block : prose.blocks)
       for (const course::Inline& one : block.inlines)
         if (one.formula.root) tex::layout(one.formula, 16, block.kind == course::Block::Kind::Display, width);
   });
   // The same as one formula.
-  fuzz::accepts([&] { tex::layout(tex::parse(fuzz::text_of(data, size)), 16, true, width); });
-  return 0;
+  fuzz::accepts([&] { tex::layout(tex::parse(input), 16, true, width); });
 }

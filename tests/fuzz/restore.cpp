@@ -66,17 +66,12 @@ std::string base(const char* name) {
 
 }  // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return fuzz::mutate_safetensors(data, size, max_size, seed);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(restore, fuzz::mutate_safetensors) {
   const fuzz::Folder& folder = fuzz::Folder::instance();
   static const std::string run = base("run"), keyframe = base("run-keyframe");
-  const bool frame = fuzz::accepts([&] {
-    read_keyframe(SafetensorsFile::parse({data, size}, "fuzz.safetensors"));
-  });
-  const std::string path = folder.write("A-1.safetensors", frame ? run : fuzz::text_of(data, size));
+  const bool frame = fuzz::accepts(
+      [&] { read_keyframe(SafetensorsFile::parse(fuzz::bytes_of(input), "fuzz.safetensors")); });
+  const std::string path = folder.write("A-1.safetensors", frame ? run : input);
   const bool small = fuzz::accepts([&] {
     const SavedRun saved = read_saved_run(SafetensorsFile::load(path));
     // A model may take what the machine has, and its data be read from where the file says: not here.
@@ -86,10 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         !from.image_labels_path.empty())
       fail("fuzz", "too large, or with data of its own");
   });
-  if (!small) return 0;
+  if (!small) return;
   fuzz::accepts([&] { load(path); });
-  folder.write("K.safetensors", frame ? fuzz::text_of(data, size) : keyframe);
+  folder.write("K.safetensors", frame ? input : keyframe);
   folder.write("session.json", kSession);
   fuzz::accepts([&] { restore(folder); });
-  return 0;
 }

@@ -5,13 +5,9 @@
 
 using namespace normscope;
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return fuzz::mutate_safetensors(data, size, max_size, seed);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(safetensors, fuzz::mutate_safetensors) {
   fuzz::accepts([&] {
-    const SafetensorsFile file = SafetensorsFile::parse({data, size}, "fuzz.safetensors");
+    const SafetensorsFile file = SafetensorsFile::parse(fuzz::bytes_of(input), "fuzz.safetensors");
     size_t bytes = 0;
     for (const std::string& name : file.names()) {
       bytes += file.bytes(name).size();
@@ -21,7 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       fuzz::accepts([&] { file.int64s(name); });
       fuzz::accepts([&] { file.require_shape(name, {2, 3}); });
     }
-    fuzz::require(bytes < size, "more data than the file has");
+    fuzz::require(bytes < input.size(), "more data than the file has");
   });
-  return 0;
 }

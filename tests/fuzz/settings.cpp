@@ -7,14 +7,12 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text = fuzz::text_of(data, size);
+FUZZ_TARGET(settings) {
   std::string complaint;
-  const shell::Settings settings = shell::parse_settings(text, "settings.toml", complaint);
+  const shell::Settings settings = shell::parse_settings(input, "settings.toml", complaint);
   fuzz::require(
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,
       "a window that cannot be");
-  fuzz::accepts([&] { lessons::parse_progress(text, "lessons.json"); });
-  fuzz::accepts([&] { zoo::parse_own(text, "zoo.json"); });
-  return 0;
+  fuzz::accepts([&] { lessons::parse_progress(input, "lessons.json"); });
+  fuzz::accepts([&] { zoo::parse_own(input, "zoo.json"); });
 }

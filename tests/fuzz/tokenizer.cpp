@@ -5,10 +5,9 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tokenizer) {
   fuzz::accepts([&] {
-    const Tokenizer tokenizer = Tokenizer::parse(std::string(fuzz::text_of(data, size)), "fuzz.model");
+    const Tokenizer tokenizer = Tokenizer::parse(std::string(input), "fuzz.model");
     tokenizer.decode(tokenizer.encode("the cat sat on the mat"));
   });
-  return 0;
 }

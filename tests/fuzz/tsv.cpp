@@ -5,12 +5,11 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tsv) {
   fuzz::accepts([&] {
-    for (const TsvRow& row : parse_tsv(fuzz::text_of(data, size), "fuzz.tsv", "source<TAB>target"))
+    for (const TsvRow& row : parse_tsv(input, "fuzz.tsv", "source<TAB>target"))
       fuzz::require(row.first.find_first_of("\t\n") == std::string::npos &&
                         row.second.find_first_of("\t\n") == std::string::npos,
                     "a field holds a separator");
   });
-  return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "app/words/words.h"
+#include "app/course/exercises/challenge.h"
 #include "training/measure/small_tape.h"
 
 namespace normscope::course {

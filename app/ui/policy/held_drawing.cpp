@@ -149,7 +149,8 @@ void Ui::draw_held() {
       const float opacity = area.hold == Hold::Hidden ? 0 : area.hold == Hold::Locked ? kLockedOpacity : 1;
       const Rect& place =
           places
-              .emplace_back(Rect{seen.x * scale_, seen.y * scale_, seen.w * scale_, seen.h * scale_}, opacity)
+              .emplace_back(
+                  Place{{seen.x * scale_, seen.y * scale_, seen.w * scale_, seen.h * scale_}, opacity})
               .rect;
       if (opacity == 1 || place.empty()) continue;
       left = std::min(left, place.x);

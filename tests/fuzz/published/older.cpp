@@ -8,20 +8,19 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(published_older) {
   constexpr std::array<const char*, 3> kFiles = {"vocab.json", "merges.txt", "tokenizer_config.json"};
   const fuzz::Folder& folder = fuzz::Folder::instance();
   for (const char* file : {"vocab.txt", kFiles[0], kFiles[1], kFiles[2]})
     std::remove(folder.path(file).c_str());
-  std::string_view rest = fuzz::text_of(data, size);
-  if (!fuzz::shallow(rest)) return 0;
-  if (rest.find('\f') == std::string_view::npos) {
-    folder.write("vocab.txt", rest);
+  if (!fuzz::shallow(input)) return;
+  if (input.find('\f') == std::string_view::npos) {
+    folder.write("vocab.txt", input);
   } else {
     for (const char* file : kFiles) {
-      const size_t end = rest.find('\f');
-      folder.write(file, rest.substr(0, end));
-      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+      const size_t end = input.find('\f');
+      folder.write(file, input.substr(0, end));
+      input = end == std::string_view::npos ? std::string_view() : input.substr(end + 1);
     }
   }
   fuzz::accepts([&] {
@@ -30,5 +29,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     tokenizer.decode(ids);
     tokenizer.decode(ids, tokenizer::Special::Kept);
   });
-  return 0;
 }

@@ -5,13 +5,12 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(edits) {
   std::vector<ConfigRun> runs;
   for (const char letter : {'A', 'B', 'C'}) runs.push_back({letter, RunSpec(), {}});
-  std::string_view text = fuzz::text_of(data, size);
-  for (int lines = 0; lines < 20 && !text.empty(); ++lines) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  for (int lines = 0; lines < 20 && !input.empty(); ++lines) {
+    const std::string_view line = input.substr(0, input.find('\n'));
+    input.remove_prefix(std::min(input.size(), line.size() + 1));
     fuzz::accepts([&] { apply_set(runs, line); });
     fuzz::accepts([&] { apply_edit(runs, line); });
   }
@@ -26,5 +25,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(!valid || again == run.spec,
                   "a specification is another one after its way to text and back");
   }
-  return 0;
 }

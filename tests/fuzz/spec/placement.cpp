@@ -4,9 +4,9 @@
 
 using namespace normscope;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(placement) {
   PlacementFile file;
-  if (!fuzz::accepts([&] { file = parse_placement(fuzz::text_of(data, size), "fuzz.toml"); })) return 0;
+  if (!fuzz::accepts([&] { file = parse_placement(input, "fuzz.toml"); })) return;
   for (const StackContext context : {StackContext{true, 5, 0}, {true, 3, 2}, {false, 4, 2}}) {
     const StackWiring stack = preset_stack(file.row(), NormKind::LayerNorm, context);
     const PlacementFile again =
@@ -14,5 +14,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(preset_stack(again.row(), NormKind::LayerNorm, context) == stack,
                   "a placement is another one after its way to a file and back");
   }
-  return 0;
 }
