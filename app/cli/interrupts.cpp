@@ -64,6 +64,7 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag != 0; }
+void withdraw_notice() noexcept { alarm(0); }
 
 void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

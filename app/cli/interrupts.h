@@ -12,6 +12,8 @@ void answer_with(int how);
 /// `interrupt` sets the flag, as Ctrl+C does, or takes it back.
 void interrupt(bool came = true) noexcept;
 bool was_interrupted() noexcept;
+/// `withdraw_notice` keeps say_unanswered() from being called for the interruption that came: what follows is its answer.
+void withdraw_notice() noexcept;
 
 /// `end_now` prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
 /// and allocates nothing, as handlers of signals may not.

@@ -119,6 +119,7 @@ std::string print_error() noexcept {
 
 void complain(std::string_view message) noexcept {
   flush();
+  if (was_interrupted()) withdraw_notice();  // it would come behind "interrupted"
   std::string line = for_terminal(message);
   std::replace(line.begin(), line.end(), '\n', ' ');
   std::fprintf(stderr, "normscope: %s\n", line.c_str());

@@ -73,6 +73,7 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag; }
+void withdraw_notice() noexcept { stop_timer(); }
 
 void prepare_streams() {
   // A program without a console may have no streams: what it prints then goes nowhere.

@@ -149,6 +149,14 @@ TEST_CASE("terminal: an interrupt that has no answer after a second is told of, 
   close(file);
   CHECK(contains(test::read_all(folder.file("errors")),
                  "normscope: interrupted; what is under way ends first"));
+  // Once the command has said that it was interrupted, nothing comes behind that.
+  CHECK(ends_with([&] {
+          dup2(terminal.descriptor(), STDERR_FILENO);
+          const InterruptGuard guard;
+          std::raise(SIGINT);
+          complain("interrupted");
+          _exit(static_cast<int>(alarm(0)));
+        }) == 0);
   // A guard that is gone says nothing any more.
   CHECK(ends_with([&] {
           dup2(terminal.descriptor(), STDERR_FILENO);
