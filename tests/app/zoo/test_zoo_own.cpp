@@ -101,7 +101,8 @@ TEST_CASE("an own entry is kept once, read again, and trained beside the others"
 
   CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"post\", \"set\": [\"train.lr=1\"]}]}"),
                  "own- and a number"));
-  CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"own-1\", \"set\": [\"train.lrr=1\"]}]}"), "own-1: "));
+  CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"own-1\", \"set\": [\"train.lrr=1\"]}]}"),
+                 "own-1: "));
   CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"own-1\", \"set\": []}]}"), "entries[0].set"));
   CHECK(contains(refusal_of_zoo("[]"), "zoo.json"));
 }
