@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -172,13 +171,10 @@ const std::vector<Field>& spec_fields() {
 }
 
 const Field* find_field(std::string_view key) {
-  static const std::unordered_map<std::string_view, const Field*> by_key = [] {
-    std::unordered_map<std::string_view, const Field*> all;
-    for (const Field& field : spec_fields()) all.emplace(field.key, &field);
-    return all;
-  }();
-  const auto it = by_key.find(current_key(key));
-  return it == by_key.end() ? nullptr : it->second;
+  key = current_key(key);
+  for (const Field& field : spec_fields())
+    if (field.key == key) return &field;
+  return nullptr;
 }
 
 bool is_live(std::string_view key) {
@@ -222,44 +218,6 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
     keys.push_back(fmt::format("wiring.{}streams", s.prefix));
   }
   return keys;
-}
-
-std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const Field& field : spec_fields()) values.emplace_back(field.key, portable_value(spec, field.key));
-  // The presets fill in model.norm; any other wiring is written place by place.
-  RunSpec preset = spec;
-  const bool both = spec.model.architecture == Architecture::EncoderDecoder;
-  bool custom = false;
-  for (const char* key : {"model.placement", "model.encoder_placement"}) {
-    const std::string placement = portable_value(spec, key);
-    custom = custom || placement == to_string(Placement::Custom);
-    set_field(preset, key, placement);
-  }
-  if (custom || !(preset.model.stack() == spec.model.stack()) ||
-      (both && !(preset.model.encoder == spec.model.encoder)))
-    for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
-  return values;
-}
-
-bool operator==(const RunSpec& a, const RunSpec& b) { return field_values(a) == field_values(b); }
-
-std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step) {
-  std::vector<Edit> edits;
-  RunSpec now = from;
-  const auto change = [&](std::string_view key) {
-    const std::string value = portable_value(to, key);
-    if (portable_value(now, key) == value) return;
-    set_field(now, key, value);
-    // The wiring keys say it.
-    if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
-    edits.push_back({step, std::string(key), value});
-  };
-  for (const Field& field : spec_fields()) change(field.key);
-  const bool both = to.model.architecture == Architecture::EncoderDecoder;
-  if (!(now.model.stack() == to.model.stack()) || (both && !(now.model.encoder == to.model.encoder)))
-    for (const std::string& key : wiring_keys(to)) change(key);
-  return portable_edits(from, std::move(edits));
 }
 
 void require_editable(std::string_view key) {

@@ -1,6 +1,9 @@
 // A specification and its edits are kept so that they mean the same where nobody knows the placements that were added
 // here: those are written as wirings. See spec.h.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/core/error.h"
 #include "training/spec/spec.h"
@@ -52,6 +55,12 @@ void add_wiring(std::vector<Edit>& edits, const RunSpec& spec, int32_t step) {
   }
 }
 
+/// `same_wiring` compares the stacks that the second specification has.
+bool same_wiring(const RunSpec& a, const RunSpec& b) {
+  return a.model.stack() == b.model.stack() &&
+         (b.model.architecture != Architecture::EncoderDecoder || a.model.encoder == b.model.encoder);
+}
+
 }  // namespace
 
 std::vector<std::string_view> choices_of(const Field& field) {
@@ -89,6 +98,41 @@ std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits) {
     if (own_before || (fills && is_own(now))) add_wiring(out, now, edit.step);
   }
   return out;
+}
+
+std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Field& field : spec_fields()) values.emplace_back(field.key, portable_value(spec, field.key));
+  // The presets fill in model.norm; any other wiring is written place by place.
+  RunSpec preset = spec;
+  bool custom = false;
+  for (const char* key : {"model.placement", "model.encoder_placement"}) {
+    const std::string placement = portable_value(spec, key);
+    custom = custom || placement == to_string(Placement::Custom);
+    set_field(preset, key, placement);
+  }
+  if (custom || !same_wiring(preset, spec))
+    for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
+  return values;
+}
+
+bool operator==(const RunSpec& a, const RunSpec& b) { return field_values(a) == field_values(b); }
+
+std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step) {
+  std::vector<Edit> edits;
+  RunSpec now = from;
+  const auto change = [&](std::string_view key) {
+    const std::string value = portable_value(to, key);
+    if (portable_value(now, key) == value) return;
+    set_field(now, key, value);
+    // The wiring keys say it.
+    if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
+    edits.push_back({step, std::string(key), value});
+  };
+  for (const Field& field : spec_fields()) change(field.key);
+  if (!same_wiring(now, to))  // it has forty keys and more
+    for (const std::string& key : wiring_keys(to)) change(key);
+  return portable_edits(from, std::move(edits));
 }
 
 }  // namespace normscope
