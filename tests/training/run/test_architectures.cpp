@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -10,7 +11,9 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
+#include "training/run/evaluate.h"
 #include "training/run/network.h"
 #include "training/support/small_runs.h"
 
@@ -123,6 +126,29 @@ TEST_CASE("architecture: encoder-decoders and encoders train, the same bits ever
   steps(*b, 25);
   CHECK(same_bits(losses(*a), losses(*b)));
   CHECK_FALSE(a->sample(10).empty());
+}
+
+TEST_CASE(
+    "architecture: a validation loss is the mean over what is asked, of which batches have more or less",
+    "[architectures]") {
+  const auto run = make_run(encoder_spec());
+  const RunSpec& spec = run->spec();
+  const int32_t B = spec.train.batch, T = spec.model.sequence;
+  double sum = 0, asked = 0;
+  std::set<double> counts;
+  for (int32_t i = 1; i <= run->task().validation_batches(B, T); ++i) {
+    const Batch batch = run->task().draw(spec.seed, static_cast<uint64_t>(i), Split::Validation, B, T);
+    const auto count =
+        static_cast<double>(std::ranges::count_if(batch.targets, [](int32_t t) { return t >= 0; }));
+    Program program = evaluation_program(run->store(), spec.model, shape_of(batch));
+    put(batch, program);
+    program.replay({});
+    sum += program.loss() * count;
+    asked += count;
+    counts.insert(count);
+  }
+  REQUIRE(counts.size() > 1);
+  CHECK(run->validation_loss() == Approx(sum / asked).epsilon(1e-12));
 }
 
 TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[architectures]") {

@@ -139,6 +139,21 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
   CHECK(get_field(resumed->spec(), "model.placement") == "sandwich");
 }
 
+TEST_CASE("what a run remembers of its plateau survives", "[checkpoint]") {
+  const Folder folder;
+  const auto run = make_run(small_spec());
+  steps(*run, 45);
+  run->save(folder.file("a.safetensors"));
+  load(folder.file("a.safetensors"))->save(folder.file("b.safetensors"));
+  const auto first = SafetensorsFile::load(folder.file("a.safetensors")),
+             second = SafetensorsFile::load(folder.file("b.safetensors"));
+  const std::vector<double> blocks = first.doubles("plateau/blocks");
+  CHECK(std::ranges::count(blocks, 0.0) ==
+        static_cast<std::ptrdiff_t>(blocks.size()) - 2);  // of steps 20 and 40
+  CHECK(second.doubles("plateau/blocks") == blocks);
+  CHECK(second.doubles("plateau/window") == first.doubles("plateau/window"));
+}
+
 TEST_CASE("the verdict stuck survives", "[checkpoint]") {
   const Folder folder;
   RunSpec spec = small_spec("pre");
