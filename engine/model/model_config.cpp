@@ -250,6 +250,11 @@ int32_t kv_heads(const ModelConfig& config) {
   return config.attention.kv_heads > 0 ? config.attention.kv_heads : config.heads;
 }
 
+bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
+  return a.architecture == b.architecture && a.stack() == b.stack() &&
+         (!has_both(a) || a.encoder == b.encoder);
+}
+
 bool has_plain_embedding(const ModelConfig& config) {
   return config.embedding_scale == 0 && config.embedding_width == 0 && config.token_types == 0;
 }

@@ -121,6 +121,8 @@ int32_t kv_heads(const ModelConfig& config);
 inline bool has_both(const ModelConfig& config) {
   return config.architecture == Architecture::EncoderDecoder;
 }
+/// `same_wiring` says whether both have the same stacks, wired alike.
+bool same_wiring(const ModelConfig& a, const ModelConfig& b);
 /// `has_plain_embedding` says whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
 bool has_plain_embedding(const ModelConfig& config);
 /// `clips` says whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative

@@ -64,11 +64,6 @@ bool has_learned_skip(const Network& network, const ModelConfig& model) {
       [&](const SublayerValues& s) { return wiring_of(model, s).skip.profile != Scale::Profile::None; });
 }
 
-bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
-  if (a.architecture != b.architecture) return false;
-  return a.stack() == b.stack() && (a.architecture != Architecture::EncoderDecoder || a.encoder == b.encoder);
-}
-
 void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
   const Batch batch =
       task.draw(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);

@@ -55,12 +55,6 @@ void add_wiring(std::vector<Edit>& edits, const RunSpec& spec, int32_t step) {
   }
 }
 
-/// `same_wiring` compares the stacks that the second specification has.
-bool same_wiring(const RunSpec& a, const RunSpec& b) {
-  return a.model.stack() == b.model.stack() &&
-         (b.model.architecture != Architecture::EncoderDecoder || a.model.encoder == b.model.encoder);
-}
-
 }  // namespace
 
 std::vector<std::string_view> choices_of(const Field& field) {
@@ -111,7 +105,7 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
     custom = custom || placement == to_string(Placement::Custom);
     set_field(preset, key, placement);
   }
-  if (custom || !same_wiring(preset, spec))
+  if (custom || !same_wiring(preset.model, spec.model))
     for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
   return values;
 }
@@ -126,11 +120,11 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
     if (portable_value(now, key) == value) return;
     set_field(now, key, value);
     // The wiring keys say it.
-    if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
+    if (names_placement(key) && value == to_string(Placement::Custom)) return;
     edits.push_back({step, std::string(key), value});
   };
   for (const Field& field : spec_fields()) change(field.key);
-  if (!same_wiring(now, to))  // it has forty keys and more
+  if (!same_wiring(now.model, to.model))  // it has forty keys and more
     for (const std::string& key : wiring_keys(to)) change(key);
   return portable_edits(from, std::move(edits));
 }
