@@ -27,7 +27,8 @@ check:
 test:
 	@scripts/test.sh
 
-# test-full is for a release: it runs every lesson and, under the sanitizers, the screens as well.
+# test-full is for a release: it runs every lesson and, under the sanitizers, the screens as well, and links the program
+# once so that types defined twice are named.
 test-full:
 	@scripts/test.sh full
 
@@ -123,4 +124,4 @@ release:
 	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan build/fuzz build/arm64 dist
+	@rm -rf build/release build/debug build/asan build/tsan build/fuzz build/arm64 build/odr dist

@@ -5,8 +5,7 @@
 # reachable, and says so where none is. Arguments go to turns.py, which measures whole steps of all of them and of
 # normscope in turn. PyTorch also multiplies the matrices of normscope bench --gemm, which prints their shapes, and does
 # the ops of torch_ops.py. The systems that are no plain transformers (memory, convnet, parser) have twins in PyTorch
-# alone. The peer in plain loops is part of the program: normscope bench --micro prints its steps on standard error at
-# the end; tables take them from --json.
+# alone.
 set -eu
 cd "$(dirname "$0")/.."
 peers=tests/bench/peers
@@ -39,4 +38,3 @@ add JAX jax jax jax
 case $found in
   torch*) "$environment/bin/python" "$peers/torch_cpu.py" --modes "" --products "$environment/products.json" --ops ;;
 esac
-build/release/normscope bench --micro >&2

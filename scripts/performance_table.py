@@ -21,9 +21,6 @@ import sys
 
 OPENING = pathlib.Path(__file__).resolve().parent.parent / "docs/performance.md"  # its pages are in the folder of its name
 SIZES = {
-    "micro16": "decoder L1 d16 f64 T16 B16 V27",
-    "micro32": "decoder L1 d32 f128 T16 B16 V27",
-    "micro64": "decoder L1 d64 f256 T16 B16 V27",
     "lesson": "decoder L6 d64 f256 T64 B16 V96",
     "deep": "decoder L18 d64 f256 T64 B16 V96",
     "wide": "decoder L6 d256 f1024 T128 B16 V256",
@@ -182,20 +179,6 @@ def transposed(listed):
     return ["", f"TN over NN at the same shape, both ours: {min(ratios):.2f} to {max(ratios):.2f}, median {statistics.median(ratios):.2f}."] if ratios else []
 
 
-def micro_lines(engine):
-    """Lists the steps of the models that have plain loops (normscope bench --micro), small models first."""
-    rows = engine.get("micro", [])
-    if not rows:
-        return []
-    threads = rows[0].get("threads", engine["machine"]["threads"])
-    lines = [f"| beside plain loops | instructions | µs a step on one thread | on {threads} threads | plain loops, one thread | "
-             "theirs over ours, one thread each | share of a core's FMA peak: ours, theirs |", "|--|--:|--:|--:|--:|--:|--:|"]
-    for row in rows:
-        lines.append(f"| `{row['name']}`: {SIZES.get(row['name'], '')} | {row['instructions']} | {row['ours_us']:,.0f} | {row['ours_all_us']:,.0f} | "
-                     f"{row['plain_us']:,.0f} | {row['ratio']:.2f}× | {row['ours_share_of_core']:.2f}, {row['plain_share_of_core']:.2f} |")
-    return [*lines, "", f"A stage of the pool costs {rows[0]['stage_us']:.1f} µs beyond its chunks."]
-
-
 def op_lines(now, before):
     """Lists every op of two layers beside its roofline, before and now; – where a program has no such op."""
     if not before:
@@ -280,7 +263,7 @@ def machine_line(engine, peers):
 
 def table(engine, peers, ops):
     lines = [machine_line(engine, peers)]
-    for more in (model_table(engine, peers), peer_op_lines(engine, peers), gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), ops):
+    for more in (model_table(engine, peers), peer_op_lines(engine, peers), gemm_lines(engine, peers), scaling_lines(engine), crowd_lines(engine), ops):
         if more:
             lines += ["", *more]
     return "\n".join(lines)
@@ -290,7 +273,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("engine", type=pathlib.Path, nargs="?")
     parser.add_argument("peers", type=pathlib.Path, nargs="?")
-    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --micro or --ops, measured again)")
+    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --ops, measured again)")
     parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="output of an earlier program's normscope bench --ops --json on this machine, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="the processor's page, docs/performance/NAME.md")
@@ -304,7 +287,7 @@ def main():
     if (args.write or args.readme) and not engine.get("models"):
         sys.exit(f"{args.engine}: expected whole steps, which the page's table is of; make it with normscope bench --json")
     again = json.loads(args.crowded.read_text()) if args.crowded else {}
-    engine |= {key: rows for key, rows in again.items() if key in ("crowded", "scaling", "micro")}
+    engine |= {key: rows for key, rows in again.items() if key in ("crowded", "scaling")}
     before = json.loads(args.before.read_text()) if args.before else None
     now = again if "ops" in again else engine
     if before:

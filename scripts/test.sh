@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [full]: runs every test in one CTest run that ends in its summary: the release build's, the engine's under the
 # address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer. Called by `make test`, and with
-# "full" by `make test-full`: all lessons instead of a third in turn, and the screens under a sanitizer too.
+# "full" by `make test-full`: all lessons instead of a third in turn, the screens under a sanitizer too, and a link that looks
+# for types defined twice.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -15,6 +16,12 @@ fi
 scripts/build.sh release
 NORMSCOPE_CMAKE="-DNORMSCOPE_SCREENS_SANITIZED=$screens" scripts/build.sh asan
 scripts/build.sh tsan
+if [[ "${1:-}" == full ]]; then
+  # Two types of one name in one program are undefined behaviour that no compiler sees, and the linker names with -flto.
+  cmake --preset release -B build/odr -DCMAKE_BUILD_TYPE=Debug -DNORMSCOPE_CUDA=OFF \
+    -DCMAKE_CXX_FLAGS="-flto -Werror=odr" >/dev/null
+  cmake --build build/odr --parallel "${JOBS:-$(nproc)}" --target normscope
+fi
 
 # What the tests of the site, the window and the manual page need; without them these are skipped by name.
 scripts/setup.sh libmd4c-html0 xvfb groff-base ||

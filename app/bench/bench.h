@@ -49,9 +49,6 @@ Part bench_models(const Settings& settings, const Machine& machine, double best_
 /// `step_row` says how fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
 Part bench_sweep(const Settings& settings);
-/// `bench_micro` times steps of plain_models() beside our own plain loops, both on one thread, and the cost of the
-/// pool.
-Part bench_micro(const Settings& settings, const Machine& machine);
 /// `bench_scaling` shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
 /// there are.
 Part bench_scaling(const Settings& settings, const Machine& machine);

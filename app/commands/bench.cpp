@@ -10,7 +10,6 @@
 
 #include "app/bench/bench.h"
 #include "app/bench/device_steps.h"
-#include "app/bench/plain.h"
 #include "app/bench/sgemm_anchor.h"
 #include "app/bench/stepper.h"
 #include "app/cli/build_facts.h"
@@ -29,7 +28,7 @@ namespace {
 
 struct BenchOptions {
   /// With none of them and no model, all are measured but `scaling` and `crowded`, which want cores of their own.
-  bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
+  bool gemm = false, ops = false, sweep = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
   bool turns = false;        ///< nothing else then
   std::string model;
@@ -38,7 +37,7 @@ struct BenchOptions {
   double budget = 0.25;  ///< seconds a timing
   BackendOptions backend;
   int32_t threads = 0;
-  bool names_part() const { return gemm || ops || micro || sweep || scaling || crowded; }
+  bool names_part() const { return gemm || ops || sweep || scaling || crowded; }
 };
 
 nlohmann::json machine_json(const bench::Machine& m) {
@@ -61,7 +60,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   if (options.names_part())
     throw CommandError(
         Exit::Usage,
-        "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, --micro, --sweep, "
+        "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, --sweep, "
         "--scaling and --crowded");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
     throw CommandError(Exit::Usage,
@@ -83,15 +82,6 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
     flush();
   }
   return Exit::Ok;
-}
-
-/// `check_plain` refuses --micro with a model that has no plain loops, before anything is measured.
-void check_plain(const std::string& model) {
-  std::vector<std::string> names;
-  for (const bench::Model& m : bench::plain_models()) names.emplace_back(m.name);
-  if (std::find(names.begin(), names.end(), model) == names.end())
-    throw CommandError(Exit::Usage, fmt::format("bench --micro --model {}: expected one of {}", model,
-                                                fmt::join(names, ", ")));
 }
 
 /// `bench_first_steps` prints what is compared between browsers and machines: the bits of the default comparison's
@@ -135,7 +125,6 @@ Exit bench(const BenchOptions& options) {
   if (options.turns) return bench_turns(options);
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
-  if (options.micro && !options.model.empty()) check_plain(options.model);
   const bench::Settings settings = settings_of(options);
   const bool all = !options.names_part() && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
@@ -153,7 +142,6 @@ Exit bench(const BenchOptions& options) {
     result["best_sgemm_gflops"] = best;
     take("models", bench::bench_models(settings, machine, best));
   }
-  if (all || options.micro) take("micro", bench::bench_micro(settings, machine));
   if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
   if (options.scaling) take("scaling", bench::bench_scaling(settings, machine));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
@@ -180,7 +168,6 @@ void add_bench(CLI::App& app, Command& command) {
       ->needs(gemm)
       ->default_str("those of training");
   sub.add_flag("--ops", options.ops, "every op, forward and backward, beside its roofline");
-  sub.add_flag("--micro", options.micro, "whole steps beside a program of plain loops, both on one thread");
   sub.add_flag("--sweep", options.sweep, "time against layers, width, length, batch and threads");
   sub.add_flag("--scaling", options.scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options.crowded,
@@ -203,8 +190,8 @@ void add_bench(CLI::App& app, Command& command) {
   add_threads(sub, options.threads);
   add_backend(sub, options.backend);
   for (CLI::Option* alone : {first, turns})
-    for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
-                              "--backend", "--tf32"})
+    for (const char* other :
+         {"--gemm", "--ops", "--sweep", "--scaling", "--crowded", "--model", "--backend", "--tf32"})
       alone->excludes(sub.get_option(other));
   first->excludes(sub.get_option("--budget"));
   turns->excludes(sub.get_option("--json"))->excludes(first);

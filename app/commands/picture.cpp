@@ -140,12 +140,12 @@ class Stage {
     shell::Offers& offers = stand_->state.shell.offers;
     if (what == "restore")
       offers.restore = true;
-    else if (what == "opener")
-      offers.game = true;
+    else if (what == "lesson")
+      offers.lesson = true;
     else if (what == "welcome")
       offers.welcome = stand_->state.screens.lab.few() = true;  // as a first start is
     else
-      bad(line, "offer restore, offer opener or offer welcome");
+      bad(line, "offer restore, offer lesson or offer welcome");
   }
 
   /// `open_lesson` takes "warm-up:compare".

@@ -1,4 +1,4 @@
-// normscope record prints the Python that records a run elsewhere, and what names in such a log mean here.
+// normscope record says what the names in a log of another program mean here.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,14 +10,12 @@
 #include "training/io/input_value.h"
 #include "training/io/text_table.h"
 #include "training/records/log_reader.h"
-#include "training/records/recorders.h"
 
 namespace normscope::commands {
 using namespace cli;
 namespace {
 
 struct RecorderOptions {
-  bool python = false, jax = false;
   std::string names, mapping;
 };
 
@@ -33,7 +31,7 @@ std::string meaning(const records::LogName& name) {
   return "not known";
 }
 
-Exit print_names(const RecorderOptions& options) {
+Exit record(const RecorderOptions& options) {
   const std::vector<records::LogName> names =
       with_exit(Exit::Input, [&] { return records::names_in(options.names, options.mapping); });
   std::vector<std::vector<std::string>> rows{{"in the log", "as", "here"}};
@@ -47,25 +45,14 @@ Exit print_names(const RecorderOptions& options) {
   return Exit::Ok;
 }
 
-Exit record(const RecorderOptions& options) {
-  const int asked = options.python + options.jax + !options.names.empty();
-  if (asked != 1) throw CommandError(Exit::Usage, "record: expected one of --python, --jax and --names FILE");
-  if (!options.mapping.empty() && options.names.empty())
-    throw CommandError(Exit::Usage, "--mapping: expected with --names FILE, whose names it explains");
-  if (!options.names.empty()) return print_names(options);
-  say("{}", options.python ? records::kTorchRecorder : records::kJaxRecorder);
-  return Exit::Ok;
-}
-
 }  // namespace
 
 void add_record(CLI::App& app, Command& command) {
-  const auto [sub, options] = add_command(
-      app, command, "record", "Print what records a training run elsewhere, or the names in its log", record);
-  sub.add_flag("--python", options.python, "print a recorder for PyTorch, one file to copy");
-  sub.add_flag("--jax", options.jax, "print a recorder for JAX and Flax");
+  const auto [sub, options] =
+      add_command(app, command, "record", "Print what the names in a recorded log are here", record);
   sub.add_option("--names", options.names, "print the names in a log and what they are here")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->required();
   sub.add_option("--mapping", options.mapping, "names of your own, as TOML (docs/log-format.md)")
       ->type_name("FILE");
 }

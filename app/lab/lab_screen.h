@@ -47,8 +47,6 @@ class LabScreen {
   const Splits& splits() const { return splits_; }
   // `few` says that only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
-  // `set_person` draws a line on the loss plot: nats per letter of the person who guessed; none: nobody played.
-  void set_person(std::optional<double> nats) { plot_.person = nats; }
 
  private:
   struct Frame;  // what one draw() passes around, see lab_screen.cpp

@@ -2,7 +2,6 @@
 // looks at the same place. docs/links.md has the format.
 //
 //   1&run=A=post&run=B=pre&set=B:train.warmup=200&edit=A:214:train.lr=0.001&step=300&cursor=214&theme=dark&end
-//   1.AUgZ...    the same lines packed (packing.h), where they would be longer than kLongestFragment
 //
 // Promises: read_link reads back what link_fragment writes. A text from outside gives a LinkedView whose every value
 // was checked, runs and edits too, or one line of Error, in bounded time and memory. A link names no file that is
@@ -43,7 +42,7 @@ struct LinkedView {
   std::vector<std::pair<std::string, std::string>> needs{};
 };
 
-inline constexpr size_t kLongestFragment = 2000;  ///< characters that link_fragment writes at most
+inline constexpr size_t kLongestFragment = 8000;  ///< characters that link_fragment writes at most
 inline constexpr size_t kLongestRead = 8192;      ///< characters that read_link takes, also before the '#'
 
 /// `link_fragment` writes the fragment without '#'. The files in `runs` become `needs`. For a session that does not

@@ -6,7 +6,7 @@
 #include "app/link/link.h"
 #include "app/link/link_screens.h"
 #include "app/link/link_text.h"
-#include "app/link/packing.h"
+#include "app/link/percent.h"
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
 #include "training/files/command_text.h"
@@ -164,22 +164,18 @@ std::string_view fragment_of(std::string_view text) {
 
 LinkedView read_link(std::string_view text) {
   const std::string_view fragment = fragment_of(text);
-  const bool versioned = fragment.size() > 1 && (fragment[1] == kPlainMark || fragment[1] == kPackedMark);
+  const bool versioned = fragment.size() > 1 && fragment[1] == kMark;
   if (versioned && fragment[0] != kVersion)
     fail(kPlace, "the link is of version {}: expected {}, or a normscope as new as the link",
          shown_text(fragment.substr(0, 1)), kVersion);
   if (!versioned)
     fail(kPlace, "{} is no link of normscope: expected one that begins with {}{}", shown_text(fragment),
-         kVersion, kPlainMark);
-  const bool plain = fragment[1] == kPlainMark;
-  const std::string unpacked_text = plain ? "" : unpacked(from_base64url(fragment.substr(2)));
-  std::string_view rest = plain ? fragment.substr(2) : std::string_view(unpacked_text);
+         kVersion, kMark);
   Reader reader;
-  const char between = plain ? kPlainMark : '\n';
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find(between));
+  for (std::string_view rest = fragment.substr(2); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find(kMark));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    reader.take(plain ? percent_decoded(line) : std::string(line));
+    reader.take(percent_decoded(line));
   }
   if (!reader.ended)
     fail(kPlace, "the end of the link is missing: expected the whole link, as it was copied");

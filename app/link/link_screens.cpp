@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/link/link_text.h"
-#include "app/link/packing.h"
+#include "app/link/percent.h"
 #include "app/panels/metrics.h"
 #include "app/sweep/cells.h"
 #include "engine/core/error.h"
@@ -41,11 +41,10 @@ void sweep_lines(const sweep::KeptSweep& kept, std::vector<std::string>& lines) 
   const sweep::PlanText text = sweep::text_of(kept.plan);
   for (const std::vector<std::string>* parts : {&text.set, &text.axes})
     for (const std::string& part : *parts) require_no_file(part);
-  if (text.set.size() + text.axes.size() + text.more_seeds.size() > kMostParts)
+  if (text.set.size() + text.axes.size() > kMostParts)
     fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
   for (const std::string& set : text.set) add(lines, kSweep, "set", set);
   for (const std::string& axis : text.axes) add(lines, kSweep, "axis", axis);
-  for (const std::string& more : text.more_seeds) add(lines, kSweep, "more", more);
   if (text.steps > 0) add(lines, kSweep, "steps", std::to_string(text.steps));
   if (text.seeds > 1) add(lines, kSweep, "seeds", std::to_string(text.seeds));
   if (kept.metric != sweep::KeptSweep{}.metric) add(lines, kSweep, "metric", sweep::info(kept.metric).name);
@@ -61,12 +60,9 @@ void compare_lines(const compare_screen::KeptChoice& kept, std::vector<std::stri
   if (kept.factor != usual.factor) add(lines, kCompare, "factor", fmt::format("{}", kept.factor));
 }
 
-// `lesson_lines` writes four digits of what was drawn, as no hand draws finer.
 void lesson_lines(const LinkedView& view, std::vector<std::string>& lines) {
   const view::Answer& answer = view.answer;
   if (!view.figure.empty()) add(lines, kLesson, "figure", view.figure);
-  if (!answer.drawn.empty())
-    add(lines, kLesson, "drawn", fmt::format("{:.4g}", fmt::join(answer.drawn, ",")));
   if (!answer.order.empty()) add(lines, kLesson, "order", fmt::format("{}", fmt::join(answer.order, ",")));
   if (answer.value) add(lines, kLesson, "value", fmt::format("{}", *answer.value));
 }
@@ -93,15 +89,16 @@ std::string name_in_lesson(std::string_view key, std::string_view text) {
   return std::string(text);
 }
 
-// `each` hands on what stands between commas.
-template <class Take>
-void each(std::string_view key, std::string_view text, const Take& take) {
-  for (size_t count = 0;; ++count) {
-    if (count == kMostAnswered) fail(kPlace, "{} has more than {} parts: expected fewer", key, kMostAnswered);
-    const std::string_view part = text.substr(0, text.find(','));
-    take(part);
-    if (part.size() == text.size()) return;
-    text.remove_prefix(part.size() + 1);
+// The cards of a prediction, from top to bottom.
+std::vector<std::string> cards_in(std::string_view key, std::string_view text) {
+  std::vector<std::string> cards;
+  while (true) {
+    if (cards.size() == kMostCards)
+      fail(kPlace, "{} has more than {} parts: expected fewer", key, kMostCards);
+    const std::string_view card = text.substr(0, text.find(','));
+    cards.push_back(name_in_lesson(key, card));
+    if (card.size() == text.size()) return cards;
+    text.remove_prefix(card.size() + 1);
   }
 }
 
@@ -118,7 +115,7 @@ std::vector<std::string> screen_lines(const LinkedView& view) {
 bool ScreenReader::repeated(std::string_view key) {
   if (!key.starts_with(kSweep)) return false;
   const std::string_view part = key.substr(kSweep.size());
-  return part == "set" || part == "axis" || part == "more";
+  return part == "set" || part == "axis";
 }
 
 bool ScreenReader::take(std::string_view key, std::string_view value) {
@@ -130,14 +127,12 @@ bool ScreenReader::take_sweep(std::string_view key, std::string_view value) {
   sweep::PlanText& plan = plan_ ? *plan_ : plan_.emplace();
   const std::string_view part = key.substr(kSweep.size());
   if (part == "set" || part == "axis") require_no_file(value);
-  if (repeated(key) && plan.set.size() + plan.axes.size() + plan.more_seeds.size() >= kMostParts)
+  if (repeated(key) && plan.set.size() + plan.axes.size() >= kMostParts)
     fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
   if (part == "set")
     plan.set.emplace_back(value);
   else if (part == "axis")
     plan.axes.emplace_back(value);
-  else if (part == "more")
-    plan.more_seeds.emplace_back(value);
   else if (part == "steps")
     plan.steps = whole(key, value, 0, kMostSteps);
   else if (part == "seeds")
@@ -173,10 +168,8 @@ bool ScreenReader::take_lesson(std::string_view key, std::string_view value) {
   const std::string_view part = key.substr(kLesson.size());
   if (part == "figure")
     figure_ = name_in_lesson(key, value);
-  else if (part == "drawn")
-    each(key, value, [&](std::string_view y) { answer_.drawn.push_back(real(key, y, -1e12, 1e12)); });
   else if (part == "order")
-    each(key, value, [&](std::string_view card) { answer_.order.push_back(name_in_lesson(key, card)); });
+    answer_.order = cards_in(key, value);
   else if (part == "value")
     answer_.value = real(key, value, -1e12, 1e12);
   else

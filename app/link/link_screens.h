@@ -1,5 +1,6 @@
 // A link that was copied on the Sweep or the Compare screen carries how that screen was set, and one to a lesson its
-// figure and prediction, a line for each part: sweep.axis=train.lr=1e-4:1e-2:log7, compare.baseline=C, lesson.value=50.
+// figure and prediction unless that was drawn, a line for each part: sweep.axis=train.lr=1e-4:1e-2:log7, compare.baseline=C, lesson.value=50. The
+// regions of a sweep that have more seeds stay behind.
 // Writer and reader of links call this.
 #pragma once
 
@@ -14,8 +15,8 @@ namespace normscope::link {
 
 /// `kMostLinkedRuns` bounds the work that a link asks of whoever opens it.
 inline constexpr int64_t kMostLinkedRuns = 2000;
-inline constexpr size_t kMostParts = 64;      ///< axes, settings and regions of a sweep in a link
-inline constexpr size_t kMostAnswered = 512;  ///< points that are drawn, or cards
+inline constexpr size_t kMostParts = 64;   ///< axes and settings of a sweep in a link
+inline constexpr size_t kMostCards = 512;  ///< of a prediction
 
 /// `screen_lines` throws Error for a sweep that no link can carry.
 std::vector<std::string> screen_lines(const LinkedView& view);

@@ -7,9 +7,8 @@
 
 namespace normscope::link {
 
-/// `kVersion` stands first; '&' after it announces lines in plain text, '.' packed ones.
-inline constexpr char kVersion = '1';
-inline constexpr char kPlainMark = '&', kPackedMark = '.';
+/// The version stands first, and the mark before every line.
+inline constexpr char kVersion = '1', kMark = '&';
 /// `kEnd` is the last line: without it the link was cut off.
 inline constexpr std::string_view kEnd = "end";
 

@@ -9,7 +9,7 @@
 #include "app/link/link.h"
 #include "app/link/link_screens.h"
 #include "app/link/link_text.h"
-#include "app/link/packing.h"
+#include "app/link/percent.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -104,21 +104,15 @@ std::string link_fragment(const LinkedView& view) {
   Needs needs = view.needs;
   const std::vector<ConfigRun> runs = without_files(view.runs, needs);
   const Lines lines = lines_of(view, arguments_of(runs, true), needs);
-  std::string plain(1, kVersion), text;
-  for (const std::string& line : lines) {
-    plain += kPlainMark + percent_encoded(line);
-    text += line + '\n';
-  }
-  if (plain.size() <= kLongestFragment) return plain;
-  size_t length = plain.size();
-  if (text.size() <= kMostText) {
-    std::string packed_text = std::string{kVersion, kPackedMark} + to_base64url(packed(text));
-    if (packed_text.size() <= kLongestFragment) return packed_text;
-    length = packed_text.size();
-  }
-  fail("link",
-       "the link would take {} characters, most of them for {}: expected at most {}; Ctrl+S saves a file",
-       length, longest_part(lines), kLongestFragment);
+  std::string fragment(1, kVersion);
+  for (const std::string& line : lines) fragment += kMark + percent_encoded(line);
+  if (fragment.size() > kLongestFragment)
+    fail(
+        "link",
+        "the link would take {} characters, most of them for {}: expected at most {}; save the configuration "
+        "instead (Ctrl+S)",
+        fragment.size(), longest_part(lines), kLongestFragment);
+  return fragment;
 }
 
 namespace {

@@ -127,8 +127,8 @@ void put_end(plot::Series& series, view::LabData& data, const RunView& run) {
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
-// `put_levels` adds the levels of letter frequencies alone, of the text's entropy, and of who played the guessing game.
-void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>& person_nats) {
+// `put_levels` adds the levels of letter frequencies alone and of the text's entropy.
+void put_levels(PlotSpec& plot, const LabView& view) {
   if (view.unigram_entropy > 0) {
     RefLine entropy;
     entropy.value = view.unigram_entropy;
@@ -143,15 +143,6 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
     floor.label = words::say("plots.loss.entropy_floor", {level});
     floor.label_left = floor.label_below = floor.fill_below = true;
     plot.lines.push_back(std::move(floor));
-  }
-  if (person_nats) {
-    RefLine person;
-    person.value = *person_nats;
-    const words::Place level{"level", ui::decimals(*person_nats, 2)};
-    person.short_label = words::say("plots.loss.person", {level});
-    person.label = words::say("plots.loss.person_guessed", {level});
-    person.label_left = true;
-    plot.lines.push_back(std::move(person));
   }
 }
 
@@ -256,7 +247,7 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
-  put_levels(plot, view, options.person);
+  put_levels(plot, view);
   put_cursor(plot, options, true);
   return plot;
 }

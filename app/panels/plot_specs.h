@@ -30,7 +30,6 @@ struct PlotOptions {
   bool weights = false;           // the triangles are of weights over depth, where a run has them
   std::optional<int> hover_layer{};    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step{};  // under the hand in another plot over time
-  std::optional<double> person{};      // nats per letter of the person who played the guessing game
 };
 
 // `short_label` tells what sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".

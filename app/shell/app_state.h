@@ -16,7 +16,6 @@
 #include "app/shell/session_sidecar.h"
 #include "app/shell/shell.h"
 #include "app/ui/ui.h"
-#include "training/files/background.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {
@@ -27,18 +26,6 @@ struct BackendState {
   // Why there is no CUDA, once that is known; invalid: asked when drawn.
   std::shared_future<std::string> cuda;
   std::string no_cuda;  // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
-};
-
-struct PackedLink {
-  std::string fragment;  ///< empty: there is none
-  std::string words;     ///< what it does not carry; without a fragment why there is none
-};
-
-// `LinkCopy` is a link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so a
-// thread of its own does it, and the frame in which the text arrives takes it.
-struct LinkCopy {
-  bool awaited = false;
-  Background<PackedLink> packed{};
 };
 
 // What tests and pictures switch, so that a frame can be read and compared.
@@ -56,7 +43,6 @@ struct AppState {
   Screens screens;
   Files files;
   Shell shell;
-  LinkCopy link;
   classroom::Teaching teaching;
   classroom::Presentation presentation;
   SidecarState sidecar;  // as it was last handed over for the saved session

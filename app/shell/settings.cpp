@@ -197,10 +197,8 @@ Settings parse_settings(std::string_view text, const std::string& name, std::str
   table.either("backend", s.backend.cuda, "cpu", "cuda");
   table.flag("tf32", s.backend.tf32);
   s.backend.tf32 = s.backend.tf32 && s.backend.cuda;
-  table.flag("opener_offered", s.game_offered);
-  s.welcomed = s.game_offered;  // of a version without a welcome
+  table.flag("lesson_offered", s.lesson_offered);
   table.flag("welcomed", s.welcomed);
-  s.more_measurements = true;  // as versions before showed all plots
   table.flag("more_measurements", s.more_measurements);
   table.read("language", "a text of at most 16 letters, as \"de\"", [&](const toml::node& node) {
     const auto language = node.value_exact<std::string>();
@@ -249,14 +247,14 @@ void write_settings(const std::string& path, const Settings& s) {
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
-      "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\nwelcomed = {}\n"
+      "height = {}\nbackend = \"{}\"\ntf32 = {}\nlesson_offered = {}\nwelcomed = {}\n"
       "more_measurements = {}\n"
       "language = \"{}\"\nsplits = [{:.4f}]\nrecent = [{}]\n",
       s.dark ? "dark" : "light", s.scale,
       !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
-      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.game_offered, s.welcomed,
+      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.lesson_offered, s.welcomed,
       s.more_measurements, s.language, fmt::join(s.splits, ", "), fmt::join(recent, ", "));
   write_file(path, text, "settings", Access::Own);
 }

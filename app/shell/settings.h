@@ -21,7 +21,7 @@ struct Settings {
   BackendChoice backend{};            // where runs train
   bool welcomed = false;              // the words of the first start were answered
   bool more_measurements = false;     // the Lab shows all plots
-  bool game_offered = false;          // the invitation was answered
+  bool lesson_offered = false;        // the first lesson was, and the offer answered
   std::string language{};             // of the lessons, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand
   std::vector<std::string> recent{};  // files that were opened or saved, newest first

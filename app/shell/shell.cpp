@@ -70,19 +70,6 @@ void restore(ShownSession& session, Files& files, Offers& offers, char selected)
   answer_lost(offers);
 }
 
-void open_game(Ui& ui, Shell& shell, const LabView& view, std::string& notice) {
-  shell.offers.game = false;
-  shell.offers.answered = true;
-  try {
-    start_game(shell.guessing_game, *view.runs[0].spec);
-  } catch (...) {
-    notice = describe_exception("opening a text");
-    return;
-  }
-  shell.guessing_game.open = true;
-  ui.open_popup("app/opener");
-}
-
 void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notice) {
   offers.lesson = false;
   offers.answered = true;
@@ -208,8 +195,6 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return void(screen.few() = !screen.few());
     case Act::Restore:
       return restore(session, state.files, state.shell.offers, screen.diagram().selected);
-    case Act::GuessingGame:
-      return open_game(ui, state.shell, view, state.notice);
     case Act::FirstLesson:
       return begin_course(state.screens, session.lab, state.shell.offers, state.notice);
     case Act::Present:
@@ -231,7 +216,6 @@ void begin_shell(AppState& state, Ui& ui) {
   finish_opening(ui, state.files, state.session, selected, state.notice);
   for (const Act act : kAnywhere)
     if (view::pressed(ui, act)) run_act(state, ui, act);
-  finish_copying(state);
   state.shell.own_commands = state.session.commands.size();
   state.shell.selected_before = state.screens.lab.diagram().selected;
 }
@@ -276,14 +260,6 @@ void draw_shell(AppState& state, Ui& ui) {
       view::draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());
   if (asked != view::kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
-  if (draw_game(ui, shell.guessing_game, *state.session.view)) {
-    if (shell.guessing_game.guesses.count() >= kGameEnough) {
-      shell.person = shell.guessing_game.guesses.nats();
-      screen.set_person(shell.person);
-      shell.offers.lesson = true;
-    }
-    if (shell.guessing_game.lesson) run_act(state, ui, Act::FirstLesson);
-  }
   const std::optional<PaletteItem> chosen = draw_palette(
       ui, shell.palette, [&] { return screen.elsewhere(ui.registry(), *state.session.view); },
       state.backend.no_cuda, *state.session.view,
@@ -310,14 +286,11 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
 namespace {
 
 bool at_any_time(const LabView&) { return true; }
-bool runs_on_letters(const LabView& view) { return view.unit == "letter" || view.unit == "character"; }
 
 std::string lost_windows(const Offers& offers, const LabView&) {
   return offers.lost.size() > 1 ? words::say("shell.offer.ended", {{"number", offers.lost.size()}})
                                 : words::say("shell.offer.ended_one");
 }
-
-std::string next_letter(const Offers&, const LabView&) { return words::say("shell.offer.guess"); }
 
 // `open_question` is one that the course answers: about a stuck run, one that was stuck, else what all are about.
 std::string open_question(const Offers&, const LabView& view) {
@@ -351,8 +324,6 @@ struct Offer {
 constexpr Offer kOffers[] = {
     {&Offers::restore, Act::Restore, at_any_time, lost_windows, "shell.offer.restore",
      "shell.offer.restore_runs", "shell.offer.help_restore"},
-    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "shell.offer.two_minutes",
-     "shell.offer.guess_letters", "shell.offer.help_guess"},
     {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "shell.offer.first_lesson",
      "shell.offer.first_lesson", "shell.offer.help_lesson"},
 };
@@ -361,7 +332,7 @@ constexpr Offer kOffers[] = {
 
 std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const LabView& view) {
   const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers), [&](const Offer& o) {
-    const bool later = offers.welcome && o.open == &Offers::game;
+    const bool later = offers.welcome && o.open == &Offers::lesson;
     return offers.*o.open && o.holds(view) && !later;
   });
   if (offer == std::end(kOffers)) return {};
@@ -389,7 +360,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   }
   if (!yes) return {};
   if (offer->act == Act::Restore) {  // a person with a lost session is no new visitor
-    offers.game = false;
+    offers.lesson = false;
     offers.answered = true;
   }
   return offer->act;

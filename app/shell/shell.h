@@ -1,4 +1,4 @@
-// The shell is everything that works the same on every screen: shortcuts, palette, undo, glossary, guessing game, the
+// The shell is everything that works the same on every screen: shortcuts, palette, undo, glossary, the
 // quiet bar of the top line. draw_app calls begin_shell before the screens and draw_shell after them.
 #pragma once
 
@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/guessing_game.h"
 #include "app/shell/palette.h"
 #include "app/view/commands.h"
 
@@ -18,8 +17,7 @@ struct AppState;
 struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: what this is, and where to begin
-  bool game = false;      // the first run: the guessing game
-  bool lesson = false;    // the guessing game was played: what comes next
+  bool lesson = false;    // what comes after the welcome: the first lesson
   bool answered = false;  // set when the person answered one: the window remembers
 
   std::string last_session;  // a folder that can be restored; empty: none
@@ -36,12 +34,10 @@ inline const std::string& next_to_restore(const Offers& offers) {
 
 struct Shell {
   PaletteState palette;
-  GuessingGame guessing_game;
   Offers offers;
-  std::string glossary;          // the glossary entry that is kept open
-  std::optional<double> person;  // nats per letter in the guessing game
-  std::string clipboard;         // what was copied last (a window also puts it on the clipboard)
-  std::string page;  // the address that a copied link begins with; empty: a command is copied instead
+  std::string glossary;   // the glossary entry that is kept open
+  std::string clipboard;  // what was copied last (a window also puts it on the clipboard)
+  std::string page;       // the address that a copied link begins with; empty: a command is copied instead
   char selected_before = 'A';
   size_t own_commands = 0;  // number in this frame; undo must not note them again
 };
@@ -50,7 +46,7 @@ struct Shell {
 void post_commands(AppState&);
 // `begin_shell` handles the keys of the whole app; it may add commands.
 void begin_shell(AppState&, ui::Ui&);
-// `draw_shell` draws palette, glossary and guessing game, and notes what the screens asked for.
+// `draw_shell` draws palette and glossary, and notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
 // `copy_text` copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);

@@ -28,7 +28,7 @@ using codec::Json;
 using Spec = std::shared_ptr<const RunSpec>;
 
 constexpr size_t kKept = 100;  // newest entries of each direction
-constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kLongestLog = 32'000'000;
+constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000;
 
 // `SpecTable` has the specifications that commands name by their place in a list. The first is whole: [[key, value]
 // ...]. Others with the same keys are {place in that list: value}.
@@ -186,12 +186,10 @@ codec::Json UndoLog::to_json() const {
 void UndoLog::restore(const InputValue& json) {
   clear();
   try {
-    // Sessions of earlier versions have the log as a text.
-    const InputValue log = json.is_text() ? InputValue::parse(json.text(kLongestLog), "undo log") : json;
     SpecTable specs;
-    specs.read(log.at("specs"));
-    entries_rule(specs).read(log.at("done"), done_);
-    entries_rule(specs).read(log.at("undone"), undone_);
+    specs.read(json.at("specs"));
+    entries_rule(specs).read(json.at("done"), done_);
+    entries_rule(specs).read(json.at("undone"), undone_);
   } catch (const Error&) {  // of another version, or damaged: the session itself is what counts
     clear();
   }

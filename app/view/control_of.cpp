@@ -43,8 +43,6 @@ std::string_view control_of(Act act) {
       return "command/link";
     case Act::Restore:
       return "command/restore";
-    case Act::GuessingGame:
-      return "command/game";
     case Act::MeasureBatch:
       return "command/batch";
     case Act::ReducedMotion:

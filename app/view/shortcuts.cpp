@@ -58,7 +58,6 @@ constexpr Shortcut kRows[] = {
     {Act::ReducedMotion, "reduced_motion", "", "", true},
     {Act::Measurements, "measurements", "", "", true},
     {Act::Restore, "restore", "", "", true},
-    {Act::GuessingGame, "guessing_game", "", "", true},
     {Act::FirstLesson, "first_lesson", "", "", true},
     {Act::Gesture, "zoom"},
     {Act::Gesture, "drop"},

@@ -50,7 +50,6 @@ enum class Act {
   ReducedMotion,
   Measurements,
   Restore,
-  GuessingGame,
   FirstLesson,
   Gesture,  // a row of the sheet that no key stands for
 };

@@ -62,7 +62,7 @@ void WindowMemory::put(AppState& state) const {
     if (session.crashed) offers.lost.push_back(session.path);
   offers.restore = !offers.lost.empty();
   offers.welcome = !file_.empty() && !settings_.welcomed;
-  offers.game = !file_.empty() && !settings_.game_offered;
+  offers.lesson = !file_.empty() && !settings_.lesson_offered;
 }
 
 // `follow_desktop` takes an answer that came after the window opened, unless the person chose something meanwhile.
@@ -88,7 +88,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.language = state.screens.lessons.language;
   const shell::Offers& offers = state.shell.offers;
   settings_.welcomed = !offers.welcome;
-  settings_.game_offered = settings_.game_offered || (offers.answered && !offers.game);
+  settings_.lesson_offered = settings_.lesson_offered || (offers.answered && !offers.lesson);
   for (EndedSession& session : ended_) {
     const bool waits = std::find(offers.lost.begin(), offers.lost.end(), session.path) != offers.lost.end();
     if (!session.crashed || waits) continue;

@@ -1,4 +1,4 @@
-// A link: an address or its fragment, in plain text or packed. What is accepted is written and read back.
+// A link: an address or its fragment, in plain text. What is accepted is written and read back.
 #include "app/link/link.h"
 
 #include <algorithm>

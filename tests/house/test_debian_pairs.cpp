@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "app/records/recorder_script.h"
 #include "catch.hpp"
+#include "house/system_python.h"
 
 using namespace normscope::test;
 

@@ -234,18 +234,3 @@ TEST_CASE("includes: a line that breaks the table is named with its file and num
       faults[1] ==
       "training/run/run.h:3 includes training/session/lab.h: training/run may not include training/session");
 }
-
-TEST_CASE("includes: no folder of engine, training, app or tests has more than 25 files") {
-  std::map<std::string, int> files;
-  for (const char* top : {"engine", "training", "app", "tests"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / top))
-      if (entry.is_regular_file()) ++files[entry.path().parent_path().string()];
-  std::erase_if(files, [](const auto& folder) {  // a corpus grows with every fault that fuzzing finds
-    return folder.first.find("/fuzz/corpus") != std::string::npos;
-  });
-  CHECK(files.size() > 100);
-  for (const auto& [folder, count] : files) {
-    INFO(folder);
-    CHECK(count <= 25);
-  }
-}

@@ -165,7 +165,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
       {"height = [800]", "height is another kind of value: expected a number from 240 to 16384"},
       {"backend = \"tpu\"", "backend is \"tpu\": expected \"cpu\" or \"cuda\""},
       {"tf32 = 1", "tf32 is 1: expected true or false"},
-      {"opener_offered = \"yes\"", "opener_offered is \"yes\": expected true or false"},
+      {"lesson_offered = \"yes\"", "lesson_offered is \"yes\": expected true or false"},
   };
   for (const auto& one : cases) {
     std::string complaint;

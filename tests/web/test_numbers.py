@@ -77,7 +77,7 @@ class NumbersTest(WebTest):
             'navigator.clipboard.readText().then((text) => text.includes("#") && text)', 20, "a link on the clipboard"
         )
         self.say(f"{len(link)} characters: {link.split('#')[1][:80]}")
-        self.assertLessEqual(len(link.split("#")[1]), 2000)
+        self.assertLessEqual(len(link.split("#")[1]), 8000)
         other = self.open(fragment=link.split("#")[1]).start()
         after = other.until(lambda now: now["step"] == before["step"] and not now["training"], 120, "the link's step")
         self.assertEqual(after["runs"], before["runs"])

@@ -42,7 +42,7 @@ struct FileName {
   }
 };
 
-/// `SidecarText` is what the app keeps, as an object where it is one. Older sessions have a text.
+/// What the app keeps, as an object where it is one.
 struct SidecarText {
   codec::Json write(const std::string& text) const {
     codec::Json json = codec::Json::parse(text, nullptr, false);
@@ -102,9 +102,9 @@ void io(Io& io, codec::Of<Io, SavedSession>& s) {
   io("step", s.step, codec::Whole{0, kMostSteps});
   io("budget", s.budget, codec::Whole{1, kMostSteps});
   io.optional("portion", s.portion, codec::Whole{1, kMostSteps}, s.budget);
-  io.optional({"sidecar", "companion"}, s.sidecar, SidecarText{});
+  io.optional("sidecar", s.sidecar, SidecarText{});
   io("runs", s.runs, ShownRuns{});
-  io.optional({"stash", "aside"}, s.stash, codec::List{0, kMostStashed, codec::Object{}});
+  io.optional("stash", s.stash, codec::List{0, kMostStashed, codec::Object{}});
 }
 
 namespace {

@@ -48,23 +48,18 @@ template <class T>
 using RuleOf = std::conditional_t<std::is_same_v<T, bool>, Flag,
                                   std::conditional_t<std::is_same_v<T, double>, AnyNumber, Object<>>>;
 
-/// `Key` is the key of a field, and its name in files of an older version.
-struct Key {
-  Key(const char* key, const char* older = nullptr) : name(key), before(older) {}
-  const char *name, *before;
-};
-
 class Writer {
  public:
   static constexpr bool kReads = false;
   explicit Writer(Json& into) : into_(into) {}
   template <class T, class Rule = RuleOf<T>>
-  void operator()(Key key, const T& value, const Rule& rule = {}) {
-    (into_.is_array() ? into_.emplace_back() : into_[key.name]) = rule.write(value);
+  void operator()(const char* key, const T& value, const Rule& rule = {}) {
+    (into_.is_array() ? into_.emplace_back() : into_[key]) = rule.write(value);
   }
   /// `optional` leaves the field out where its value is what absence means.
   template <class T, class Rule = RuleOf<T>>
-  void optional(Key key, const T& value, const Rule& rule = {}, const std::type_identity_t<T>& absent = {}) {
+  void optional(const char* key, const T& value, const Rule& rule = {},
+                const std::type_identity_t<T>& absent = {}) {
     if constexpr (std::is_same_v<T, double>)
       if (std::isnan(value) && std::isnan(absent)) return;
     if (!(value == absent)) (*this)(key, value, rule);
@@ -87,12 +82,13 @@ class Reader {
     if (row > 0) row_ = from.list(row, row);
   }
   template <class T, class Rule = RuleOf<T>>
-  void operator()(Key key, T& value, const Rule& rule = {}) {
+  void operator()(const char* key, T& value, const Rule& rule = {}) {
     const auto found = find(key);
-    rule.read(found ? *found : from_.at(key.name), value);
+    rule.read(found ? *found : from_.at(key), value);
   }
   template <class T, class Rule = RuleOf<T>>
-  void optional(Key key, T& value, const Rule& rule = {}, const std::type_identity_t<T>& absent = {}) {
+  void optional(const char* key, T& value, const Rule& rule = {},
+                const std::type_identity_t<T>& absent = {}) {
     value = absent;
     if (const auto found = find(key)) rule.read(*found, value);
   }
@@ -102,10 +98,9 @@ class Reader {
   }
 
  private:
-  std::optional<InputValue> find(Key key) {
+  std::optional<InputValue> find(const char* key) {
     if (!row_.empty()) return row_.at(next_++);
-    auto found = from_.find(key.name);
-    return found || !key.before ? found : from_.find(key.before);
+    return from_.find(key);
   }
 
   const InputValue& from_;

@@ -31,20 +31,6 @@ std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
 }
 
-// `packed_link` runs on another thread. It gives no link that could not be opened.
-PackedLink packed_link(const LinkedView& view) {
-  PackedLink link;
-  const std::string fault = guarded("no link was copied", [&] {
-    const std::string fragment = link_fragment(view);
-    link.words = needed_words(read_link(fragment));
-    link.fragment = fragment;
-  });
-  if (!fault.empty()) link.words = fault;
-  return link;
-}
-
-constexpr const char* kNewest = "newest";  // the one question to LinkCopy::packed
-
 // `show_screen` sets the Sweep or the Compare screen as the link has it. Files that Compare has open stay.
 void show_screen(const LinkedView& link, Screens& screens) {
   if (link.sweep) {
@@ -92,33 +78,16 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
 void copy_link(AppState& state) {
   if (state.session.view->runs.empty()) return;
   const std::string fault = guarded("no link was copied", [&] {
-    const auto pack = [view = linked_view(state.session, state.screens, state.look)] {
-      return packed_link(view);
-    };
-    state.link.packed.forget();
-    state.link.packed.ask(kNewest, pack, state.files.wake);
-    state.link.awaited = true;
+    const std::string fragment = link_fragment(linked_view(state.session, state.screens, state.look));
+    const std::string needed = needed_words(read_link(fragment));  // which refuses what could not be opened
+    const std::string& page = state.shell.page;
+    state.shell.clipboard = page.empty()
+                                ? with_program("normscope --link " + shell_quoted(fragment), program_word())
+                                : page + "#" + fragment;
+    ImGui::SetClipboardText(state.shell.clipboard.c_str());
+    state.notice = words::say("shell.notice.link") + (needed.empty() ? "" : "; " + needed);
   });
   if (!fault.empty()) state.notice = fault;
-}
-
-void finish_copying(AppState& state) {
-  if (!state.link.awaited) return;
-  const std::string fault = guarded("no link was copied", [&] {
-    const PackedLink* const link = state.link.packed.find(kNewest);
-    if (!link) return;
-    state.link.awaited = false;
-    if (link->fragment.empty()) return void(state.notice = link->words);
-    const std::string& page = state.shell.page;
-    state.shell.clipboard =
-        page.empty() ? with_program("normscope --link " + shell_quoted(link->fragment), program_word())
-                     : page + "#" + link->fragment;
-    ImGui::SetClipboardText(state.shell.clipboard.c_str());
-    state.notice = words::say("shell.notice.link") + (link->words.empty() ? "" : "; " + link->words);
-  });
-  if (fault.empty()) return;
-  state.link.awaited = false;
-  state.notice = fault;
 }
 
 std::vector<session::Command> linked_commands(const LinkedView& link) {

@@ -17,11 +17,9 @@ struct AppState;
 
 /// `linked_view` is runs with their edits, step, cursor, screen and theme.
 link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
-/// `copy_link` begins to pack the link of what is shown now, and drops a link that is still being packed.
+/// Copies the link of what is shown now to the clipboard, after shell.page or as a command for a terminal. Where
+/// something does not fit it says so and copies nothing.
 void copy_link(AppState&);
-/// `finish_copying` runs once a frame: it copies the packed link to the clipboard, after shell.page or as a command for
-/// a terminal. Where something does not fit it says so and copies nothing.
-void finish_copying(AppState&);
 
 /// `linked_commands` replace the present runs by the view's, trained to its step.
 std::vector<session::Command> linked_commands(const link::LinkedView&);

@@ -70,8 +70,6 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
       return no_runs(view);
     case Act::SavePlacement:
       return placement_refusal(state);
-    case Act::GuessingGame:
-      return view.runs.empty() ? no_runs(view) : game_refusal(*view.runs[0].spec);
     case Act::MeasureBatch:
       return view.runs.empty() ? no_runs(view) : batch_refusal(view);
     case Act::Restore:

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/bench/cost.h"
-#include "app/bench/plain.h"
 #include "app/bench/stepper.h"
 #include "app/support/program.h"
 #include "catch.hpp"
@@ -117,7 +116,7 @@ TEST_CASE("a run that does not fit the machine is refused with the largest tenso
 }
 
 TEST_CASE("bench prints one JSON object") {
-  const Outcome outcome = run_program("bench --model lesson --micro --budget 0.001 --threads 2 --json");
+  const Outcome outcome = run_program("bench --model lesson --budget 0.001 --threads 2 --json");
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
@@ -129,16 +128,6 @@ TEST_CASE("bench prints one JSON object") {
   CHECK(json["models"][0]["plan"]["peak_bytes"].get<double>() >
         json["models"][0]["memory_bytes"].get<double>());
   CHECK_FALSE(json["machine"]["compiler"].get<std::string>().empty());
-  REQUIRE(json["micro"].size() == 1);
-  const nlohmann::json& plain = json["micro"][0];
-  CHECK(plain["name"] == "lesson");
-  CHECK(plain["layers"] == 6);
-  CHECK(plain["difference"].get<double>() < 1e-5);
-  CHECK(plain["instructions"].get<int>() > 20);
-  CHECK(plain["ratio"].get<double>() ==
-        Approx(plain["plain_us"].get<double>() / plain["ours_us"].get<double>()));
-  for (const char* who : {"ours", "ours_all", "plain"})
-    CHECK(plain[std::string(who) + "_share_of_core"].get<double>() > 0);
 }
 
 TEST_CASE("bench measures a network without sub-layers, which has no live measurements") {
@@ -151,15 +140,14 @@ TEST_CASE("bench measures a network without sub-layers, which has no live measur
   CHECK(row["tokens_per_s"].get<double>() * row["ms"].get<double>() == Approx(1e3 * 32));
 }
 
-TEST_CASE(
-    "bench prints the plan of a named model first, steps beside plain loops, and what a crowded machine costs") {
-  const Outcome outcome = run_program("bench --model lesson --micro --crowded --budget 0.001 --threads 2");
+TEST_CASE("bench prints the plan of a named model first, and what a crowded machine costs") {
+  const Outcome outcome = run_program("bench --model lesson --crowded --budget 0.001 --threads 2");
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(contains(outcome.out, "before anything is allocated"));
   CHECK(outcome.out.find("activations") < outcome.out.find("Training steps"));
-  for (const char* line : {"ratio: plain loops over ours, both on one thread", "one thread more than cores",
-                           "beside 1 busy process ", "beside 8 busy processes", "same", "other"})
+  for (const char* line :
+       {"one thread more than cores", "beside 1 busy process ", "beside 8 busy processes", "same", "other"})
     CHECK(contains(outcome.out, line));
 }
 
@@ -182,44 +170,6 @@ TEST_CASE("bench says of every crowd what a fair share makes of a step, and how 
   }
   CHECK(busy["same"] == std::vector<int>{0, 1, 2, 4, 8});
   CHECK(busy["other"] == std::vector<int>{1, 2, 4, 8});
-}
-
-TEST_CASE("plain loops that know no tape take the engine's steps") {
-  std::vector<bench::Model> cases = bench::plain_models();
-  REQUIRE(cases.size() == 6);
-  bench::Model three = cases[3];  // lesson's sizes with a number of layers that no model of the table has
-  REQUIRE(three.name == std::string("lesson"));
-  three.layers = 3;
-  three.batch = 2;
-  cases.push_back(three);
-  for (bench::Model& m : cases) {
-    if (bench::gflop_of(m) > 3) m.batch = 1;  // deep, wide
-    INFO(m.name << " of " << m.layers << " layers, " << m.batch << " sequences");
-    bench::Stepper stepper(m, 1);
-    const auto plain = bench::make_plain_decoder(m, stepper);
-    REQUIRE(plain);
-    // Losses and gradient norms before and after an update by Adam: the same network from the same values, in
-    // another order of sums.
-    CHECK(bench::plain_difference(stepper, *plain, bench::shape_of(m), 2) < 1e-5);
-  }
-}
-
-TEST_CASE("plain loops started from other values lie apart, and what they were not compiled for has none") {
-  const bench::Model small = bench::plain_models().front();
-  bench::Stepper stepper(small, 1);
-  const auto plain = bench::make_plain_decoder(small, stepper);
-  REQUIRE(plain);
-  stepper.step();
-  CHECK(bench::plain_difference(stepper, *plain, bench::shape_of(small), 1) > 1e-5);
-  for (const bench::Model& m : bench::models())
-    if (m.name == std::string("hero") || m.name == std::string("deep-post"))
-      CHECK_FALSE(bench::make_plain_decoder(m, bench::Stepper(m, 1)));
-}
-
-TEST_CASE("bench refuses plain loops for a model that has none") {
-  const Outcome refused = run_program("bench --micro --model base");
-  CHECK(refused.code == 2);
-  CHECK(contains(refused.err, "expected one of micro16, micro32, micro64, lesson, deep, wide"));
 }
 
 TEST_CASE("bench measures in turn what standard input names") {

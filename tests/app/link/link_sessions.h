@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,12 +123,9 @@ class RandomSession {
   void lesson(link::LinkedView& view) {
     view.lesson = "warm-up:compare";
     if (below(2) == 0) view.figure = "losses";
-    const int kind = below(4);
+    const int kind = below(3);
     if (kind == 1) view.answer.value = 0.25 * below(1000);
     if (kind == 2) view.answer.order = {"pre", "post-warmup", "post"};
-    // Numbers of four digits, as a link carries no more of a drawing.
-    for (int points = kind == 3 ? 2 + below(60) : 0; points > 0; --points)
-      view.answer.drawn.push_back(std::strtod(fmt::format("{:.4g}", 1e-4 * below(40000)).c_str(), nullptr));
   }
 
   void look(link::LinkedView& view) {

@@ -1,25 +1,10 @@
-// These tests run normscope record: the recorders that it prints, and the table of a log's names.
+// These tests run normscope record: the table of a log's names.
 #include <string>
 
-#include "app/records/recorder_script.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 
 using namespace normscope::test;
-
-// Half of the file is what must not happen: a recorder that ends the training.
-TEST_CASE("record prints one Python file, of at most 120 lines") {
-  for (const auto& [option, library] : {std::pair("--python", "torch"), std::pair("--jax", "jax")}) {
-    INFO(option);
-    const Outcome outcome = run_program(std::string("record ") + option);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.out.starts_with("\"\"\"Records a "));
-    CHECK(contains(outcome.out, "class Recorder:"));
-    CHECK(contains(outcome.out, library));
-    CHECK(contains(outcome.out, "\"normscope log 2\""));
-    CHECK(line_breaks_in(outcome.out) <= 120);
-  }
-}
 
 TEST_CASE("record --names says what the names in a log are, with a mapping and without") {
   const Folder folder;

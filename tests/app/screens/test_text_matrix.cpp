@@ -1,5 +1,5 @@
 // No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with
-// four runs, the list of lessons, a lesson, the guessing game, the palette, the sheet of shortcuts.
+// four runs, the list of lessons, a lesson, the palette, the sheet of shortcuts.
 #include <fmt/format.h>
 
 #include <functional>
@@ -145,20 +145,6 @@ TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
   at_every_place("sheet", [](LabDriver& lab) {
     lab.driver.click("app/help");
-    lab.driver.move_to(ui::Vec{2, 2});
-  });
-}
-
-TEST_CASE("texts of the guessing game, at its start and at its end") {
-  at_every_place("opener", [](LabDriver& lab) {
-    lab.state.shell.offers.game = true;
-    lab.driver.frames(2);
-    lab.click("app/offer/accept");
-    REQUIRE(lab.state.shell.guessing_game.open);
-    if (lab.state.look.dark)
-      while (lab.state.shell.guessing_game.at <
-             static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
-        shell::guess(lab.state.shell.guessing_game, "e");
     lab.driver.move_to(ui::Vec{2, 2});
   });
 }

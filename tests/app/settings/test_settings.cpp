@@ -339,14 +339,14 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
     memory.close(state.notice);
     CHECK_FALSE(fs::exists(home.folder.file("config")));
     CHECK_FALSE(fs::exists(home.folder.file("state")));
-    CHECK_FALSE(state.shell.offers.game);
+    CHECK_FALSE(state.shell.offers.lesson);
     CHECK_FALSE(state.screens.lessons.remembers);
   }
   WindowMemory memory(false);
   AppState state;
   memory.put(state);
   CHECK(state.screens.lessons.remembers);
-  CHECK(state.shell.offers.game);
+  CHECK(state.shell.offers.lesson);
   state.look.dark = true;
   memory.keep(state, 1200, 800, 0);
   CHECK_FALSE(fs::exists(config_folder() + "/settings.toml"));

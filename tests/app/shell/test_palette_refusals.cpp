@@ -97,7 +97,7 @@ TEST_CASE("palette: without runs only what needs none is offered") {
   const std::vector<PaletteItem> items = items_now(lab);
   for (const PaletteItem& item : items)
     if (item.act == view::Act::Save || item.act == view::Act::Undo || item.act == view::Act::MeasureBatch ||
-        item.act == view::Act::GuessingGame || item.act == view::Act::Restore)
+        item.act == view::Act::Restore)
       CHECK_FALSE(item.refusal.empty());
   choose_all(lab, [&] { lab.driver.frames(2); });
 }
@@ -127,7 +127,7 @@ TEST_CASE(
     window::WindowMemory memory(safe);
     LiveDriver lab;
     memory.put(lab.state);
-    lab.state.shell.offers.game = false;
+    lab.state.shell.offers.lesson = false;
     lab.state.session.asked.emplace_back(
         session::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
     lab.settle();

@@ -209,35 +209,6 @@ TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be
   }
 }
 
-TEST_CASE("the window opens in the home of an earlier version, offers its session and loses nothing of it") {
-  Display display;
-  NEEDS_DISPLAY(display);
-  for (const auto& left : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/tests/fixtures/homes")) {
-    INFO(left.path().string());
-    const test::Folder home;
-    fs::copy(left.path(), home.path, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-    std::vector<std::string> surroundings = environment(display, home);
-    surroundings.push_back("XDG_DATA_HOME=" + home.file("data"));
-    const std::string session = saved_session(home, 1s), progress = home.file("data/normscope/lessons.json");
-    REQUIRE_FALSE(session.empty());
-    const std::string learned = test::read_all(progress), kept = test::read_all(session + "/session.json");
-    Process program({NORMSCOPE_PROGRAM, "--window", "--frame-log", home.file("frames.csv")}, surroundings,
-                    home.file("out"));
-    for (int i = 0; i < 600; ++i) {
-      std::this_thread::sleep_for(20ms);
-      const std::string log = test::read_all(home.file("frames.csv"));
-      if (log.ends_with('\n') && frame_rows(log).size() > 2) break;
-    }
-    program.signal(SIGTERM);
-    CHECK(program.wait(30s) == static_cast<int>(cli::Exit::Interrupted));
-    CHECK(test::read_all(progress) == learned);
-    CHECK(test::read_all(session + "/session.json") == kept);
-    for (const auto& file : fs::recursive_directory_iterator(home.path))
-      CHECK_FALSE(test::contains(file.path().string(), ".bad"));
-    CHECK(test::contains(test::read_all(home.file("config/normscope/settings.toml")), "scale = 1.10"));
-  }
-}
-
 TEST_CASE("--window without a display says so in one line and ends with its code") {
   const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
   CHECK(outcome.code == static_cast<int>(cli::Exit::Display));
