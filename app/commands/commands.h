@@ -46,8 +46,7 @@ void add_inspect(CLI::App& app, Command& command);
 void add_average(CLI::App& app, Command& command);
 void add_admin_fold(CLI::App& app, Command& command);
 void add_lesson(CLI::App& app, Command& command);
-/// `add_lesson_limits`, `add_lesson_worksheet` and `add_lesson_gather` add to `group`, which is normscope lesson.
-void add_lesson_limits(CLI::App& group, Command& command);
+/// These two add to `group`, which is normscope lesson.
 void add_lesson_worksheet(CLI::App& group, Command& command);
 void add_lesson_gather(CLI::App& group, Command& command);
 void add_tape(CLI::App& app, Command& command);

@@ -261,7 +261,7 @@ struct Lesson {
   std::optional<Challenge> challenge;
   std::vector<Say> says;            ///< none, or three
   std::vector<Thought> thoughts;    ///< that may have led to a wrong prediction
-  std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
+  std::vector<std::string> effect;  ///< measures with a check that limits.md has in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< a run of either kind
   bool has_letter(std::string_view id) const;       ///< a run of the first kind

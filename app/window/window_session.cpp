@@ -99,7 +99,6 @@ void WindowSession::follow_window() {
 WindowSession::~WindowSession() {
   if (lab_) lab_->on_change({});
   state_.files = {};  // tasks that still read would wake this window
-  state_.link = {};
   state_.about = {};
   state_.screens.lessons.player.reset();
   state_.screens.compare.reset();

@@ -1,5 +1,5 @@
 // normscope lesson is the course without a window. It has list, show, check (the claims on the real engine) and report;
-// limits and worksheet have files of their own.
+// worksheet and gather have files of their own.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -318,7 +318,6 @@ void add_lesson(CLI::App& app, Command& command) {
   add_study(check, options->study,
             {"write measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
              nullptr, "a page of all of them"});
-  add_lesson_limits(group, command);
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   add_language(report, options->language);
   report.add_option("--out", options->out, "the folder to write")->type_name("DIR");

@@ -1,5 +1,5 @@
-// The reach of a lesson says in words how far its claims hold. It is read from limits.md, which `lesson limits --write`
-// keeps beside the lesson. The player shows it below the claim. Every number comes from the table; none is typed into a
+// The reach of a lesson says in words how far its claims hold: at other widths, depths, budgets and on another text, as
+// limits.md beside the lesson has it. The player shows it below the claim. Every number comes from the table; none is typed into a
 // text.
 #pragma once
 

@@ -136,7 +136,6 @@ TEST_CASE("a lesson that cannot be read exits with 3") {
   CHECK(lesson("show warm-up").code == 0);
   CHECK(lesson("show last-layer").code == 3);
   CHECK(lesson("check last-layer").code == 3);
-  CHECK(lesson("limits last-layer").code == 3);
   CHECK(lesson("check growing-stream").code == 3);
   CHECK(lesson("report --out " + folder.file("report")).code == 3);
   CHECK(std::filesystem::exists(folder.file("report/report.md")));  // of the lessons that can be
@@ -162,7 +161,7 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
                  "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
   CHECK_FALSE(contains(said("train --preset banana"), "did you mean"));
   CHECK(contains(said("compare --set model.placement=pots"), "did you mean post?"));
-  for (const char* command : {"show", "limits", "check", "worksheet"})
+  for (const char* command : {"show", "check", "worksheet"})
     CHECK(contains(said(fmt::format("lesson {} warmup", command)),
                    "did you mean warm-up? expected five-minutes, why-a-norm, warm-up, "));
 }

@@ -105,10 +105,10 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(contains(completed(folder, "train --preset post-w"), " post-warmup "));
   CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
   CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet gather \n");
+  CHECK(completed(folder, R"(lesson "")") == " list show check report worksheet gather \n");
   CHECK(contains(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(contains(completed(folder, "lesson list --"), " --full "));
-  for (const char* study : {"compare", "zoo", "sweep", "reproduce", "lesson check", "lesson limits"}) {
+  for (const char* study : {"compare", "zoo", "sweep", "reproduce", "lesson check"}) {
     CHECK(completed(folder, std::string(study) + " --dry") == " --dry-run \n");
     CHECK(completed(folder, std::string(study) + R"( --print-command "")") == " command slurm parallel \n");
   }

@@ -314,26 +314,3 @@ TEST_CASE("a report of the lessons replaces none of their files") {
   CHECK(read_all(text) == before);
 }
 
-TEST_CASE("lesson limits keeps its results in no file of a lesson") {
-  const Folder folder;
-  const std::string lessons = folder.file("lessons"), lesson = lessons + "/02-warm-up/lesson.toml";
-  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, std::filesystem::copy_options::recursive);
-  const std::string before = read_all(lesson);
-  const Outcome onto = run_program("lesson limits --lessons " + lessons + " --results " + lesson);
-  CHECK(onto.code == 2);
-  CHECK(is_one_error_line(onto));
-  CHECK(read_all(lesson) == before);
-  // A course in which nothing has an effect is soon measured: what is written beside it is in nobody's way.
-  for (const auto& entry : std::filesystem::directory_iterator(lessons)) {
-    const std::string path = entry.path().string() + "/lesson.toml";
-    if (!std::filesystem::exists(path)) continue;
-    const std::string text = read_all(path);
-    const size_t line = text.find("\neffect = "), end = text.find('\n', line + 1);
-    if (line == text.npos) continue;
-    std::ofstream(path) << text.substr(0, line) << text.substr(end);
-  }
-  const Outcome written = run_program("lesson limits --write --lessons " + lessons + " --results " +
-                                      folder.file("results.jsonl"));
-  INFO(written.err);
-  CHECK(written.code == 0);
-}

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "app/course/check/check.h"
-#include "app/course/check/limits.h"
 #include "app/course/figures.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader.h"
@@ -586,62 +585,6 @@ TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") 
 }
 
 TEST_CASE(
-    "the limits of a lesson: settings change what they say, and what was measured is not measured again",
-    "[lesson]") {
-  const Course& course = fixture::shipped_course();
-  for (const Lesson& lesson : course.lessons) {
-    INFO(lesson.id);
-    CHECK(lesson.effect.empty() == lesson.runs.empty());  // a tape has no width, depth or text
-    if (lesson.runs.empty()) continue;
-    for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) {
-      INFO(setting.name());
-      const Lesson changed = in_setting(lesson, setting);
-      CHECK(definition(changed) != definition(lesson));
-      for (const LessonRun& run : changed.runs) CHECK_NOTHROW(validate(run.spec));
-    }
-  }
-  const Lesson& first = lesson_of(course, "first-steps");
-  const Lesson deep = in_setting(first, {LimitSetting::Kind::Depth, 2, {}});
-  CHECK(deep.run("A")->spec.model.layers == 12);
-  CHECK(deep.curve("r_A")->y == "L01.ffn.w2.grad_norm / L12.ffn.w2.grad_norm");
-  const Lesson wide = in_setting(first, {LimitSetting::Kind::Width, 32, {}});
-  CHECK(wide.run("A")->spec.model.feed_forward == 128);
-  const Lesson late = in_setting(lesson_of(course, "warm-up"), {LimitSetting::Kind::Steps, 5, {}});
-  CHECK(late.measure("end_A")->a == 1476);
-  CHECK(late.measure("end_A")->b == 1500);
-  CHECK(late.run("A")->spec.train.schedule.warmup == 0);
-  CHECK(in_setting(lesson_of(course, "dependency"), {LimitSetting::Kind::Depth, 2, {}})
-            .measure("deep_post")
-            ->a == 72);
-
-  // A small one of one measure, interrupted after the first setting and continued.
-  Lesson small = lesson_of(course, "last-layer");
-  small.effect = {"exponent_pre"};
-  for (Curve& c : small.curves) c.xs = {2, 4};
-  const std::string file = "lesson_limits_test.jsonl";
-  fs::remove(file);
-  RunStore store(1);
-  int told = 0;
-  const auto stop = [&](const LimitLine&) {
-    if (++told == 2) throw Cancelled();
-  };
-  CHECK_THROWS_AS(measure_limits(small, store, {file, ""}, stop), Cancelled);
-  CHECK(read_limits(file).size() == 2);
-  std::ofstream(file, std::ios::app) << "{\"lesson\": \"last-l";  // a line that was cut off
-  told = 0;
-  const auto lines = measure_limits(small, store, {file, ""}, [&](const LimitLine&) { ++told; });
-  CHECK(lines.size() >= 4);
-  CHECK(told == static_cast<int>(lines.size()) - 2);
-  const std::string table = limits_table(small, lines);
-  CHECK(contains(table, "| width 32 |"));
-  CHECK(contains(table, "| depth × 2 |"));
-  CHECK(contains(table, "exponent in depth, one position, Pre-LN (−0.65 to −0.38)"));
-  CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
-        lines.size());
-  fs::remove(file);
-}
-
-TEST_CASE(
     "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow",
     "[lesson]") {
   const std::map<std::string, std::vector<std::string>> words{
@@ -682,23 +625,4 @@ TEST_CASE(
   }
   CHECK(failing > 20);
   CHECK(slow == 2);
-}
-
-TEST_CASE("another text: the system's licences, each once, in the place of every run's own", "[lesson]") {
-  const fs::path folder = "lesson_licences_test";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  write_text(folder / "second", "bb");
-  write_text(folder / "first", "aa");
-  fs::create_symlink("first", folder / "other-name");
-  CHECK(licence_text(folder.string()) == "aabb");
-  CHECK(licence_text((folder / "none").string()).empty());
-  fs::remove_all(folder);
-  const Course& course = fixture::shipped_course();
-  const Lesson there = in_setting(lesson_of(course, "warm-up"), {LimitSetting::Kind::Text, 1, "another.txt"});
-  REQUIRE(there.runs.size() == 3);
-  for (const LessonRun& run : there.runs) {
-    CHECK(run.spec.data.name == "text");
-    CHECK(run.spec.data.text_path == "another.txt");
-  }
 }

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "app/course/check/limits.h"
+#include "app/course/check/check.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/reader.h"
@@ -56,12 +56,6 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(definition(parsed_lesson(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
   CHECK(contains(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
   CHECK(contains(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
-  for (const LimitSetting& setting :
-       limit_settings(parsed_lesson(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), ""))
-    if (setting.kind == LimitSetting::Kind::Depth && setting.by == 2)
-      CHECK(in_setting(parsed_lesson(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), setting)
-                .run("other")
-                ->spec.model.layers == 6);
 
   CHECK(contains(refusal_of(kSmall, "It writes {text other}."),
                  "'other' is not in this lesson: expected a run with a letter of it"));
@@ -158,9 +152,6 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   CHECK(contains(done->text, "\u2190"));  // a translation, and what was translated
   CHECK(done->shares_end.empty());
   CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
-  // No other text can be read by a translator.
-  for (const LimitSetting& setting : limit_settings(lesson, "another.txt"))
-    CHECK(setting.kind != LimitSetting::Kind::Text);
 }
 
 TEST_CASE("of cards that the lesson counts as alike either order is right", "[player]") {
