@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/words/words.h"
+#include "training/measure/verdict.h"
 
 namespace normscope::lab {
 namespace {
@@ -15,7 +16,7 @@ constexpr float kOver = 6;                 // px that a label reaches beyond its
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
-      return words::say("lab.event.left");
+      return words::say(event.text == kBeganBelow ? "lab.event.began_below" : "lab.event.left");
     case RunEvent::Kind::Stuck:
       return words::say("lab.event.stuck");
     case RunEvent::Kind::Returned:

@@ -11,6 +11,7 @@
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text.h"
+#include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::panels {
@@ -42,8 +43,18 @@ std::string listed(const std::vector<std::string>& letters) {
 // `leavers_sentence` says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
   std::vector<const RunView*> leavers;
-  for (const RunView& run : view.runs)
-    if (run.learning_since > 0 && run.state != RunState::Stuck) leavers.push_back(&run);
+  std::vector<std::string> below;
+  for (const RunView& run : view.runs) {
+    if (run.learning_since == 0 || run.state == RunState::Stuck) continue;
+    if (run.history && began_below(run.history->events()))
+      below.push_back(view::letter_of(run));
+    else
+      leavers.push_back(&run);
+  }
+  if (!below.empty() && leavers.empty())
+    return words::say("plots.loss.began_below", {{"count", below.size()},
+                                                 {"runs", listed(below)},
+                                                 {"frequencies", words::spoken(frequencies_of(view.unit))}});
   if (leavers.empty()) return {};
   std::stable_sort(leavers.begin(), leavers.end(),
                    [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });

@@ -241,9 +241,11 @@ void declare(const Published& model, Store& store) {
   record_transformer(tape, model.spec.model, {.batch = 1, .sequence = 1, .training = false, .probes = false});
 }
 
-int64_t bytes_of(const Published& model, const Store& declared) {
+int64_t bytes_of(const Published& model, const Store& declared, int32_t positions) {
   constexpr int64_t kMoments = 2 * sizeof(float);  // which only training has
-  return estimated_bytes(model.spec.model, 1) - kMoments * static_cast<int64_t>(declared.size());
+  ModelConfig read = model.spec.model;             // whose table may have far more positions
+  read.sequence = positions;
+  return estimated_bytes(read, 1) - kMoments * static_cast<int64_t>(declared.size());
 }
 
 void load(const Published& model, Store& store) {

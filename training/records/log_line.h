@@ -38,7 +38,9 @@ inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradien
                                             {"share", "", nullptr},
                                             {"attention_entropy", ".attention_entropy", nullptr, ".entropy"},
                                             {"largest_logit", ".largest_logit", nullptr, ".logit"},
-                                            {"first_mass", ".first_mass", nullptr, ".first_mass"}};
+                                            {"first_mass", ".first_mass", nullptr, ".first_mass"},
+                                            {"longest", ".longest", nullptr},
+                                            {"token_share", ".token_share", nullptr}};
 inline constexpr int32_t kHiddenField = 3, kFirstOfAttention = 7;
 
 /// `LogStat` is a number of a step, with its field and name.

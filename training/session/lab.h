@@ -71,9 +71,10 @@ struct RunView {
   std::shared_ptr<const RunSpread>
       spread;  ///< after CheckSeeds, of this very specification and edits; or nullptr
   std::shared_ptr<const BatchMeasurement> batch;  ///< the newest result of MeasureBatch, or nullptr
-  std::shared_ptr<const Ablation> ablation;  ///< the newest result of Ablate, taken at Ablation::step; or
-                                             ///< nullptr
-  std::shared_ptr<const RunInside> inside;   ///< the newest result of LookInside, at its step; or nullptr
+  std::shared_ptr<const Ablation> ablation;   ///< the newest result of Ablate, taken at Ablation::step; or
+                                              ///< nullptr
+  std::shared_ptr<const RunInside> inside;    ///< the newest result of LookInside, at its step; or nullptr
+  int32_t inside_done = 0, inside_parts = 0;  ///< parts of it that are measured; 0 of 0: all
 };
 
 struct LabView {

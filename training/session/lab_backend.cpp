@@ -37,7 +37,10 @@ void LabTrainer::set_backend(BackendChoice choice) {
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
     fail("backend", "{}", why);
   }
-  for (LabEntry* entry : moved) entry->parsing.reset();
+  for (LabEntry* entry : moved) {
+    entry->parsing.reset();
+    entry->looking.reset();
+  }
   leave_rerun();
   earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
@@ -53,6 +56,7 @@ bool LabTrainer::fall_back(const std::string& why) {
     while (run.catching_up()) run.step();                 // a snapshot is never old
     entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
     entry->parsing.reset();                               // a half from another backend would not fit
+    entry->looking.reset();
   }
   leave_rerun();
   earlier_.reset();

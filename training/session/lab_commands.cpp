@@ -8,7 +8,6 @@
 #include "engine/core/error.h"
 #include "training/session/ablation.h"
 #include "training/session/lab_trainer.h"
-#include "training/session/run_inside.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
@@ -368,18 +367,6 @@ void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
   LabEntry& measured = entry(run);
   if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
   measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
-}
-
-void LabTrainer::look_inside(const session::LookInside& asked) {
-  LabEntry& seen = entry(asked.run);
-  const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
-  const size_t copies = size_t{past} + size_t{asked.spectra_of.has_value()};
-  if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
-  const std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
-  Run& run = past ? *then : *seen.run;
-  if (run.state() == RunState::NonFinite)
-    fail("inside", "the weights are not finite: expected a run that is");
-  seen.inside = normscope::look_inside(run, asked.text, asked.left_out, asked.spectra_of);
 }
 
 void LabTrainer::load_text(const std::string& path) {

@@ -5,6 +5,7 @@
 namespace normscope {
 
 void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
+  if (entry) entry->looking.reset();  // a copy of an earlier state takes memory
   where.push_back(std::move(entry));
   if (where.size() > kMostParked) where.erase(where.begin());
 }

@@ -3,12 +3,14 @@
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/run/keyframes.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
@@ -34,13 +36,13 @@ double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_d
 
 std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
   const Run& run = *entry.run;
-  const std::string& unit = run.task().unit();
   switch (run.state()) {
     case RunState::NonFinite:
       return fmt::format("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
-      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), unit);
+      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), run.task().unit());
     case RunState::Learning:
+      if (began_below(run.history()->events())) return "learning from the first step on";
       return fmt::format("learning since step {}", run.learning_since());
     case RunState::Finished:
       return fmt::format("finished, {:.2f}", shown_loss(run));
@@ -138,7 +140,7 @@ LabEntry* LabTrainer::without_text() const {
 }
 
 bool LabTrainer::has_work() const {
-  return replays() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
+  return only_looks() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
 }
 
 void LabTrainer::work() {
@@ -151,6 +153,7 @@ void LabTrainer::work() {
 
 void LabTrainer::do_work() {
   if (replays()) return replay_some();
+  if (LabEntry* seen = looking()) return look_some(*seen);
   if (LabEntry* late = unscored()) return score(*late);
   if (LabEntry* late = lagging()) {
     step_entry(*late);
@@ -342,6 +345,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.batch = entry.batch;
   view.ablation = entry.ablation;
   view.inside = entry.inside;
+  if (entry.looking) std::tie(view.inside_done, view.inside_parts) = entry.looking->progress();
   return view;
 }
 

@@ -15,6 +15,7 @@
 #include "training/session/lab.h"
 #include "training/session/lab_session.h"
 #include "training/session/run_cache.h"
+#include "training/session/run_inside.h"
 #include "training/spec/backend_choice.h"
 #include "training/text/dependency_parser.h"
 
@@ -41,7 +42,8 @@ struct LabEntry : KeptEntry {
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
-  std::shared_ptr<const RunInside> inside;        ///< likewise
+  std::shared_ptr<const RunInside> inside;        ///< likewise, as far as it is measured
+  std::unique_ptr<InsideLook> looking;            ///< what measures the rest of it
   std::string file;                               ///< in the autosave's folder, written at this stamp
   uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
@@ -66,7 +68,8 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
-  bool replays() const { return replayed_ >= 0; }  ///< its next work is for a copy of a step
+  /// `only_looks` says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  bool only_looks() const { return replays() || looking(); }
   /// `next_step_at` is the time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
   /// `work` does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
@@ -114,8 +117,11 @@ class LabTrainer {
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
   void look_inside(const session::LookInside& asked);
+  LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
+  void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
   void require_played(const LabEntry& played);
+  bool replays() const { return replayed_ >= 0; }
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
