@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/words/words.h"
-#include "training/measure/verdict.h"
 
 namespace normscope::lab {
 namespace {
@@ -16,7 +15,8 @@ constexpr float kOver = 6;                 // px that a label reaches beyond its
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
-      return words::say(event.text == kBeganBelow ? "lab.event.began_below" : "lab.event.left");
+      // A run of trained weights never was on the plateau, and its event says so.
+      return event.text.starts_with("began") ? words::spoken(event.text) : words::say("lab.event.left");
     case RunEvent::Kind::Stuck:
       return words::say("lab.event.stuck");
     case RunEvent::Kind::Returned:
