@@ -7,7 +7,6 @@
 #include <string>
 
 #include "app/inside/inspected.h"
-#include "engine/core/real_text.h"
 #include "training/io/number_json.h"
 
 namespace normscope::inside {
@@ -29,22 +28,17 @@ json tokens_of(const Inspected& of) {
     one["target"] = in.targets[t] < 0 ? json(nullptr) : json(in.targets[t]);
     one["loss"] = number_json(in.token_loss[t]);
     one["embedding_norm"] = number_json(in.embedding[t]);
+    if (!in.embedding_gradients.empty()) one["embedding_gradient"] = number_json(in.embedding_gradients[t]);
     all.push_back(std::move(one));
   }
   return all;
 }
 
-/// `shortest` is the double that has no more digits than tell this float from others.
-double shortest(float number) {
-  const std::string text = fmt::format("{}", number);
-  double same = static_cast<double>(number);
-  if (std::isfinite(number)) read_real(text.data(), text.data() + text.size(), same);
-  return same;
-}
-
+/// `floats_json` has no more digits than tell a float from others; as a double it would have seventeen.
 json floats_json(std::span<const float> numbers) {
   json list = json::array();
-  for (const float number : numbers) list.push_back(number_json(shortest(number)));
+  for (const float number : numbers)
+    list.push_back(std::isfinite(number) ? json::parse(fmt::format("{}", number)) : json(nullptr));
   return list;
 }
 
@@ -54,7 +48,7 @@ json own_shares_of(const Inside::Sublayer& s) {
 
 json sublayers_of(const Inside& in) {
   json all = json::array();
-  for (const Inside::Sublayer& s : in.sublayers)
+  for (const Inside::Sublayer& s : in.sublayers) {
     all.push_back({{"name", s.name},
                    {"layer", s.layer},
                    {"branch_variance", number_json(s.branch_variance)},
@@ -66,6 +60,8 @@ json sublayers_of(const Inside& in) {
                    {"token_cosine", number_json(s.token_cosine)},
                    {"layer_cosine", number_json(s.layer_cosine)},
                    {"norms", floats_json(s.norms)}});
+    if (!s.gradients.empty()) all.back()["state_gradients"] = floats_json(s.gradients);
+  }
   return all;
 }
 
