@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "training/measure/median.h"
+#include "engine/core/median.h"
 #include "training/measure/step_metrics.h"
 
 namespace normscope {

@@ -12,9 +12,8 @@
 
 #include "app/cli/terminal.h"
 #include "app/commands/inspect/inspect.h"
+#include "engine/core/median.h"
 #include "training/io/text_table.h"
-#include "training/measure/median.h"
-#include "training/measure/step_metrics.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -97,15 +97,19 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
 TEST_CASE("a log tells the numbers of an attention and of its heads under the engine's names") {
   const Folder folder;
   const RecordedRun run =
-      read_recorded(folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
-                                                    R"("L02.attn.head.1":1.5},)"
-                                                    R"("largest_logit":{"L02.attn.head.1":9},)"
-                                                    R"("first_mass":{"dec.L02.attn.head.2":0.5})")))
+      read_recorded(
+          folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
+                                          R"("L02.attn.head.1":1.5},)"
+                                          R"("largest_logit":{"L02.attn.head.1":9},)"
+                                          R"("first_mass":{"dec.L02.attn.head.2":0.5},)"
+                                          R"("longest":{"L02.ffn":186},"token_share":{"L02.ffn":0.03})")))
           .runs.at(0);
   CHECK(last(run, "L02.attn.attention_entropy") == 2);
   CHECK(last(run, "L02.attn.head.1.entropy") == 1.5f);
   CHECK(last(run, "L02.attn.head.1.logit") == 9);
   CHECK(last(run, "dec.L02.attn.head.2.first_mass") == 0.5f);
+  CHECK(last(run, "L02.ffn.longest") == 186);
+  CHECK(last(run, "L02.ffn.token_share") == 0.03f);
   CHECK(run.history->find("L02.attn.head.1.attention_entropy") < 0);
   CHECK_FALSE(says(run.missing, "are not known"));
 }
