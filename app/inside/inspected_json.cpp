@@ -136,9 +136,10 @@ std::string placement_words(const ModelConfig& model) {
     if (beside & 1) stack.embedding = {};
     for (LayerWiring& layer : stack.layers) {
       if (!(beside & 2)) break;
-      Inner& inner = layer.attention.inner;
-      inner.query = inner.key = {};
-      inner.across_heads = false;
+      for (Inner* inner : {&layer.attention.inner, &layer.cross.inner}) {  // a single stack has both alike
+        inner->query = inner->key = {};
+        inner->across_heads = false;
+      }
     }
     const bool decoder = model.architecture != Architecture::Encoder;
     const Placement placement = placement_of(stack, context_of(model, decoder));
