@@ -81,13 +81,14 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
     progress.finish();
     show(job, runs);
   }
-  closing.attempt([&] { save_between(options, job, runs); });
   std::vector<float> stats;
   int32_t found = -1;
   if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
            measured ? job.attachment : std::nullopt);
+  // The log comes first: a run that is killed between the two writes its last steps again, and lacks none.
+  closing.attempt([&] { save_between(options, job, runs); });
 }
 
 std::string progress_note(const std::vector<Job>& jobs) {

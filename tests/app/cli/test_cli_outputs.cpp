@@ -120,6 +120,18 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
   CHECK(fs::exists(folder.file("out/lab-light.png")));
 }
 
+TEST_CASE("a step is in the log before it is saved, so that no kill parts the two") {
+  const Folder folder;
+  const std::string log = folder.file("x.jsonl");
+  CHECK(shell("PROGRAM train " + tiny(folder) + " --save /dev/full --save-every 3 --log " + log +
+              " >/dev/null 2>>" + log) == 5);
+  const std::string lines = read_all(log);
+  const size_t failed = lines.find("No space left");
+  REQUIRE(failed != lines.npos);
+  CHECK(lines.find("\"step\":3,") < failed);
+  CHECK(lines.find("\"step\":4,") > failed);
+}
+
 TEST_CASE("a limit on the size of files is a full disk: weights, table and one line, no signal") {
   const Folder folder;
   const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
