@@ -12,6 +12,7 @@ from typing import Optional
 
 from ._branches import Branches, SubLayer, bits
 from ._layers import compact, layer_calls
+from ._names import known
 
 
 @dataclasses.dataclass
@@ -189,7 +190,7 @@ class Analysis(Branches):
                 ours = f"{s.stack}L{s.layer:02}.{place}" if s.kind and place[0] != "." else ""
             module = s.module if s else next((x.module for x in subs if x.kind and name.startswith(x.module + ".")), "")
             layer = next((x.layer for x in subs if x.module == module and x.kind), 0)
-            names.append((name, module, ours, layer))
+            names.append((name, module, ours if known(ours) else "", layer))
         return Found(subs, self.split_thirds(names), self.placement(subs),
                      self.nodes[subs[0].node].shape[-1] if subs else 0)
 
