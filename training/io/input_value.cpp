@@ -141,9 +141,11 @@ std::string InputValue::text(size_t most) const {
   return of_at_most(most, json_->get_ref<const std::string&>());
 }
 
+std::string InputValue::json_text(size_t most) const { return of_at_most(most, json_->dump()); }
+
 std::string InputValue::object_text(size_t most) const {
   if (!is_object()) refuse("an object");
-  return of_at_most(most, json_->dump());
+  return json_text(most);
 }
 
 std::string InputValue::of_at_most(size_t most, std::string text) const {

@@ -1,13 +1,15 @@
 // A log line (docs/log-format.md) is read as a value: its kind, and what it says.
 //
 // Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
-// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong. Names are views
-// into the line or into the value itself. Called by log_reader.cpp.
+// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same
+// numbers, whatever stands beside them. Names are views into the line or into the value itself. Called by
+// log_reader.cpp.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,8 +62,8 @@ struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
   int32_t step = -1;
-  double loss = NAN, rate = NAN, validation = NAN;
-  double seconds = NAN;  ///< since the recording began
+  std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
+  std::optional<double> seconds;                 ///< since the recording began
   std::vector<LogStat> stats;
   std::deque<std::string> texts;  ///< where a line had escapes, what `run` and `name` point to
   void clear();
@@ -71,6 +73,7 @@ struct LogStep {
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
+  std::vector<std::string> faults;  ///< why members could not be read: each costs itself alone
   std::string maker, name, placement, verdict;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name

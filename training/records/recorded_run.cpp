@@ -1,6 +1,8 @@
 // See recorded_run.h.
 #include "training/records/recorded_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "training/data/identity/data_identity.h"
@@ -62,6 +64,12 @@ RecordedRun saved_run(const std::string& path) {
 }
 
 }  // namespace
+
+std::string LinesRead::fault() const {
+  const std::string first = faults.empty() ? "" : faults.front();
+  if (broken == 0) return first;
+  return fmt::format("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
+}
 
 bool is_saved_run(const std::string& path) {
   InputFile in(path, input::kLog);
