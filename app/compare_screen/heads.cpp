@@ -48,6 +48,11 @@ std::optional<ModelConfig> model_of(const Compared& run) {
   return std::nullopt;
 }
 
+/// `unread_words` counts lines of its log that could not be read; empty where all could.
+std::string unread_words(const Compared& run) {
+  return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
+}
+
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
@@ -55,6 +60,8 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
+  if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
+    badges.push_back({unread, BadgeKind::Error});
   if (all.differences[run].data != SameData::Same)
     badges.push_back(all.differences[run].data == SameData::Other
                          ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
@@ -214,8 +221,10 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
                               t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {
-    const std::string state =
-        baseline ? words::say("compare.baseline") : f.all().differences[*run].short_words();
+    const std::string unread = unread_words(f.all().runs[*run]),
+                      state = !unread.empty() ? unread
+                              : baseline      ? words::say("compare.baseline")
+                                              : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
                    {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));

@@ -74,9 +74,8 @@ std::vector<compare::Compared> read_runs(const CompareOptions& options) {
     const Named name = named(word);
     const records::RecordedFile file =
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
-    if (file.broken > 0)
-      complain(fmt::format("{}: {} of {} lines cannot be read and are left out; {}", name.path, file.broken,
-                           file.lines, file.faults.empty() ? "" : file.faults.front()));
+    if (const std::string fault = file.fault(); !fault.empty())
+      complain(fmt::format("{}: {}", name.path, fault));
     for (compare::Compared& run : picked(file, name)) runs.push_back(std::move(run));
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));

@@ -353,8 +353,50 @@ TEST_CASE("compare: events and the file's word come before the losses") {
   CHECK(row_of_run(all, 1).verdict == "learns, 1 seed");
   word.seeds[0].verdict = "not finite at step 23";
   all = compare({live, word});
-  CHECK(row_of_run(all, 1).verdict == "not finite, 1 seed");
+  CHECK(row_of_run(all, 1).verdict == "not finite at step 23, 1 seed");
   CHECK_FALSE(row_of_run(all, 1).leaves);
+}
+
+TEST_CASE("compare: a loss that is not finite needs no line of frequencies, and is no loss that is missing") {
+  const auto from = [](int32_t first) {
+    return [first](const std::string& stat, int32_t step, double value) {
+      return stat == "loss" && step >= first ? std::numeric_limits<double>::quiet_NaN() : value;
+    };
+  };
+  const Comparison all = compare({theirs("whole", history(60)), theirs("broken", history(60, 1, from(41))),
+                                  ours("two", {history(60, 1, from(30)), history(60, 2, from(50))})});
+  CHECK(row_of_run(all, 0).verdict.empty());
+  CHECK(row_of_run(all, 1).verdict == "not finite at step 41, 1 seed");
+  CHECK(row_of_run(all, 2).verdict == "not finite 2 of 2");
+  CHECK_FALSE(contains(missing_sentence(all), "loss"));
+  CHECK_FALSE(contains(missing_sentence(all), "B and C: not in its log: the line"));
+}
+
+TEST_CASE("compare: steps whose loss was not measured have no point, and take nothing from the verdict") {
+  const auto sparse = std::make_shared<History>(std::vector<StatInfo>{});
+  for (int32_t step = 1; step <= 400; ++step)
+    sparse->append(step, step % 10 == 0 ? std::optional(step < 100 ? 3.0 : 1.0) : std::nullopt, 1e-3, {});
+  sparse->append_validation(395, 1.5);
+  Compared run = theirs("sparse", sparse);
+  run.seeds[0].unigram = 2.9;
+  const Comparison all = compare({run, theirs("other", history(400))});
+  const EndRow& row = row_of_run(all, 0);
+  CHECK(row.verdict == "learns, 1 seed");
+  CHECK(row.loss == 1);
+  CHECK(row.last_step == 400);
+  CHECK(all.losses[0].shown.steps.size() == 40);
+}
+
+TEST_CASE("compare: what of a log could not be read is said first") {
+  Compared torn = theirs("torn", history(20)), odd = theirs("odd", history(20));
+  torn.read = {30, 10, {"line 21: has no step, no result and no format"}};
+  odd.read = {21, 0, {"line 1: 1 of 3 names left out: \"out.z\" expected a name of ours"}};
+  const Comparison all = compare({torn, theirs("whole", history(20)), odd});
+  CHECK(missing_sentence(all).starts_with(
+      "A: 10 of 30 lines of its log cannot be read and are left out; line 21: has no step, no result and no format. "
+      "C: its log is read in part; line 1: 1 of 3 names left out: \"out.z\" expected a name of ours. "));
+  CHECK(contains(unread_sentence(all), "expected a name of ours."));
+  CHECK_FALSE(contains(unread_sentence(all), "B"));
 }
 
 TEST_CASE("compare: losses that are not finite are gaps, and never luck") {

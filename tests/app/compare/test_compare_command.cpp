@@ -78,6 +78,37 @@ TEST_CASE("compare FILE: a log with several runs gives them all, FILE:LETTER pic
   CHECK(contains(outcome.err, "has no run D: expected one of A, B, C"));
 }
 
+TEST_CASE("compare FILE: a diverged run is said to be one, and lines that cannot be read are counted") {
+  const Folder folder;
+  const auto log = [](const std::string& more, bool finite) {
+    std::string text;
+    for (int step = 1; step <= 60; ++step)
+      text +=
+          fmt::format("{{\"step\":{},\"loss\":{}{}}}\n", step, step <= 40 || finite ? "2.5" : "NaN", more);
+    return text;
+  };
+  const std::string whole = folder.write("whole.jsonl", log("", true));
+  for (const char* beside :
+       {"", ",\"done\":false", ",\"lrs\":[0.1]", ",\"gpu\":{\"name\":\"x\"}", ",\"host\":\"ü\""}) {
+    const Outcome outcome = called(folder.write("nan.jsonl", log(beside, false)) + " " + whole);
+    INFO(beside << outcome.err);
+    CHECK(outcome.err.empty());
+    CHECK(contains(outcome.out, "not finite at step 41, 1 seed"));
+    CHECK_FALSE(contains(outcome.out, "learns"));
+  }
+  const std::string torn = folder.write("torn.jsonl", log("", true) + "{\"step\":61,\"loss\":\"low\"}\n");
+  const Outcome outcome = called(torn + " " + whole);
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err,
+                 "torn.jsonl: 1 of 61 lines cannot be read and are left out; line 61: loss is \"low\""));
+  CHECK(contains(outcome.out,
+                 "A: 1 of 61 lines of its log cannot be read and is left out; line 61: loss is \"low\""));
+  const nlohmann::json json = nlohmann::json::parse(called(torn + " " + whole + " --json").out);
+  CHECK(json.at("runs")[0].at("unread") == 1);
+  CHECK(json.at("runs")[0].at("faults").size() == 1);
+  CHECK(json.at("runs")[1].at("unread") == 0);
+}
+
 TEST_CASE("compare FILE: JSON and Markdown to standard output or a file, figures and numbers into a folder") {
   const Folder folder;
   const std::string files =

@@ -133,6 +133,20 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
 }
 
+TEST_CASE(
+    "compare screen: lines of a log that cannot be read are counted on the run's card and below the table") {
+  const test::Folder folder;
+  CompareDriver compare;
+  compare.open(folder.write("torn.jsonl", a_log(40) + "{\"step\":41,\"loss\":[]}\ntorn\n"));
+  CHECK(contains(compare.driver.value("compare/missing"),
+                 "E: 2 of 42 lines of its log cannot be read and are left out; "
+                 "line 41: loss is a list of 0"));
+  bool badge = false;
+  for (const ui::TextRecord& text : compare.ui.texts()) badge = badge || text.text == "2 lines unread";
+  CHECK(badge);
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
 TEST_CASE("compare screen: a file that is none is one line with its name, and its card stays empty") {
   const test::Folder folder;
   const std::string path = folder.write("no.jsonl", "{\"step\": }\nnothing\n");
