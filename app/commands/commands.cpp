@@ -32,7 +32,7 @@ void finish_options(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_default_str() == "[]") option->default_str("");
     const std::string type = option->get_type_name();
-    if (type.starts_with("FILE") || type.starts_with("DIR")) option->check(named);
+    if (type.starts_with("FILE") || type.starts_with("DIR") || type == "LINK") option->check(named);
   }
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }

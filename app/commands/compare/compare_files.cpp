@@ -254,11 +254,11 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
                      "files: names of your own in logs, as TOML (docs/log-format.md)")
           ->type_name("FILE"),
       app.add_option("--from", options.from, "files: only from this step of the baseline on")
-          ->check(CLI::Range(0, 1'000'000'000))
+          ->transform(whole(0, 1'000'000'000))
           ->type_name("STEP")
           ->default_str("the first"),
       app.add_option("--to", options.to, "files: only up to this step")
-          ->check(CLI::Range(0, 1'000'000'000))
+          ->transform(whole(0, 1'000'000'000))
           ->type_name("STEP")
           ->default_str("the last"),
       app.add_option("--factor", options.factor, "files: gradient norms part when they differ by more")

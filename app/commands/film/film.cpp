@@ -197,12 +197,12 @@ void add_film(CLI::App& app, Command& command) {
   sub.add_option("--seconds", options.seconds, "how long the film is")
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("S");
-  sub.add_option("--fps", options.fps, "frames a second")->check(CLI::Range(1, 120))->type_name("N");
+  sub.add_option("--fps", options.fps, "frames a second")->transform(whole(1, 120))->type_name("N");
   for (const auto& [name, value, help, standard] :
        {std::tuple{"--from", &options.from, "the first step that is shown", "0"},
         std::tuple{"--to", &options.to, "the last one", "the session's last"}})
     sub.add_option(name, *value, help)
-        ->check(CLI::Range(0, 10'000'000))
+        ->transform(whole(0, 10'000'000))
         ->type_name("STEP")
         ->default_str(standard);
   add_look(sub, options.theme, options.scale);
