@@ -13,6 +13,7 @@
 #include "engine/tape/backend.h"
 #include "training/io/input_kinds.h"
 #include "training/published/family.h"
+#include "training/published/model_folder.h"
 
 namespace normscope::published {
 namespace {
@@ -211,7 +212,8 @@ void convert(const Published& model, const Place& place, const ParameterInfo& pa
 
 }  // namespace
 
-Published open(const std::string& folder, int32_t positions) {
+Published open(const std::string& at, int32_t positions) {
+  const std::string folder = require_folder(at);
   Published model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
   const std::string path = (std::filesystem::path(folder) / "config.json").string(),
                     named = "published " + path;

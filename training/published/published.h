@@ -36,8 +36,9 @@ struct Published {
 /// `kFewest` is the shortest text there is: whoever opens for it learns how many positions the model's table has.
 inline constexpr int32_t kFewest = 2;
 
-/// `open` reads what the model is. `positions` is the length of the texts that it will read. Throws Error.
-Published open(const std::string& folder, int32_t positions);
+/// `open` reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
+/// folder_of(). Throws Error.
+Published open(const std::string& at, int32_t positions);
 
 /// `place_of` is where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
 Place place_of(const Published& model, const ParameterInfo& parameter);

@@ -24,6 +24,7 @@
 #include "training/io/text_table.h"
 #include "training/measure/step/memory_map.h"
 #include "training/published/family.h"
+#include "training/published/model_folder.h"
 #include "training/published/published.h"
 #include "training/run/run.h"
 #include "training/tokenizer/published_tokenizer.h"
@@ -181,9 +182,11 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   return show_inside(options, run->store(), model, text, std::move(shown));
 }
 
-Exit inspect(const InspectOptions& options) {
+Exit inspect(const InspectOptions& given) {
   const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
-  require_text(options);
+  require_text(given);
+  InspectOptions options = given;
+  options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
   check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const bool saved = std::filesystem::is_regular_file(options.model);
