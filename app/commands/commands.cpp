@@ -14,7 +14,7 @@
 
 #include "app/cli/build_facts.h"
 #include "app/cli/terminal.h"
-#include "engine/core/error.h"
+#include "engine/core/memory_error.h"
 #include "engine/cpu/isa.h"
 #include "training/files/placement_file.h"
 #include "training/io/nearest.h"
@@ -137,7 +137,9 @@ int run(int argc, const char* const* argv) noexcept {
   } catch (const DeviceError& error) {
     return refuse(Exit::Device, error.what());
   } catch (const std::bad_alloc&) {
-    return refuse(Exit::Internal, "out of memory");
+    return refuse(Exit::Memory, "out of memory");
+  } catch (const MemoryError& error) {
+    return refuse(Exit::Memory, error.what());
   } catch (const std::exception& error) {
     return refuse(Exit::Internal, error.what());
   } catch (...) {
