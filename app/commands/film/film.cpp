@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/file_kind.h"
+#include "training/io/output_path.h"
 #include "training/session/lab.h"
 
 namespace normscope::commands {
@@ -168,6 +170,10 @@ Exit film(const FilmOptions& options) {
     inputs.insert(inputs.end(), files.begin(), files.end());
   }
   const std::string first = form.kind == FilmKind::Frames ? frame_path(form, 1) : form.path;
+  refuse_clashes({{"--out", first}}, inputs);
+  with_exit(Exit::Internal, [&] {
+    make_folder(std::filesystem::path(first).parent_path().string(), Access::Shared, "--out");
+  });
   check_outputs({{"--out", first}}, inputs);
 
   const InterruptGuard guard;

@@ -87,6 +87,12 @@ TEST_CASE("film: the frames of a kept session differ, and the last one is the sc
   CHECK(s.bytes("dark.png") != s.bytes("f-0003.png"));
 }
 
+TEST_CASE("film: its folder is made, as the manual's own line asks for") {
+  const Sessions s;
+  REQUIRE(s.film(s.config, "frames/lab.png", "--seconds 1 --fps 1").code == 0);
+  CHECK(fs::exists(s.folder.file("frames/lab-0001.png")));
+}
+
 TEST_CASE("film: runs that were saved as TOML are trained first, and Compare can be filmed") {
   const Sessions s;
   const Outcome outcome = s.film(s.config, "t.png", "--screen compare --seconds 2 --fps 1");
