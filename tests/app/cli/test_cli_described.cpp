@@ -88,8 +88,7 @@ TEST_CASE("every option that is a whole number reads it in decimal, as --set doe
       name.resize(std::min(name.size(), name.find(',')));
       INFO(command << " " << name);
       ++found;
-      CHECK(contains(run_program(command + " " + name + " 08 --no-such").err,
-                     "'--no-such' is not expected here"));
+      CHECK_FALSE(contains(run_program(command + " " + name + " 08 --no-such").err, "08"));
       CHECK(
           contains(run_program(command + " " + name + " 0x8 --no-such").err, "'0x8' is not a whole number"));
     }
