@@ -278,7 +278,7 @@ TEST_CASE("reproduce: what a claim's runs differ in is what its subject says, an
 }
 
 TEST_CASE(
-    "reproduce: Liu et al. have a warm-up, and a run that has none stands beside the same run with one") {
+    "reproduce: Liu et al. have a warm-up, and a model without one here stands beside itself with one") {
   for (const Claim& claim : shipped().claims) {
     if (!contains(claim.file, "liu-2020") || contains(claim.setting, "RAdam without warm-up")) continue;
     const std::vector<experiments::Experiment> runs = experiments_of(claim, 1);
@@ -286,10 +286,11 @@ TEST_CASE(
       if (run.spec.train.schedule.warmup > 0 || run.spec.train.steps <= 2) continue;
       INFO(claim.id << " " << run.spec.name);
       CHECK(std::any_of(runs.begin(), runs.end(), [&](const auto& other) {
-        RunSpec warm = run.spec;
-        warm.train.schedule.warmup = other.spec.train.schedule.warmup;
-        warm.name = other.spec.name;
-        return warm.train.schedule.warmup > 0 && warm == other.spec;
+        const auto same = [&](const char* key) {
+          return get_field(run.spec, key) == get_field(other.spec, key);
+        };
+        return other.spec.train.schedule.warmup > 0 && same("model.placement") &&
+               same("model.encoder_placement") && same("model.init") && same("model.layers");
       }));
     }
   }
