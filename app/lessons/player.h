@@ -135,7 +135,7 @@ class Player {
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string thought;                       ///< that may have led to a wrong answer; empty: none is known
+    std::string thought;                       ///< what is right, and what may have led to what is not
     std::string first;                         ///< the prediction before this one; empty: there is none
   };
   Score scored(const LessonProgress& progress) const;
