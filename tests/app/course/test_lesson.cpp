@@ -392,6 +392,19 @@ TEST_CASE("every check tells its claim from the neighbour that it names", "[less
         REQUIRE_FALSE(there.empty());
         for (double value : there) {
           INFO(lesson.id << ", " << check.measure << ": " << check.says << " Neighbour: " << neighbour.what
+TEST_CASE("losses have two decimals, so that they compare, unless they are gone or exploded", "[lesson]") {
+  const auto text = [](double value) { return shown(value, {.loss = true}); };
+  CHECK(text(2.904) == "2.90");
+  CHECK(text(0.9662) == "0.97");
+  CHECK(text(12.344) == "12.34");
+  CHECK(text(0.000668) == "0.00067");
+  CHECK(text(190630) == "190\u2009000");
+  const Lesson& lesson = *fixture::shipped_course().find("warm-up");
+  const auto of = [&](const char* measure) { return shown(2.9, *lesson.measure(measure)); };
+  CHECK(of("end_A") == "2.90");
+  CHECK(of("gap_0") == "2.9 nats");  // a difference of losses is none
+}
+
                          << ", " << value);
           CHECK_FALSE(std::isnan(value));  // what could not be measured excludes nothing
           CHECK_FALSE(holds(check, {{value}, {}}));
