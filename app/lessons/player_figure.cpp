@@ -54,7 +54,7 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("course.ask.drag_cards");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
-      !figure.cells.empty() || figure.lines.empty())
+      !figure.cells.empty() || figure.lines.empty() || !shows_ranges(figure))
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
          word(ranges_apart(figure, *reference_) ? "course.figure.bars" : "course.figure.band",
