@@ -71,6 +71,7 @@ struct Series {
   std::string name{};    // after the value at the line's end: "no warm-up"
   std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
   std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
+  int decimals = -1;     // of the number where an earlier cursor crosses the line; -1: none is written there
   Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink;
@@ -82,9 +83,7 @@ struct Series {
   float nudge = 0;         // px up, so that equal lines of two runs are both visible
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
-  std::optional<float>
-      end_y{};  // where marker and label of the end stand, if not on the line: a mean of its last points
-  bool ring = false;  // hollow markers, so that what lies below stays visible
+  bool ring = false;       // hollow markers, so that what lies below stays visible
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 
