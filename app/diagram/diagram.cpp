@@ -39,6 +39,9 @@ Footer drop_footer(const DiagramState& state, const DiagramInput& input, const S
   else
     text = words::say("diagram.drop.does",
                       {{"what", drop_text(*state.preview, *state.target, state.only_this, of)}});
+  const NormKind final = stacks.wiring(state.preview->side).final;
+  if (final == NormKind::None && state.preview->wiring.final != final && !input.compact)
+    text += " " + words::say("diagram.drop.final");
   if (!state.brush && !state.only_this && state.preview->count() > 1 && of.empty())
     text += " " + words::say("diagram.drop.alt");
   if (!input.compact) {
