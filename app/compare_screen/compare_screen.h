@@ -42,6 +42,10 @@ class CompareScreen {
  private:
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
+  void choose_baseline(char letter) {
+    baseline_ = letter;
+    baseline_chosen_ = true;
+  }
   compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
   void complete(std::vector<view::SavePlot>&) const;
   void keys(Frame&, lab::TransportState&);
@@ -80,6 +84,7 @@ class CompareScreen {
   panels::CellState cells_;
   plot::View across_;  // the steps that all plots over time show
   char baseline_ = 'B', loupe_ = 0;
+  bool baseline_chosen_ = false;  // by hand; else the first of two runs is it
   int align_ = 0, matrix_ = 0, tab_ = 0;
   panels::Metric metric_ = panels::Metric::Gradient;  // of the maps
   double factor_ = 4;

@@ -183,7 +183,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const std::string value = words::say(baseline ? "compare.card.baseline" : "compare.card.value",
                                        {{"name", name}, {"loss", number}});
   if (ui.hit(control, card, value, words::say("compare.card.help", {{"run", place.letter}}), over).clicked)
-    baseline_ = place.letter;
+    choose_baseline(place.letter);
   const float pad = compact ? 9 : space::pad - 2, size = compact ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
   if (!run) return;

@@ -11,7 +11,6 @@
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text.h"
-#include "training/spec/loss_window.h"
 
 namespace normscope::panels {
 namespace {
@@ -118,15 +117,6 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   plot.bands.push_back(std::move(band));
 }
 
-/// `put_end` labels a line with the card's number, which is of the cursor's step where that is an earlier one. The
-/// marker stays at the loss where the line ends, wherever the cursor stands.
-void put_end(plot::Series& series, view::LabData& data, const RunView& run) {
-  const double loss = view::loss_at(data, run, run.step);
-  const double end = view::loss_at(data, run, static_cast<int>(series.x.values.back()));
-  series.value = std::isfinite(loss) ? ui::decimals(loss, 2) : "–";
-  if (std::isfinite(end)) series.end_y = static_cast<float>(end);
-}
-
 // `put_levels` adds the levels of letter frequencies alone, of the text's entropy, and of who played the guessing game.
 void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>& person_nats) {
   if (view.unigram_entropy > 0) {
@@ -206,10 +196,12 @@ double floor_of_axis(const LabView& view) {
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
-// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
-std::string short_label(const LabView& view, size_t index) {
-  const RunView& run = view.runs[index];
-  if (!run.fork_note.empty()) return words::spoken(run.fork_note);
+namespace {
+
+// `telling_parts` are the parts of a name that not all runs share: one that no other run has, or all but the first,
+// unless `all` are wanted.
+std::string telling_parts(const LabView& view, const RunView& run, bool all) {
+  if (!run.fork_note.empty()) return run.fork_note;
   std::vector<std::string> parts = parts_of(run.name);
   const auto in_others = [&](const std::string& part) {
     return std::count_if(view.runs.begin(), view.runs.end(),
@@ -217,9 +209,22 @@ std::string short_label(const LabView& view, size_t index) {
   };
   const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
   if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
+  for (const std::string& part : parts)
+    if (parts.size() == 1 || in_others(part) == 0) return part;
   if (parts.empty()) return "";
-  if (parts.size() == 1 || in_others(parts.front()) == 0) return words::spoken(parts.front());
-  return words::spoken(fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", ")));
+  return fmt::format("{}", fmt::join(parts.begin() + (all ? 0 : 1), parts.end(), ", "));
+}
+
+}  // namespace
+
+// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
+std::string short_label(const LabView& view, size_t index) {
+  const RunView& run = view.runs[index];
+  const std::string label = telling_parts(view, run, false);
+  const bool told = std::none_of(view.runs.begin(), view.runs.end(), [&](const RunView& other) {
+    return &other != &run && telling_parts(view, other, false) == label;
+  });
+  return words::spoken(told ? label : telling_parts(view, run, true));
 }
 
 PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
@@ -233,8 +238,8 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);
-  plot.note = words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands",
-                         {{"nats", plot.y.unit}, {"steps", kLossWindow}});
+  plot.note =
+      words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands", {{"nats", plot.y.unit}});
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);
@@ -251,7 +256,8 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     s.y = Column(line->y);
     s.x.owner = line;
     s.y.owner = line;
-    put_end(s, data, run);
+    s.value = std::isfinite(line->y.back()) ? ui::decimals(static_cast<double>(line->y.back()), 2) : "–";
+    s.decimals = 2;
     s.ink = Ink::run(view::colour_of(run));
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));

@@ -6,10 +6,13 @@
 
 #include "app/compare/compared_runs.h"
 #include "app/compare/comparison.h"
+#include "app/compare/figures.h"
 #include "app/compare/from_records.h"
 #include "app/compare/words.h"
+#include "app/plot/plot.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "training/files/placement_file.h"
 #include "training/measure/plateau.h"
 #include "training/records/recorded_run.h"
 #include "training/spec/loss_window.h"
@@ -416,6 +419,35 @@ TEST_CASE("compare: a run with edits has the settings that train now, and says w
   CHECK(all.rows[1].loss == Approx(3.1).epsilon(1e-5));
   fork.origin.reset();  // a log does not say what was there before
   CHECK(compare({base, fork}).settings.back().values.size() == 2);
+}
+
+TEST_CASE("compare: runs of one name are told apart by what they differ in, in tables and plots") {
+  Compared one = ours("Post-LN, no warm-up", {history(40)}), other = one;
+  set_field(*other.spec, "train.lr", "0.001");
+  other.settings = field_values(*other.spec);
+  const Comparison all = compare({one, other});
+  CHECK(all.runs[0].name == "Post-LN, learning rate 0.003, no warm-up");
+  CHECK(all.runs[1].name == "Post-LN, learning rate 0.001, no warm-up");
+  CHECK(end_table(all)[1][1] != end_table(all)[2][1]);
+  CHECK(contains(plot::to_text(loss_plot(all)), "learning rate 0.001"));
+}
+
+TEST_CASE("compare: a placement of a file has its name, and its wiring is no row") {
+  struct Forgetting {
+    ~Forgetting() { forget_added_placements(); }
+  } forgetting;
+  offer(parse_placement("name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln trunk=ln\"\n",
+                        "mine.toml"));
+  Compared own = ours("own", {history(40)});
+  set_field(*own.spec, "model.placement", "mine");
+  own.settings = field_values(*own.spec);
+  const Comparison all = compare({ours("post", {history(40)}), own});
+  bool named = false;
+  for (size_t row = 0; row < all.settings.size(); ++row) {
+    CHECK_FALSE(all.settings[row].key.starts_with("wiring."));
+    named = named || value_words(all, all.settings[row], 1) == "My own";
+  }
+  CHECK(named);
 }
 
 TEST_CASE("compare: norms that were moved in an encoder are told of") {

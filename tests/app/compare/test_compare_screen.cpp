@@ -67,6 +67,15 @@ TEST_CASE("compare screen: a click and a letter choose the baseline, and every d
   CHECK(contains(compare.driver.value("compare/run/C"), "baseline"));
 }
 
+TEST_CASE("compare screen: of two runs the first is the baseline until another is chosen") {
+  auto two = std::make_shared<LabView>(*fixture::lab_view());
+  two->runs.pop_back();
+  CompareDriver compare(two);
+  CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
+  compare.key("B");
+  CHECK(contains(compare.driver.value("compare/run/B"), "baseline"));
+}
+
 TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {
   CompareDriver compare;
   std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;
