@@ -141,6 +141,9 @@ class LabTrainer {
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  int64_t memory() const;
+  int64_t held_bytes() const;
+  bool has_room(int64_t bytes) const { return memory() == 0 || held_bytes() + bytes <= memory(); }
   void make_room(const std::vector<RunSpec>& more);
   // `Replaced` says what becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
   // stashed. Exchanged: they are stashed, and a stashed run with the same letter and specification returns as it was
@@ -156,6 +159,7 @@ class LabTrainer {
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
+  void settle_budget();
   void start_playing();
   void rest_at_end();
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
@@ -165,7 +169,9 @@ class LabTrainer {
   std::vector<RunSpec> specs() const;
   std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
+  void park_copy(const LabEntry& entry);
   void replace(LabEntry& old, RunSpec spec);
+  void exchange(LabEntry& old, std::unique_ptr<LabEntry> made);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
   std::unique_ptr<Run> run_at(int32_t run, int32_t step);
@@ -176,6 +182,7 @@ class LabTrainer {
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;
+  static int32_t end_of(const LabEntry& entry) { return entry.run->spec().train.steps; }
   bool all_broken() const;
   bool wants_step() const;
   LabEntry* without_text() const;
@@ -235,11 +242,11 @@ class LabTrainer {
   std::vector<std::unique_ptr<LabEntry>> parked_;  ///< runs that a structural edit replaced, the newest last
 
   bool playing_ = false;
-  int32_t step_ = 0, budget_ = 300;
-  int32_t portion_ = 300;  ///< the requested budget: steps that playing on at its end adds
-  uint64_t made_ = 0;      ///< runs made so far, see LabEntry::born
-  int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
-  double limit_ = 0;       ///< steps a second, 0 = none
+  int32_t step_ = 0, budget_ = 300;  ///< budget: of the run that ends last, see end_of
+  int32_t portion_ = 300;            ///< the requested budget: steps that playing on at its end adds
+  uint64_t made_ = 0;                ///< runs made so far, see LabEntry::born
+  int32_t target_ = 0;               ///< steps are taken while step_ < min(target_, budget_)
+  double limit_ = 0;                 ///< steps a second, 0 = none
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
