@@ -54,7 +54,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   plot_.step = cursor_step(transport_, view);
   const bool pinned = transport_.pinned_step.has_value();
   const LabView then = pinned ? view::view_at(data_, view, plot_.step) : LabView{};
-  Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size())};
+  Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size()), clock};
   plot_.compact = f.compact();
   pending_.settle(view);
   // What the hand was over in the last frame lights up everywhere in this one.
@@ -217,7 +217,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     const float width = narrow ? 52.f : 74.f;
     settings::draw_seeds_button(f.ui, f.view,
                                 centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20),
-                                narrow, f.commands);
+                                narrow, f.clock, f.commands);
   }
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);

@@ -51,7 +51,9 @@ void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool 
   const TextStyle body{Face::Sans, type::body};
   const bool trouble = !message_.empty() || !state_->error.empty();
   const bool told = trouble || busy() || state_->grid->plan == plan_;
-  const std::string status = !message_.empty() ? message_ : told ? progress_words(*state_, clock) : "";
+  const std::string status = !message_.empty() ? message_
+                             : told            ? progress_words(*state_, clock, seconds_)
+                                               : "";
   const std::string fitted = ui.paint().fit(body, status, line.w);
   ui.mark("sweep/status", words, status, words::say("sweep.bar.help_status"));
   if (trouble || fitted == status)
