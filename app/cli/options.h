@@ -30,7 +30,6 @@ struct MainOptions {
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
-  bool at_rest = false;   ///< the window trains nothing before it is asked to
   std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget

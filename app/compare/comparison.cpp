@@ -108,6 +108,21 @@ std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
   return unit;
 }
 
+/// `name_placements` says a placement of a file by its name, where the file is here: the settings of a run have its wiring
+/// key by key, so that they can be read where it is not.
+void name_placements(Compared& run) {
+  if (!run.spec) return;
+  bool named = false;
+  for (auto& [key, value] : run.settings) {
+    if (key != "model.placement" && key != "model.encoder_placement") continue;
+    const std::string here = get_field(*run.spec, key);
+    named = named || here != value;
+    value = here;
+  }
+  if (named)
+    std::erase_if(run.settings, [](const auto& setting) { return setting.first.starts_with("wiring."); });
+}
+
 void check(const std::vector<Compared>& runs, const Choice& choice) {
   if (runs.size() < kLeast || runs.size() > kMost)
     fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
@@ -232,6 +247,7 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   check(runs, choice);
   Comparison all;
   all.runs = std::move(runs);
+  for (Compared& run : all.runs) name_placements(run);
   all.choice = choice;
   const Compared& base = all.runs[all.baseline()];
   all.level_unit = unit_of(all.runs, base);

@@ -12,6 +12,7 @@
 #include "app/panels/plot_files.h"
 #include "app/ui/numbers.h"
 #include "app/ui/svg.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/text_table.h"
@@ -194,6 +195,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
                                {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
                                 {"run", all.letter(all.baseline())},
                                 {"loss", ui::decimals(all.unigram, 2)}});
+    entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
   flag_data(plot, plot.y, all);

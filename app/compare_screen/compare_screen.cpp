@@ -39,6 +39,7 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
 
 void CompareScreen::open(const std::string& path, const LabView& view) {
+  if (view.runs.empty() && side_.choices().empty()) baseline_ = 'A';  // the first of those that stand alone
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 

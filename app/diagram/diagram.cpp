@@ -229,7 +229,7 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
 
   ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)), words::say("diagram.help.diagram"));
   if (memory > 0)
-    ui.mark("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
+    ui.tell("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
             words::say("diagram.help.memory"));
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};

@@ -184,8 +184,12 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
   if (!seen) {
     draw_nothing(ui, rest, view);
   } else {
-    const bool room = rest.h >= kDetails + kLeastMap;
+    const bool room = rest.h >= kDetails + kLeastMap + 22;
     const Side& detailed = detailed_side();
+    const std::string sentence = sentence_of(*detailed.inside);
+    const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
+    ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, sentence, line.w));
+    ui.mark("inside/sentence", line, sentence, words::say("inside.sentence_help"));
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
       draw_sides(ui, rest);

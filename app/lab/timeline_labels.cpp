@@ -36,6 +36,20 @@ std::string event_text(const RunEvent& event) {
   return {};
 }
 
+const char* term_of(RunEvent::Kind kind) {
+  switch (kind) {
+    case RunEvent::Kind::LeftPlateau:
+    case RunEvent::Kind::Stuck:
+    case RunEvent::Kind::Returned:
+    case RunEvent::Kind::Unstuck:
+      return "plateau";
+    case RunEvent::Kind::Forked:
+      return "fork";
+    default:
+      return "";
+  }
+}
+
 // `told` says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
 std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
@@ -58,7 +72,7 @@ struct Placing {
 
   TimelineLabel over_marker(const TimelineMark& mark, int row) const {
     const ui::Rect& bar = room.bar;
-    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text};
+    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text, false, mark.term};
     l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
     return l;
   }
@@ -142,7 +156,8 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
       if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
         same->letters += run.letter;
       else
-        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter)});
+        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false,
+                         term_of(event.kind)});
     }
   }
   marks.insert(marks.end(), found.begin(), found.end());

@@ -193,7 +193,7 @@ class Player {
   float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
   void open_page(Aside aside);
   void scroll(ui::Ui& ui, const ui::Rect& rect, float room, float furthest);
-  void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& seen,
+  void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& room,
                      const std::function<float(float y)>& content);
   void draw_why(ui::Ui& ui, const ui::Rect& rect);
   const course::Results* results_of(const course::Lesson& lesson);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text.h"
@@ -133,6 +134,7 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
     RefLine entropy;
     entropy.value = view.unigram_entropy;
     entropy.label = words::spoken(frequencies_of(view.unit)) + " " + ui::decimals(view.unigram_entropy, 2);
+    entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {
@@ -142,6 +144,7 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
     floor.short_label = words::say("plots.loss.entropy", {level});
     floor.label = words::say("plots.loss.entropy_floor", {level});
     floor.label_left = floor.label_below = floor.fill_below = true;
+    floor.help = view::meaning("entropy");
     plot.lines.push_back(std::move(floor));
   }
   if (person_nats) {

@@ -228,7 +228,9 @@ class LevelName {
     const float end = std::min(box.bottom() + 1, a.bottom() - 1);  // the axis stays whole
     if (b_.cursor_x > box.x - 3 && b_.cursor_x < box.right() + 3)
       b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, end - box.y + 1}, ground});
-    return b_.text_if_free(at, small, b_.theme.ink2, text);
+    if (!b_.text_if_free(at, small, b_.theme.ink2, text)) return false;
+    b_.explain(line_.help);
+    return true;
   }
   bool with_leader(const std::string& text) {
     const ui::Rect& a = b_.out.map.area;
@@ -239,6 +241,7 @@ class LevelName {
     const float x = at.x + width / 2;
     b_.add(StrokeItem{{{x, at.y + (p_ > at.y ? 4.f : -10.f)}, {x, p_}}, b_.theme.ink3, 1, {}, 0, false});
     b_.text(at, small, b_.theme.ink2, text);
+    b_.explain(line_.help);
     return true;
   }
 
@@ -280,6 +283,7 @@ void add_notes(Builder& b) {
     if (!place_near(b, p, {note.dx, note.dy}, width, at)) continue;
     if (letter > 0) b.text(at, bold, text_colour(b.theme, note.ink), note.letter);
     b.text({at.x + letter, at.y}, small, b.theme.ink2, note.text);
+    b.explain(note.help);
   }
 }
 
@@ -299,6 +303,7 @@ void name_bands(Builder& b) {
     ui::Vec from{std::clamp(p.x, at.x, at.x + width), at.y + (p.y > at.y ? 4.f : -10.f)};
     b.add(StrokeItem{{from, p}, b.theme.ink3, 1, {}, 0, false});
     b.text(at, small, b.theme.ink2, band.label);
+    b.explain(band.help);
   }
 }
 

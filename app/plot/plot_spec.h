@@ -96,6 +96,7 @@ struct Band {
   bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
   std::string label{};                                // which mean, which range, or which theory
   std::optional<std::pair<double, double>> label_at;  // data point that the label's leader points to
+  std::string help{};                                 // what the mouse on the label says; empty: nothing
 };
 
 // `RefLine` is a dotted level with its name and value on it ("letter frequencies 2.95").
@@ -107,6 +108,7 @@ struct RefLine {
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
   bool fill_below = false;   // paint the area between line and axis in `sunk` (nothing can get there)
+  std::string help{};        // what the mouse on the label says; empty: nothing
 };
 
 // `HeatMap` is a lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
@@ -168,6 +170,7 @@ struct Note {
   std::string letter{}, text{};
   Ink ink{Ink::Role::Ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
+  std::string help{};     // what the mouse on it says; empty: nothing
 };
 
 // `Handle` is something yellow to grab (warm-up end, peak rate).

@@ -63,6 +63,8 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   float x = right_centre.x - w;
   const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::Sans, type::body}, ui.theme().ink3,
                                      words::say("settings.edits"), Align::Right);
+  ui.tell("settings/edits", {x - 8 - word, right_centre.y - size / 2, word, size}, "",
+          words::say("settings.help_edits_all"));
   for (const RunView& run : view.runs) {
     const unsigned bit = 1u << (run.letter - 'A');
     const bool on = state.edits & bit;

@@ -18,6 +18,8 @@ struct AppState;
 struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: what this is, and where to begin
+  int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
+  bool strip = false;     // the room over the Lab that its words had
   bool game = false;      // the first run: the guessing game
   bool lesson = false;    // the guessing game was played: what comes next
   bool answered = false;  // set when the person answered one: the window remembers

@@ -23,13 +23,13 @@ namespace normscope::records {
 /// a single head, "L03.attn.head.2"; empty: heads have none.
 struct StatField {
   std::string_view key, suffix;
-  const char* words;  ///< "gradient norms", in sentences; null: not missed where a log has none
+  const char* words;  ///< "gradient sizes", in sentences; null: not missed where a log has none
   std::string_view head_suffix = {};
   std::string_view suffix_of(std::string_view name) const {
     return head_suffix.empty() || name.find(".head.") == name.npos ? suffix : head_suffix;
   }
 };
-inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient norms"},
+inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient sizes"},
                                             {"update_norm", ".update_norm", "update norms"},
                                             {"weight_norm", ".weight_norm", "weight norms"},
                                             {"mean_square", ".mean_square", "hidden states"},

@@ -56,7 +56,7 @@ RecordedRun saved_run(const std::string& path) {
   run.origin = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(
-        "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");
+        "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
   run.spec = std::move(saved.spec);
   return run;
 }

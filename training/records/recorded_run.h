@@ -38,7 +38,7 @@ struct AboutRun {
   std::optional<RunSpec> origin;  ///< before the edits; empty: unknown
   std::vector<Edit> edits;
   DataIdentity data;  ///< what it reads, as far as that is known
-  /// What cannot be shown, a sentence each: "gradient norms: not in this log".
+  /// What cannot be shown, a sentence each: "gradient sizes: not in this log".
   std::vector<std::string> missing;
 };
 

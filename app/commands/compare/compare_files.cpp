@@ -261,7 +261,7 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
           ->check(CLI::Range(0, 1'000'000'000))
           ->type_name("STEP")
           ->default_str("the last"),
-      app.add_option("--factor", options.factor, "files: gradient norms part when they differ by more")
+      app.add_option("--factor", options.factor, "files: gradients part when their sizes differ by more")
           ->check(CLI::Range(1.0, 1e6))
           ->type_name("TIMES"),
   };

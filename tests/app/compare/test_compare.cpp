@@ -67,7 +67,7 @@ TEST_CASE("compare: runs part at the first step beyond the factor, in the matrix
   CHECK(place.equal_until == 2);
   CHECK(
       place_sentence(all, 1) ==
-      "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller than A's; equal to the bit up to "
+      "B and A part at step 5 in layer 2, W_K: its gradient size is 8× smaller than A's; equal to the bit up to "
       "step 2.");
   CHECK(place_sentence(all, 0) == "");
 
@@ -205,7 +205,7 @@ TEST_CASE("compare: runs that are the same to the bit say so, and one bit is eno
   CHECK(all.same);
   CHECK(all.differences[1].luck == Luck::Same);
   CHECK(settings_sentence(all) == "These runs are the same to the bit.");
-  CHECK(place_sentence(all, 1) == "B and A: every gradient norm is equal to the bit.");
+  CHECK(place_sentence(all, 1) == "B and A: every gradient size is equal to the bit.");
   const auto bit = [](const std::string& stat, int32_t step, double value) {
     const auto single = static_cast<float>(value);
     return stat == "L02.attn.wq.grad_norm" && step == 3 ? static_cast<double>(std::nextafter(single, 1.f))
@@ -223,9 +223,9 @@ TEST_CASE("compare: a log without gradients has a line and no map, and says what
   const auto without = [] { return history(30, 1, compared::unchanged, false); };
   Comparison all = compare({ours("base", {history(30)}), theirs("port", without())});
   CHECK(all.maps[1].steps.empty());
-  CHECK(all.maps[1].lacks == "gradient norm of W₂: not in its log");
-  CHECK(map_sentence(all, 1) == "gradient norm of W₂: not in its log.");
-  CHECK(all.places[1].lacks == "gradient norms: not in its log");
+  CHECK(all.maps[1].lacks == "gradient size of W₂: not in its log");
+  CHECK(map_sentence(all, 1) == "gradient size of W₂: not in its log.");
+  CHECK(all.places[1].lacks == "gradient sizes: not in its log");
   CHECK_FALSE(all.losses[1].shown.empty());
   CHECK(contains(settings_sentence(all), "B does not say its settings"));
   // Another metric is there.
@@ -234,7 +234,7 @@ TEST_CASE("compare: a log without gradients has a line and no map, and says what
   CHECK(all.maps[1].at(2, 29) == 0);
   // The baseline is the one that lacks it.
   all = compare(all.runs, {.baseline = 1});
-  CHECK(all.maps[0].lacks == "gradient norm of W₂: not in its log (the baseline's)");
+  CHECK(all.maps[0].lacks == "gradient size of W₂: not in its log (the baseline's)");
 }
 
 TEST_CASE("compare: a map is the logarithm of the ratio, layer by layer and step by step") {
@@ -471,8 +471,8 @@ TEST_CASE("compare: losses on other data, or on data that nobody names, never st
 
 TEST_CASE("compare: what cannot be compared is refused in a line") {
   const Compared run = ours("run", {history(3)});
-  CHECK(error_of([&] { compare({run}); }) == "[compare] 1 runs: expected 2 to 4");
-  CHECK(error_of([&] { compare({run, run, run, run, run}); }) == "[compare] 5 runs: expected 2 to 4");
+  CHECK(error_of([&] { compare({run}); }) == "[compare] 1 runs: expected 2 to 8");
+  CHECK(error_of([&] { compare(std::vector<Compared>(9, run)); }) == "[compare] 9 runs: expected 2 to 8");
   CHECK(error_of([&] { compare({run, run}, {.baseline = 2}); }) == "[compare] baseline 3: expected 1 to 2");
   CHECK(error_of([&] {
           compare({run, ours("none", {})});

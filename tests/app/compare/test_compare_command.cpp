@@ -38,13 +38,13 @@ TEST_CASE("compare FILE: settings, table and first place on the terminal, withou
   const Outcome outcome = called(a + " " + b);
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  CHECK(contains(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
+  CHECK(contains(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient size is 8× smaller"));
   CHECK(contains(outcome.out, "mean of up to the last 25 steps, 1 seed each"));
   CHECK(contains(outcome.out, "2.60"));
   CHECK(contains(outcome.out, "B ends 0.40 below A: one seed, luck cannot be told (data: not in its log)."));
   // The baseline is a choice.
   CHECK(contains(called(a + " " + b + " --baseline B").out,
-                 "A and B part at step 5 in layer 2, W_K: its gradient norm "
+                 "A and B part at step 5 in layer 2, W_K: its gradient size "
                  "is 8× larger"));
   CHECK(called(a + " " + b + " --baseline 2").out == called(a + " " + b + " --baseline B").out);
 }
@@ -65,10 +65,11 @@ TEST_CASE("compare FILE: a log with several runs gives them all, FILE:LETTER pic
   REQUIRE(two.size() == 2);
   CHECK(two[1].at("source") == "other.jsonl");
 
-  Outcome outcome = called(log + " " + other);
+  CHECK(runs(log + " " + other).size() == 5);
+  Outcome outcome = called(log + " " + log + " " + log);
   CHECK(outcome.code == 2);
   CHECK(is_one_error_line(outcome));
-  CHECK(contains(outcome.err, "5 runs to compare: expected 2 to 4; FILE:LETTER picks one"));
+  CHECK(contains(outcome.err, "9 runs to compare: expected 2 to 8; FILE:LETTER picks one"));
   CHECK(contains(outcome.err, "runs.jsonl has A, B, C"));
   outcome = called(log + ":A");
   CHECK(outcome.code == 2);

@@ -262,9 +262,9 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
   std::map<std::string, std::string> plots{
       {"plot/loss", "Loss: how well does it foresee the text?"},
       {"plot/rate", "Learning rate: how far does each step go?"},
-      {"plot/gradient-over-time", "Gradient norm over time: how much of the loss reaches it?"},
-      {"plot/gradient-by-layer", "Gradient norm by layer: how much of the loss reaches it?"},
-      {"plot/hidden-norm", "Hidden-state norm: does the signal grow with depth?"},
+      {"plot/gradient-over-time", "Gradient size over time: how much of the loss reaches it?"},
+      {"plot/gradient-by-layer", "Gradient size by layer: how much of the loss reaches it?"},
+      {"plot/hidden-norm", "Mean square of the state: does the signal grow with depth?"},
       {"plot/dependency", "Residual dependency β²: whom does each layer lean on?"}};
   for (const Panel& panel : panels::panels()) {
     const std::string plot = panel.id, title = plots[plot];

@@ -90,7 +90,7 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
   CHECK(last(run, "L02.ffn.w1.grad_norm") == 2);
   CHECK(last(run, "L02.ffn.sum.mean_square") == 7);  // Pre-LN: nothing stands behind the last sum
   CHECK(says(run.missing, "update norms: not in this log"));
-  CHECK_FALSE(says(run.missing, "gradient norms"));
+  CHECK_FALSE(says(run.missing, "gradient sizes"));
   CHECK_FALSE(says(run.missing, "hidden states"));
 }
 
