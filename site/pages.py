@@ -17,6 +17,7 @@ GROUPS = {
     "results": [
         ("docs/claims.md", "docs/claims.html"),
         ("docs/reproduction.md", "docs/reproduction.html"),
+        ("docs/coverage.md", "docs/coverage.html"),
         ("docs/zoo.md", "docs/zoo.html"),
         ("docs/zoo-newer.md", "docs/zoo-newer.html"),
         ("docs/studies/streams.md", "docs/studies/streams.html"),

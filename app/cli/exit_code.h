@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "engine/core/memory_error.h"
 
 namespace normscope::cli {
 
@@ -17,7 +17,7 @@ enum class Exit : int {
   Display = 4,      ///< --window without a display or OpenGL
   Internal = 5,     ///< anything else, including output that cannot be written
   DisplayLost = 6,  ///< the display server ended under the window; the session is kept
-  Memory = 7,       ///< train: the runs need more memory than the machine has
+  Memory = 7,       ///< more memory is needed than the machine has, or than it gives
   Device =
       8,  ///< --backend cuda: there is no CUDA device, or it failed and training does not go on elsewhere
   Interrupted = 130,
@@ -28,7 +28,8 @@ struct CommandError : Error {
   Exit code;
 };
 
-/// `with_exit` runs `action`; an Error without an exit code of its own gets `code`.
+/// `with_exit` runs `action`; an Error without an exit code of its own gets `code`, and one about
+/// memory its own.
 template <typename Action>
 auto with_exit(Exit code, Action&& action) -> decltype(action()) {
   try {
@@ -37,6 +38,8 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
     throw;
   } catch (const DeviceError&) {  // training goes on on the CPU
     throw;
+  } catch (const MemoryError& error) {
+    throw CommandError(Exit::Memory, error.what());
   } catch (const Error& error) {
     throw CommandError(code, error.what());
   }

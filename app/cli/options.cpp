@@ -2,7 +2,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include "training/spec/spec.h"
+#include "training/spec/spec_text.h"
+
 namespace normscope::cli {
+
+CLI::Validator whole(int64_t low, int64_t high) {
+  const auto read = [low, high](std::string& text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value))
+      return fmt::format("'{}' is not a whole number: expected {} to {}", text, low, high);
+    if (value < low || value > high)
+      return fmt::format("{} is out of range: expected {} to {}", text, low, high);
+    text = std::to_string(value);  // which is the same number in any base that the option might guess
+    return std::string();
+  };
+  return {read, fmt::format("INT in [{} - {}]", low, high), ""};
+}
 
 void add_backend(CLI::App& app, BackendOptions& options, const char* standard) {
   app.add_option("--backend", options.backend,
@@ -26,13 +42,13 @@ void add_look(CLI::App& app, std::string& theme, double& scale, bool both) {
 
 void add_steps(CLI::App& app, int32_t& steps, const char* help) {
   CLI::Option* option =
-      app.add_option("--steps", steps, help)->check(CLI::Range(1, 10'000'000))->type_name("N");
+      app.add_option("--steps", steps, help)->transform(whole(1, 10'000'000))->type_name("N");
   if (steps == 0) option->default_str("as the runs have it");
 }
 
 void add_seed(CLI::App& app, int64_t& seed) {
   app.add_option("--seed", seed, "seed of weights, batches and dropout")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole(0, static_cast<int64_t>(find_field("run.seed")->high)))
       ->type_name("N")
       ->default_str("as the runs have it");
 }
@@ -61,7 +77,7 @@ CLI::Option* add_link(CLI::App& app, std::string& link) {
 void add_threads(CLI::App& app, int32_t& threads) {
   app.add_option("--threads", threads,
                  "threads that train; 0: one per core it may use (never changes a result)")
-      ->check(CLI::Range(0, 256))
+      ->transform(whole(0, 256))
       ->type_name("N");
 }
 
@@ -87,7 +103,7 @@ void add_main_runs(CLI::App& app, MainOptions& options) {
   add_link(app, options.link)->excludes(config)->excludes(app.get_option("--run"));
   add_steps(app, options.steps, "budget of steps");
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
-      ->check(CLI::Range(1, 1000))
+      ->transform(whole(1, 1000))
       ->type_name("N");
 }
 

@@ -9,6 +9,7 @@
 namespace CLI {
 class App;
 class Option;
+class Validator;
 }  // namespace CLI
 
 namespace normscope::cli {
@@ -30,7 +31,6 @@ struct MainOptions {
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
-  bool at_rest = false;   ///< the window trains nothing before it is asked to
   std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
@@ -52,6 +52,10 @@ inline constexpr const char* kFooter =
     "3 a text, checkpoint, fixture or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
     "5 anything else; 6 the display went away under the window; 7 more memory than the machine has (train, tape, inspect);\n"
     "8 --backend cuda without a CUDA device; 130 interrupted.";
+
+/// `whole` goes into transform() of each option that is a whole number: it reads as --set does, so that 010 is ten, and
+/// refuses what is out of range.
+CLI::Validator whole(int64_t low, int64_t high);
 
 /// `add_backend` adds --backend; `standard` is the default that --help names.
 void add_backend(CLI::App& app, BackendOptions& options, const char* standard = "cpu");

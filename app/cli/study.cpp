@@ -147,7 +147,7 @@ void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help) {
           std::vector<std::string>(std::begin(experiments::kForms), std::end(experiments::kForms))))
       ->type_name("FORM");
   sub.add_option("--tasks", options.tasks, "with --print-command slurm or parallel: how many shards")
-      ->check(CLI::Range(1, 1'000'000))
+      ->transform(whole(1, 1'000'000))
       ->type_name("N")
       ->default_str("one a run");
   file("--json", options.files.json, help.json);
@@ -161,7 +161,7 @@ void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help) {
   sub.add_option(
          "--threads", options.threads,
          "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
-      ->check(CLI::Range(0, 256))
+      ->transform(whole(0, 256))
       ->type_name("N");
   add_backend(sub, options.backend);
 }

@@ -81,7 +81,7 @@ class Closing {
   template <typename Action>
   void attempt(Action&& action) {
     try {
-      action();
+      with_exit(Exit::Internal, action);
     } catch (const CommandError& error) {
       failed(error.code, error.what());
     } catch (const std::exception& error) {

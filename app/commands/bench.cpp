@@ -163,7 +163,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_option("--shape", options.shape,
                  "with --gemm: only the products of this shape, A (M,K) times B (K,N)")
       ->expected(3)
-      ->check(CLI::Range(int64_t{1}, int64_t{8192}))
+      ->transform(whole(1, 8192))
       ->type_name("M N K")
       ->needs(gemm)
       ->default_str("those of training");

@@ -7,14 +7,14 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <iostream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/cli/build_facts.h"
 #include "app/cli/terminal.h"
-#include "engine/core/error.h"
+#include "engine/core/memory_error.h"
 #include "engine/cpu/isa.h"
 #include "training/files/placement_file.h"
 #include "training/io/nearest.h"
@@ -32,7 +32,7 @@ void finish_options(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_default_str() == "[]") option->default_str("");
     const std::string type = option->get_type_name();
-    if (type.starts_with("FILE") || type.starts_with("DIR")) option->check(named);
+    if (type.starts_with("FILE") || type.starts_with("DIR") || type == "LINK") option->check(named);
   }
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }
@@ -99,8 +99,9 @@ Exit parse_and_run(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
-      app.exit(error, std::cout, std::cerr);
-      std::cout.flush();
+      std::ostringstream help;
+      app.exit(error, help, help);
+      put(help.str());
       return Exit::Ok;
     }
     throw CommandError(Exit::Usage, why_refused(app, error));
@@ -116,14 +117,15 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// `finished` turns a result that could not be printed into none: a full disk behind standard output ends with 5, a
-/// reader that went away as an interruption does.
+/// `finished` turns a result that could not be printed into none: a full disk behind standard output ends with 5. A
+/// reader that went away has what it wanted: that ends as an interruption does, and without a word.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);
-  complain("standard output cannot be written: " + lost);
+  const bool left = lost == std::strerror(EPIPE);
+  if (!left) complain("standard output cannot be written: " + lost);
   if (code != Exit::Ok) return static_cast<int>(code);
-  return static_cast<int>(lost == std::strerror(EPIPE) ? Exit::Interrupted : Exit::Internal);
+  return static_cast<int>(left ? Exit::Interrupted : Exit::Internal);
 }
 
 }  // namespace
@@ -136,8 +138,10 @@ int run(int argc, const char* const* argv) noexcept {
     return refuse(error.code, error.what());
   } catch (const DeviceError& error) {
     return refuse(Exit::Device, error.what());
+  } catch (const MemoryError& error) {
+    return refuse(Exit::Memory, error.what());
   } catch (const std::bad_alloc&) {
-    return refuse(Exit::Internal, "out of memory");
+    return refuse(Exit::Memory, "out of memory");
   } catch (const std::exception& error) {
     return refuse(Exit::Internal, error.what());
   } catch (...) {

@@ -131,11 +131,11 @@ void add_evaluate(CLI::App& app, Command& command) {
          "--memory", options.memory,
          "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
       ->delimiter(',')
-      ->check(CLI::Range(0, kMostMemory))
+      ->transform(whole(0, kMostMemory))
       ->type_name("N")
       ->default_str("as the run has it");
   sub.add_option("--batches", options.batches, "only the first so many batches")
-      ->check(CLI::Range(1, 1'000'000))
+      ->transform(whole(1, 1'000'000))
       ->type_name("N")
       ->default_str("all");
   sub.add_flag("--json", options.json, "one JSON object instead of a table");

@@ -218,7 +218,7 @@ void add_measure(CLI::App& app, Command& command) {
       ->delimiter(',')
       ->type_name("NAMES");
   sub.add_option("--batches", options.batches, "gradients: mini-batches")
-      ->check(CLI::Range(1, 100'000))
+      ->transform(whole(1, 100'000))
       ->type_name("N");
   sub.add_option("--epsilon", options.epsilon, "concentration: how far above the mean")
       ->check(CLI::Range(0.0, 1000.0))

@@ -295,7 +295,7 @@ void add_reproduce(CLI::App& app, Command& command) {
       ->required();
   sub.add_flag("--quick", options.quick, "one seed, or as many as a claim needs at least");
   sub.add_option("--seeds", options.seeds, "seeds 1 to N for every claim")
-      ->check(CLI::Range(1, reproduce::kMostSeeds))
+      ->transform(whole(1, reproduce::kMostSeeds))
       ->type_name("N")
       ->default_str("as the claim says, mostly 5");
   sub.add_option(

@@ -127,7 +127,7 @@ void add_swept(CLI::App& sub, SweepOptions& options) {
       ->allow_extra_args(false);
   add_steps(sub, options.steps, "budget of steps of every run");
   sub.add_option("--seeds", options.seeds, "seeds 1 to N in every cell")
-      ->check(CLI::Range(1, 1000))
+      ->transform(whole(1, 1000))
       ->type_name("N");
   sub.add_option("--more-seeds", options.more_seeds,
                  "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated")

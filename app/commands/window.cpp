@@ -16,6 +16,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
+#include "app/compare/comparison.h"
 #include "app/course/reader.h"
 #include "app/window/main_window.h"
 #include "training/experiments/loss_archive.h"
@@ -26,6 +27,8 @@ namespace normscope::commands {
 using namespace cli;
 using namespace window;
 namespace {
+
+constexpr size_t kMostModels = 4;  ///< runs of a session
 
 /// `display_named` is cheap enough to ask first: without a display a window library may need seconds to find out.
 bool display_named() {
@@ -59,7 +62,6 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.files = files;
-  window.play = !options.at_rest;
   if (!models.empty()) {
     window.runs = std::move(models);
     window.inside = true;
@@ -118,6 +120,9 @@ RunSpec model_of(const std::string& path) {
 }
 
 std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
+  if (paths.size() > kMostModels)
+    throw CommandError(Exit::Input,
+                       fmt::format("open: {} models: expected 1 to {}", paths.size(), kMostModels));
   std::vector<ConfigRun> models;
   for (const std::string& path : paths)
     models.push_back({static_cast<char>('A' + models.size()), model_of(path), {}});
@@ -150,19 +155,18 @@ void add_open(CLI::App& app, Command& command) {
   const auto files = std::make_shared<std::vector<std::string>>();
   CLI::App& sub = *app.add_subcommand(
       "open",
-      "The window with published models, or with logs or saved runs beside its own: what differs, and from where on");
+      "The window with published models, or with logs or saved runs side by side: what differs, and from where on");
   sub.add_option("files", *files,
                  "folders of published models; or logs (they are followed while they grow) or saved runs")
       ->type_name("PATH")
       ->required()
-      ->expected(1, 4);
+      ->expected(1, static_cast<int>(compare::kMost));
   add_look(sub, options->theme, options->scale);
   sub.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
   const auto inside = std::make_shared<bool>(false);
   sub.add_flag("--inside", *inside,
                "look into saved runs instead of comparing them, as into published models");
-  sub.add_flag("--at-rest", options->at_rest,
-               "its own runs stand still until Space: beside a training that needs the cores");
+  sub.add_flag_callback("--at-rest", [] {}, "nothing trains in this window anyway; recorders of before say it");
   sub.callback([options, files, inside, &command] {
     command = [options, files, inside] { return open_files(*options, *files, *inside); };
   });

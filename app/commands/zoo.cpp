@@ -129,15 +129,15 @@ void add_zoo(CLI::App& app, Command& command) {
       ->type_name("NAMES")
       ->default_str("all");
   sub.add_option("--depth", options.depths, "layers, with commas: 6 is the default model; 12, 18, 24")
-      ->check(CLI::Range(1, 256))
+      ->transform(whole(1, 256))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N")
       ->default_str("6");
-  sub.add_option("--seeds", options.seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
+  sub.add_option("--seeds", options.seeds, "seeds 1 to N")->transform(whole(1, 1000))->type_name("N");
   add_steps(sub, options.steps, "budget of steps of every run");
   sub.add_option("--warmup", options.warmup, "warm-up of the arm that has one")
-      ->check(CLI::Range(1, 100'000))
+      ->transform(whole(1, 100'000))
       ->type_name("N")
       ->default_str("200");
   sub.add_option("--set", options.set, "a field of the model that the entries change; can be repeated")

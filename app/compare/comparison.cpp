@@ -15,6 +15,7 @@
 #include "training/io/nearest.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
+#include "training/spec/told_apart.h"
 
 namespace normscope::compare {
 namespace {
@@ -106,6 +107,25 @@ std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
     unit = run.data.unit;
   }
   return unit;
+}
+
+/// `name_placements` says the name of a placement that was added here, which files keep as its wiring.
+void name_placements(Compared& run) {
+  if (!run.spec) return;
+  bool named = true;
+  for (auto& [key, value] : run.settings)
+    if (key == "model.placement" || key == "model.encoder_placement") {
+      value = get_field(*run.spec, key);
+      named = named && value != to_string(Placement::Custom);
+    }
+  if (named) std::erase_if(run.settings, [](const auto& one) { return one.first.starts_with("wiring."); });
+}
+
+void name_apart(std::vector<Compared>& runs) {
+  std::vector<NamedSettings> named;
+  for (const Compared& run : runs) named.push_back({run.name, run.settings});
+  const std::vector<std::string> told = told_apart(named);
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
 }
 
 void check(const std::vector<Compared>& runs, const Choice& choice) {
@@ -232,6 +252,8 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   check(runs, choice);
   Comparison all;
   all.runs = std::move(runs);
+  for (Compared& run : all.runs) name_placements(run);
+  name_apart(all.runs);
   all.choice = choice;
   const Compared& base = all.runs[all.baseline()];
   all.level_unit = unit_of(all.runs, base);

@@ -1,4 +1,4 @@
-// `Comparison` is two to four runs side by side, as a value: what differs in their settings, their losses, the
+// `Comparison` is two to eight runs side by side, as a value: what differs in their settings, their losses, the
 // difference to one of them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the
 // first place where they part, and what they came to. Every figure, table and sentence of Compare comes from here.
 //
@@ -24,7 +24,7 @@
 namespace normscope::compare {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-inline constexpr size_t kLeast = 2, kMost = 4;  ///< runs of a comparison
+inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison
 inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
 
 /// `Alignment` says what stands on the shared axis: steps, tokens read (padding included), or seconds of training.
@@ -194,7 +194,7 @@ struct Comparison {
   int colour(size_t run) const { return letter(run) - 'A'; }
 };
 
-/// `compare` throws Error for fewer than two runs or more than four, a run without a history, a baseline that is none
+/// `compare` throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is none
 /// of them, an empty range, or an alignment for which the baseline lacks a number.
 Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
 

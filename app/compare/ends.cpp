@@ -18,7 +18,7 @@ namespace {
 struct Fate {
   std::string
       word{};  ///< "learns", "stuck", "not finite", "not decided", "ignores the source"; empty: not known
-  int32_t since = 0;  ///< learns: the first step of it
+  int32_t since = 0;  ///< learns, not finite: the first step of it
 };
 
 Fate fate_of(const Verdict& verdict) {
@@ -28,7 +28,7 @@ Fate fate_of(const Verdict& verdict) {
     case Verdict::Kind::Stuck:
       return {"stuck"};
     case Verdict::Kind::NotFinite:
-      return {"not finite"};
+      return {"not finite", verdict.since};
     case Verdict::Kind::Undecided:
       break;
   }
@@ -37,12 +37,9 @@ Fate fate_of(const Verdict& verdict) {
 
 /// `fate_from` reads "learns since step 46" as a log words it.
 Fate fate_from(const std::string& verdict) {
-  for (const std::string_view word : {"learns", "not finite"}) {
-    if (!verdict.starts_with(word)) continue;
-    const size_t step = verdict.rfind(' ');
-    const bool learns = word == "learns";
-    return {std::string(word), learns ? static_cast<int32_t>(std::atoi(verdict.c_str() + step + 1)) : 0};
-  }
+  for (const char* word : {"learns", "not finite"})
+    if (verdict.starts_with(word))
+      return {word, static_cast<int32_t>(std::atoi(verdict.c_str() + verdict.rfind(' ') + 1))};
   return {verdict};
 }
 
@@ -53,7 +50,8 @@ int32_t warmup_of(const Compared& run) {
   return 0;
 }
 
-/// `events_from` applies the rule of training/measure/plateau.h to the losses of a log that names no events.
+/// `events_from` applies the rule of training/measure/plateau.h to the losses of a log that names no events. Without a
+/// level, which the plateau needs, it finds only losses that are not finite.
 std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
   std::vector<RunEvent> events;
   Plateau plateau;
@@ -63,6 +61,7 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
       events.push_back({step, RunEvent::Kind::NonFinite, {}});
       break;
     }
+    if (!std::isfinite(level)) continue;
     switch (plateau.update(step, static_cast<double>(loss.values[i]), level, warmup)) {
       case Plateau::Change::None:
         break;
@@ -89,9 +88,9 @@ Fate fate_of(const Compared& run, const OneSeed& seed) {
   const Verdict verdict = verdict_of(events);
   if (verdict.kind != Verdict::Kind::Undecided) return fate_of(verdict);
   if (!seed.verdict.empty()) return fate_from(seed.verdict);
-  if (std::isfinite(seed.unigram))
-    return fate_of(verdict_of(events_from(seed.history->loss(), seed.unigram, warmup_of(run))));
-  return events.empty() ? Fate{} : fate_of(verdict);
+  const Verdict found = verdict_of(events_from(seed.history->loss(), seed.unigram, warmup_of(run)));
+  const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
+  return decided || std::isfinite(seed.unigram) ? fate_of(found) : Fate{};
 }
 
 /// `fate_words` keeps words of a log's own as they are.
@@ -100,14 +99,19 @@ std::string fate_words(const std::string& word) {
   return words::of_window().find(key) ? words::say(key) : word;
 }
 
-/// `verdict_text` says "learns 3 of 5, stuck 2 of 5" or "stuck, 1 seed"; empty where a fate is not known.
+/// `verdict_text` says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
+/// fate is not known.
 std::string verdict_text(const std::vector<Fate>& fates) {
   std::vector<std::string> words;
   for (const Fate& fate : fates) {
     if (fate.word.empty()) return "";
     if (std::find(words.begin(), words.end(), fate.word) == words.end()) words.push_back(fate.word);
   }
-  if (fates.size() == 1) return words::say("compare.fates.one", {{"fate", fate_words(words.front())}});
+  if (fates.size() == 1) {
+    const bool at = words.front() == "not finite" && fates.front().since > 0;
+    return words::say(at ? "compare.fates.one_at" : "compare.fates.one",
+                      {{"fate", fate_words(words.front())}, {"step", fates.front().since}});
+  }
   std::string text;
   for (const std::string& word : words) {
     const auto count =
@@ -145,7 +149,8 @@ double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed
   return squares[1] > 0 ? std::sqrt(squares[0] / squares[1]) : kUnknown;
 }
 
-void put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
+/// `put_losses` is false where the run has no loss.
+bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
   std::vector<double> ends;
   for (const OneSeed& seed : run.seeds) {
     const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
@@ -153,19 +158,20 @@ void put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
     row.last_step = std::max(row.last_step, loss.steps.back());
     ends.push_back(mean_at_end(loss, window_at(run, loss.steps.back())));
   }
-  if (ends.empty()) return;
+  if (ends.empty()) return false;
   double sum = 0, squares = 0;
   for (const double end : ends) sum += end;
   row.loss = sum / static_cast<double>(ends.size());
   for (const double end : ends) squares += (end - row.loss) * (end - row.loss);
   if (ends.size() > 1) row.deviation = std::sqrt(squares / static_cast<double>(ends.size() - 1));
+  return true;
 }
 
 EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   const Compared& run = all.runs[index];
   EndRow row;
   row.run = index;
-  put_losses(row, ruler, run);
+  const bool has_loss = put_losses(row, ruler, run);
   std::vector<Fate> fates;
   std::vector<double> since, updates, speeds;
   bool never_left = true;
@@ -188,7 +194,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   double sum = 0;
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
-  if (!std::isfinite(row.loss)) row.missing.push_back(words::say("compare.missing.loss"));
+  if (!has_loss) row.missing.push_back(words::say("compare.missing.loss"));
   if (row.verdict.empty())
     row.missing.push_back(
         words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));

@@ -12,10 +12,10 @@
 #include "app/panels/plot_files.h"
 #include "app/ui/numbers.h"
 #include "app/ui/svg.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/text_table.h"
-#include "training/spec/loss_window.h"
 
 namespace normscope::compare {
 namespace {
@@ -151,8 +151,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.id = "compare-loss";
   plot.title = words::say("compare.loss.title");
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note =
-      words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}, {"steps", kLossWindow}});
+  plot.note = words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = words::say("compare.loss.axis");
@@ -165,10 +164,9 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = words::spoken(all.runs[run].name);
-    // The line and its number are one seed's; the table at the end has the mean of all seeds.
-    const double end = mean_at_end(loss.shown, window_at(all.runs[run], loss.shown.steps.back()));
-    line.value = words::with_decimal(fixed(end, 2));
-    if (std::isfinite(end)) line.end_y = static_cast<float>(end);
+    // The line and its numbers are one seed's; the table at the end has the mean of all seeds.
+    line.value = words::with_decimal(fixed(loss.shown.y.back(), 2));
+    line.decimals = 2;
     line.x = column(loss.shown.x);
     line.y = column(loss.shown.y);
     plot.series.push_back(std::move(line));
@@ -194,6 +192,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
                                {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
                                 {"run", all.letter(all.baseline())},
                                 {"loss", ui::decimals(all.unigram, 2)}});
+    entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
   flag_data(plot, plot.y, all);
@@ -204,7 +203,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   plot::PlotSpec plot;
   plot.id = "compare-difference";
   plot.title = words::say("compare.difference.title", {{"run", all.letter(all.baseline())}});
-  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}, {"window", kLossWindow}});
+  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}});
   if (scale) plot.note += words::say("compare.difference.note_scaled");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
@@ -226,8 +225,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
     } else {
       if (d.smooth.x.empty()) continue;
       line.name = d.short_words();
-      line.value = signed_decimals(d.end);
-      if (std::isfinite(d.end)) line.end_y = static_cast<float>(scale ? difference_scale(d.end) : d.end);
+      line.value = signed_decimals(d.smooth.mean.back());
       line.x = column(d.smooth.x);
       line.y = column(scaled(d.smooth.mean, scale));
     }

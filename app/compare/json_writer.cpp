@@ -83,6 +83,8 @@ Json run_json(const Comparison& all, size_t index) {
                {"maker", run.maker},           {"seeds", Json::array()}, {"settings", Json::object()},
                {"edits", Json::array()},       {"missing", run.missing}};
   json["data"] = data_json(run.data);
+  json["unread"] = run.read.broken;
+  json["faults"] = run.read.faults;
   for (const OneSeed& seed : run.seeds) json["seeds"].push_back(seed.seed);
   for (const auto& [key, value] : run.settings) json["settings"][key] = value;
   for (const Edit& edit : run.edits)

@@ -184,8 +184,23 @@ bool was_replaced(const Compared& run) {
   return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
 }
 
-std::string missing_sentence(const Comparison& all) {
+std::string unread_sentence(const Comparison& all) {
   std::string text;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const records::LinesRead& read = all.runs[run].read;
+    if (read.fault().empty()) continue;
+    text += (text.empty() ? "" : " ") +
+            words::say(read.broken > 0 ? "compare.missing.unread" : "compare.missing.faulty",
+                       {{"run", all.letter(run)},
+                        {"count", read.broken},
+                        {"lines", read.lines},
+                        {"why", read.faults.empty() ? "" : words::error(read.faults.front())}});
+  }
+  return text;
+}
+
+std::string missing_sentence(const Comparison& all) {
+  std::string text = unread_sentence(all);
   // Runs that lack the same numbers share a sentence.
   std::vector<std::pair<std::string, std::vector<std::string>>> parts;
   for (const EndRow& row : all.rows) {

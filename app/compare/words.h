@@ -42,6 +42,8 @@ std::string leaves_words(const EndRow& row);
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
 /// `was_replaced` tells whether the file of a followed run held another run before.
 bool was_replaced(const Compared& run);
+/// `unread_sentence` says which logs could not be read in full; empty where all could.
+std::string unread_sentence(const Comparison& all);
 /// `data_words` says why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",
 /// "data: not in its log"; empty where both read the same data.
 std::string data_words(const Comparison& all, size_t run);

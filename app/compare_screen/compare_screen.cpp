@@ -39,6 +39,7 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
 
 void CompareScreen::open(const std::string& path, const LabView& view) {
+  if (view.runs.empty() && side_.choices().empty()) baseline_ = 'A';  // the first of those that stand alone
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 
@@ -48,6 +49,7 @@ KeptChoice CompareScreen::kept() const {
 
 void CompareScreen::restore(const KeptChoice& kept) {
   baseline_ = kept.baseline;
+  baseline_chosen_ = baseline_ != KeptChoice{}.baseline;
   align_ = kept.align;
   matrix_ = kept.matrix;
   metric_ = kept.metric;
@@ -81,7 +83,8 @@ void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
 /// `choice_of` counts the baseline's place among the runs that are compared, live or read.
 Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
   Choice choice;
-  for (size_t i = 0; i < shown.size(); ++i)
+  const bool first = !baseline_chosen_ && shown.size() == 2;  // of three, B is what A lacks
+  for (size_t i = 0; i < shown.size() && !first; ++i)
     if (shown[i].letter == baseline_) choice.baseline = static_cast<int32_t>(i);
   choice.align = static_cast<Alignment>(align_);
   choice.range = range_;
@@ -151,7 +154,7 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   for (const SideBySide::Place& place : f.places)
     if ((place.live || place.recorded) &&
         ui.shortcut(std::string(1, place.letter), std::string("compare/run/") + place.letter))
-      baseline_ = place.letter;
+      choose_baseline(place.letter);
   if (ui.shortcut("Shift+Right", "timeline")) go_to(f, f.step + 10);
   if (ui.shortcut("Shift+Left", "timeline")) go_to(f, f.step - 10);
   if (ui.shortcut("P", "compare/place")) next_place(f);

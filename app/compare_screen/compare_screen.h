@@ -1,8 +1,8 @@
-// `CompareScreen` shows two to four runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
+// `CompareScreen` shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
 // It is state plus draw() without a window: it reads a LabView, returns a Desk, and shares the step cursor with the
 // Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
 //
-// Controls: compare/run/A ... H (baseline) with compare/run/A/replace, compare/where/1 ... 4, compare/settings,
+// Controls: compare/run/A ... H (baseline) with compare/run/A/replace and /remove, compare/where/1 ... 8, compare/settings,
 // compare/seeds, compare/align, compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A
 // ..., compare/loss, compare/difference, compare/map/A ..., compare/end, each figure with /menu; compare/tab where
 // panels share a cell.
@@ -42,6 +42,10 @@ class CompareScreen {
  private:
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
+  void choose_baseline(char letter) {
+    baseline_ = letter;
+    baseline_chosen_ = true;
+  }
   compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
   void complete(std::vector<view::SavePlot>&) const;
   void keys(Frame&, lab::TransportState&);
@@ -52,9 +56,11 @@ class CompareScreen {
 
   void draw_heads(Frame&, ui::Rect);
   void draw_labels(Frame&, ui::Rect);
+  std::vector<SideBySide::Place> cards_of(const Frame&) const;
   void draw_card(Frame&, const ui::Rect&, const SideBySide::Place&);
   static std::string title_of(Frame&, size_t run, ui::TextStyle, float room);
-  void draw_card_settings(Frame&, const ui::Rect&, size_t run);
+  void draw_card_settings(Frame&, const ui::Rect&, size_t run, bool narrow);
+  void draw_remove(Frame&, const ui::Rect&, const SideBySide::Place&);
   void draw_empty(Frame&, const ui::Rect&, const SideBySide::Place&, bool first);
   void draw_replace(Frame&, const ui::Rect& button, const SideBySide::Place&);
   void draw_list(Frame&, const std::string& name, const ui::Rect& button, const SideBySide::Place&);
@@ -80,6 +86,7 @@ class CompareScreen {
   panels::CellState cells_;
   plot::View across_;  // the steps that all plots over time show
   char baseline_ = 'B', loupe_ = 0;
+  bool baseline_chosen_ = false;  // by hand; else the first of two runs is it
   int align_ = 0, matrix_ = 0, tab_ = 0;
   panels::Metric metric_ = panels::Metric::Gradient;  // of the maps
   double factor_ = 4;

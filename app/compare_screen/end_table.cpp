@@ -108,10 +108,12 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   panels::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
   ui.mark("compare/end", rect, difference_sentence(all), words::say("compare.end.help"));
   const std::string missing = missing_sentence(all);
-  const float foot = missing.empty() ? 0 : std::min(46.f, p.wrapped_height(rest.w, kSmall, missing, 15));
-  const Rect note = rest.take_bottom(foot + 8);
-  if (p.wrapped_height(rest.w, kSmall, missing, 15) <= foot + 1)
-    p.text_wrapped(note, kSmall, t.ink3, missing, 15);
+  const auto height = [&](const std::string& text) {
+    return text.empty() ? 0 : p.wrapped_height(rest.w, kSmall, text, 15);
+  };
+  const std::string shown = height(missing) <= 46 ? missing : unread_sentence(all);
+  const Rect note = rest.take_bottom(std::min(46.f, height(missing)) + 8);
+  if (height(shown) <= note.h) p.text_wrapped(note, kSmall, t.ink3, shown, 15);
   ui.mark("compare/missing", note, missing, words::say("compare.end.help_missing"));
   const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
   EndRow head;

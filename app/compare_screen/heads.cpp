@@ -21,6 +21,7 @@ namespace {
 
 constexpr float kRow = 19;       // height of a setting
 constexpr size_t kMostRows = 4;  // settings that a card has room for
+constexpr float kNarrow = 240;   // a card without room for name and loss in one line
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -48,6 +49,11 @@ std::optional<ModelConfig> model_of(const Compared& run) {
   return std::nullopt;
 }
 
+/// `unread_words` counts lines of its log that could not be read; empty where all could.
+std::string unread_words(const Compared& run) {
+  return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
+}
+
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
@@ -55,6 +61,8 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
+  if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
+    badges.push_back({unread, BadgeKind::Error});
   if (all.differences[run].data != SameData::Same)
     badges.push_back(all.differences[run].data == SameData::Other
                          ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
@@ -73,12 +81,27 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
 
 }  // namespace
 
+/// `cards_of` are the places that have something, and empty ones up to four in all: one at least, where there is one.
+std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
+  const auto used = [](const SideBySide::Place& place) {
+    return place.live || place.recorded || !place.path.empty();
+  };
+  std::vector<SideBySide::Place> cards;
+  const auto taken = static_cast<size_t>(std::count_if(f.places.begin(), f.places.end(), used));
+  size_t empty = taken < 4 ? 4 - taken : 1;
+  for (const SideBySide::Place& place : f.places)
+    if (used(place) || (empty > 0 && empty--)) cards.push_back(place);
+  return cards;
+}
+
 void CompareScreen::draw_heads(Frame& f, Rect rest) {
   const float gap = f.compact() ? 6 : space::gap;
   if (!f.compact()) draw_labels(f, rest.take_left(116));
-  const float width = (rest.w - gap * static_cast<float>(kMost - 1)) / static_cast<float>(kMost);
+  const std::vector<SideBySide::Place> cards = cards_of(f);
+  const auto count = static_cast<float>(cards.size());
+  const float width = (rest.w - gap * (count - 1)) / count;
   bool first = true;
-  for (const SideBySide::Place& place : f.places) {
+  for (const SideBySide::Place& place : cards) {
     const Rect card = rest.take_left(width, gap);
     if (place.live || place.recorded)
       draw_card(f, card, place);
@@ -86,6 +109,15 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
       draw_empty(f, card, place, std::exchange(first, false));
   }
   if (f.has()) draw_settings(f);
+}
+
+/// `draw_remove` takes a run out of the comparison.
+void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::Place& now) {
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(f.ui, fmt::format("compare/run/{}/remove", now.letter), place, Icon::Close,
+                  words::say("compare.list.help_leave_out"), quiet))
+    side_.leave_out(now.number);
 }
 
 /// `draw_labels` names what differs, a line a setting, level with the values on the cards.
@@ -150,11 +182,11 @@ void CompareScreen::draw_settings(Frame& f) {
       const Colour ink = column == 0 && row > 0 ? ui.theme().ink2 : ui.theme().ink;
       const std::string shown = fitting(p, style, cell.w - 8, {text, "…"});
       p.text_in(cell, style, ink, shown);
-      if (shown != text && cell.contains(ui.mouse())) ui.tooltip(text);
       if (column > 0) whole += (column > 1 ? "; " : "") + text;
     }
     if (row > 0)
-      ui.mark("compare/settings/" + f.all().settings[row - 1].key, whole_row, whole, table[row].front());
+      ui.tell("compare/settings/" + f.all().settings[row - 1].key, whole_row, whole,
+              fmt::format("{}: {}", table[row].front(), whole));
   }
   if (cut)
     p.text_in(rest, kBody, ui.theme().ink3,
@@ -183,19 +215,28 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const std::string value = words::say(baseline ? "compare.card.baseline" : "compare.card.value",
                                        {{"name", name}, {"loss", number}});
   if (ui.hit(control, card, value, words::say("compare.card.help", {{"run", place.letter}}), over).clicked)
-    baseline_ = place.letter;
-  const float pad = compact ? 9 : space::pad - 2, size = compact ? 24 : 30;
+    choose_baseline(place.letter);
+  const bool narrow = !compact && card.w < kNarrow;  // then the loss stands below the name
+  const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
+  const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 160 ? 26.f : 90.f;
+  const Rect menu{card.right() - 28 - menu_w, below, menu_w, 22};
+  draw_remove(f, {card.right() - 28, below, 22, 22}, place);
   if (!run) return;
-  const TextStyle big{Face::Mono, compact ? type::figure : type::run_loss};
-  const float loss_w = std::max(p.text_width(big, number), compact ? 0.f : 100.f);
-  p.text({card.right() - pad, card.y + (compact ? 26.f : 30.f)}, big, t.ink, number, Align::Right);
-  const float left = card.x + pad + size + (compact ? 8 : 10);
-  const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
-  const float room = card.right() - pad - loss_w - 8 - left;
+  const TextStyle big{Face::Mono, compact || narrow ? type::figure : type::run_loss};
+  const float loss_w = narrow ? 0 : std::max(p.text_width(big, number), compact ? 0.f : 100.f);
+  p.text({card.right() - pad, card.y + (compact  ? 26.f
+                                        : narrow ? 52.f
+                                                 : 30.f)},
+         big, t.ink, number, Align::Right);
+  const float left = card.x + pad + size + (compact || narrow ? 8 : 10);
+  const TextStyle bold{Face::Bold, compact || narrow ? type::title : type::run_name};
+  const float room = card.right() - pad - loss_w - (narrow ? 0.f : 8.f) - left;
   p.text({left, card.y + 25}, bold, t.ink, title_of(f, *run, bold, room));
-  const Rect menu{card.right() - 96, card.bottom() - (compact ? 25.f : 26.f), 90, 22};
-  if (!compact) {
+  if (narrow) {
+    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
+    draw_card_settings(f, card, *run, true);
+  } else if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
     const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
                            : run && point
@@ -212,10 +253,12 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
     if (const std::optional<ModelConfig> model = model_of(f.all().runs[*run]))
       view::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
                               t.runs[static_cast<size_t>(place.letter - 'A')].line);
-    draw_card_settings(f, card, *run);
+    draw_card_settings(f, card, *run, false);
   } else {
-    const std::string state =
-        baseline ? words::say("compare.baseline") : f.all().differences[*run].short_words();
+    const std::string unread = unread_words(f.all().runs[*run]),
+                      state = !unread.empty() ? unread
+                              : baseline      ? words::say("compare.baseline")
+                                              : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
                    {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));
@@ -238,31 +281,30 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
 }
 
 /// `draw_card_settings` draws the values of what differs. Those that differ from the baseline's stand on a chip.
-void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
+void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, bool narrow) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const Comparison& all = f.all();
-  const float left = card.x + 50;
+  const float left = card.x + (narrow ? 36.f : 50.f);
   for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
     if (all.settings.size() > kMostRows && i + 1 == kMostRows) break;
     const Setting& setting = all.settings[i];
     const float base = card.y + 81 + kRow * static_cast<float>(i);
     const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
-    const float right = 104;  // beside the wiring and "replace"
+    const float right = !narrow ? 108.f : i == kMostRows - 1 ? 60.f : 8.f;  // beside the wiring and "replace"
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
     // Data can be shortened to their name, which says most.
     const std::string brief = setting.key == "data" && said ? whole.substr(0, whole.find(", ")) : "…";
     const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
     if (differs) {
-      p.text({card.x + 24, base}, kMono, t.ink, "≠");
+      p.text({left - 26, base}, kMono, t.ink, "≠");
       p.fill({left - 6, base - 13, p.text_width(style, text) + 12, 17}, t.sunk, radius::field);
     }
     p.text({left, base}, style, differs || run == all.baseline() ? t.ink : t.ink3, text);
     const Rect chip{left - 6, base - 13, card.right() - right - left, 17};
-    f.ui.mark(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key), chip, whole, setting.label);
-    if (text != whole && chip.contains(f.ui.mouse()))
-      f.ui.tooltip(fmt::format("{}: {}", setting.label, whole));
+    f.ui.tell(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key), chip, whole,
+              fmt::format("{}: {}", setting.label, whole));
   }
 }
 
@@ -276,14 +318,13 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
   if (!place.path.empty()) {
     const std::string text = place.fault.empty() ? words::say("compare.card.reading") : place.fault;
-    ui.mark(fmt::format("compare/fault/{}", place.letter), card, text, words::say("compare.card.help_file"));
+    ui.tell(fmt::format("compare/fault/{}", place.letter), card, text, text);
     if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
         card.h - 2 * pad - (f.compact() ? 0 : 26))
       p.text_wrapped({words.x, words.y, words.w, card.h - 2 * pad}, {Face::Sans, type::tick},
                      place.fault.empty() ? t.ink3 : t.error, text, 14);
-    else if (card.contains(ui.mouse()))
-      ui.tooltip(text);
-    return draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
+    draw_remove(f, {card.right() - 28, card.bottom() - 25, 22, 22}, place);
+    return draw_replace(f, {card.right() - 100, card.bottom() - 25, 72, 22}, place);
   }
   if (first && !f.compact())
     p.text_in(

@@ -28,15 +28,19 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::tick};
   quiet.icon = Icon::ChevronDown;
-  if (button(ui, name, place, words::say(anybody ? "compare.card.replace" : "compare.card.open_here"),
-             words::say("compare.card.help_replace"), quiet)) {
+  const std::string& label = words::say(anybody ? "compare.card.replace" : "compare.card.open_here");
+  const bool pressed =
+      place.w < 60
+          ? icon_button(ui, name, place, Icon::ChevronDown, words::say("compare.card.help_replace"), quiet)
+          : button(ui, name, place, label, words::say("compare.card.help_replace"), quiet);
+  if (pressed) {
     search_.clear();
     ui.open_popup(name);
   }
   if (ui.popup_open(name)) draw_list(f, name, place, now);
 }
 
-/// `ask_where` asks where a file shall stand when all four places are taken, so that no run leaves unasked.
+/// `ask_where` asks where a file shall stand when all places are taken, so that no run leaves unasked.
 void CompareScreen::ask_where(Frame& f) {
   constexpr const char* kWhere = "compare/where";
   if (unplaced_.empty()) return;

@@ -13,14 +13,19 @@ namespace {
 
 char letter_at(size_t place) { return static_cast<char>('A' + place); }
 
-constexpr char kFirstRecorded = 'E';
+constexpr size_t kLive = 4;  // places of runs of the session
 
 bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_at(place)).empty(); }
 
 }  // namespace
 
-bool SideBySide::is_free(const LabView& view, size_t place) const {
-  return !slots_[place].file && (slots_[place].hidden || !is_live(view, place));
+/// `free_place` leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
+size_t SideBySide::free_place(const LabView& view) const {
+  const size_t first = view.runs.empty() ? 0 : kLive;
+  for (size_t i = 0; i < kMost; ++i)
+    if (const size_t at = (first + i) % kMost; !slots_[at].file && (slots_[at].hidden || !is_live(view, at)))
+      return at;
+  return kMost;
 }
 
 std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
@@ -33,7 +38,7 @@ std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
   return file;
 }
 
-/// `fill` lets a place keep its recorded run's letter, and never gives away the letters of live runs.
+/// `fill` lets a place keep its recorded run's letter, which is the place's own unless a run kept from before has that.
 void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter) {
   Slot& slot = slots_[place];
   if (letter == 0) letter = slot.letter;
@@ -42,7 +47,8 @@ void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t ru
       return &other != &slot && other.file && other.letter == wanted;
     });
   };
-  for (char next = kFirstRecorded; letter == 0 || taken(letter); ++next) letter = next;
+  if (letter == 0) letter = letter_at(place);
+  for (size_t next = 0; taken(letter) && next < kMost; ++next) letter = letter_at((kLive + next) % kMost);
   slot = {file, run, slot.hidden, letter};
 }
 
@@ -51,9 +57,8 @@ bool SideBySide::open(const std::string& path, const LabView& view, std::optiona
   // A file that is open already stays where it is.
   for (size_t i = 0; at == kMost && i < kMost; ++i)
     if (slots_[i].file && slots_[i].file->source->path() == path) at = i;
-  for (size_t i = 0; at == kMost && i < kMost; ++i)
-    if (is_free(view, i)) at = i;
-  if (at >= kMost) return false;
+  if (at == kMost) at = free_place(view);
+  if (at == kMost) return false;
   const std::shared_ptr<File> file = file_of(path);
   if (slots_[at].file != file) fill(at, file, 0);
   update(view);
@@ -75,9 +80,8 @@ void SideBySide::put(size_t place, const std::string& path, size_t run, char let
 void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view) {
   if (file->handed_out || file->runs.empty()) return;
   file->handed_out = true;
-  size_t next = 1;
-  for (size_t i = 0; i < kMost && next < file->runs.size(); ++i)
-    if (is_free(view, i)) fill(i, file, next++);
+  for (size_t run = 1; run < file->runs.size(); ++run)
+    if (const size_t at = free_place(view); at < kMost) fill(at, file, run);
 }
 
 void SideBySide::update(const LabView& view) {

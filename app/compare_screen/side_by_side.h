@@ -1,5 +1,5 @@
-// `SideBySide` says which runs stand side by side: the session's own under their letters, and recorded ones, E to H,
-// in the places that are free or that somebody gave them. Files are read on threads of their own and followed while
+// `SideBySide` says which runs stand side by side: the session's own under their letters, and recorded ones in the
+// places that are free or that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own and followed while
 // they grow.
 #pragma once
 
@@ -22,7 +22,7 @@ class SideBySide {
   /// `wake` is called from a file's thread when the file has news; empty: update() reads the files.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// `Place` says what stands in a place, 0 to 3.
+  /// `Place` says what stands in a place, 0 to 7.
   struct Place {
     size_t number = 0;
     char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
@@ -32,7 +32,7 @@ class SideBySide {
     bool reading = false;                 ///< nothing is known of the run yet
   };
 
-  /// `open` opens a log or a saved run in `place` (0 to 3), else in the first free place. It returns false and opens
+  /// `open` opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens
   /// nothing where there is none: then somebody has to say who makes room. Further runs of the file take further free
   /// places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
@@ -74,7 +74,8 @@ class SideBySide {
     char letter = 0;      ///< of the file's run
   };
   void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
-  bool is_free(const LabView& view, size_t place) const;
+  /// `free_place` is the next for a recorded run; kMost: there is none.
+  size_t free_place(const LabView& view) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);
 

@@ -51,6 +51,15 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   return v;
 }
 
+/// `on_axis` keeps those of some values whose x lies on the axis, so that the number at a line's end is the one of its place.
+std::vector<double> on_axis(const std::vector<double>& values, const std::vector<double>& x,
+                            const FigureAxis& axis) {
+  std::vector<double> kept;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (x[i] >= axis.low && x[i] <= axis.high) kept.push_back(values[i]);
+  return kept;
+}
+
 /// `value_text` writes a loss with two decimals and any other number with two digits.
 std::string value_text(double v, const FigureAxis& axis) {
   const bool plain = axis.loss && std::abs(v) < 1000;  // beyond it has exploded
@@ -104,17 +113,20 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
               PlotSpec& plot) {
   const CurveBand* band = band_of(line.curve, data);
   // The five seeds trained in the lesson's own setting, so they give no range for a changed run.
-  if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
+  if (band && shows_ranges(figure) && data.reference->seeds > 1 &&
+      !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
     area.id = line.curve;
     area.ink = ink_of(line);
-    area.x = column(band->x);
-    area.lo = column(clamped(band->low, figure.y));
-    area.hi = column(clamped(band->high, figure.y));
+    const auto seen = [&](const std::vector<double>& v) { return on_axis(v, band->x, figure.x); };
+    area.x = column(seen(band->x));
+    area.lo = column(clamped(seen(band->low), figure.y));
+    area.hi = column(clamped(seen(band->high), figure.y));
     area.apart = lies_apart(*band);
     plot.bands.push_back(std::move(area));
   }
-  const auto [x, y] = data_of(lesson, line.curve, data);
+  const CurveData whole = data_of(lesson, line.curve, data);
+  const std::vector<double> x = on_axis(whole.x, whole.x, figure.x), y = on_axis(whole.y, whole.x, figure.x);
   if (y.empty()) return;
   plot::Series s;
   s.id = line.curve;
@@ -238,6 +250,8 @@ std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   const Curve& curve = *lesson.curve(line.curve);
   return !is_swept(curve) && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
 }
+
+bool shows_ranges(const Figure& figure) { return figure.ball.empty(); }
 
 bool ranges_apart(const Figure& figure, const Results& results) {
   return std::ranges::any_of(figure.lines, [&](const FigureLine& line) {

@@ -103,6 +103,7 @@ struct Measure {
   std::string first{}, second{};      ///< ratio, difference
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant digits where it is shown
+  bool loss = false;   ///< shown with two decimals, as on the axes of figures
   std::string unit{};
   std::optional<double> least{},
       most{};  ///< bounds of its measurement: what lies there is "at most", "at least"

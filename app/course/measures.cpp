@@ -190,7 +190,9 @@ std::string shown(double value, const Measure& m, const Words& words) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
     value = std::round(value / unit) * unit;
   }
-  const std::string number = with_unit(ui::number(value, m.digits), m.unit);
+  const bool plain = m.loss && std::abs(value) >= 0.1 && std::abs(value) < 1000;  // neither gone nor exploded
+  const std::string number =
+      with_unit(plain ? ui::with_minus(ui::decimals(value, 2)) : ui::number(value, m.digits), m.unit);
   constexpr double kAtBound = 1e-6;  // allows for the rounding of divided floats
   if (m.most && value >= *m.most * (1 - kAtBound)) return words.say("course.number.at_least") + number;
   if (m.least && value <= *m.least * (1 + kAtBound)) return words.say("course.number.at_most") + number;

@@ -67,7 +67,7 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   data.level = kept.level;
   plot::PlotSpec plot = figure_plot(lesson, figure, data);
   plot.pad_right = 120;
-  if (!figure.map_run.empty() || lesson.runs.empty()) return plot;
+  if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
   const bool bars = ranges_apart(figure, kept);
   plot.note += (plot.note.empty() ? "" : "; ") +
                lesson.words->say(bars ? "course.figure.seeds_bars" : "course.figure.seeds_band",

@@ -39,6 +39,9 @@ Footer drop_footer(const DiagramState& state, const DiagramInput& input, const S
   else
     text = words::say("diagram.drop.does",
                       {{"what", drop_text(*state.preview, *state.target, state.only_this, of)}});
+  const NormKind final = stacks.wiring(state.preview->side).final;
+  if (final == NormKind::None && state.preview->wiring.final != final && !input.compact)
+    text += " " + words::say("diagram.drop.final");
   if (!state.brush && !state.only_this && state.preview->count() > 1 && of.empty())
     text += " " + words::say("diagram.drop.alt");
   if (!input.compact) {
@@ -229,7 +232,7 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
 
   ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)), words::say("diagram.help.diagram"));
   if (memory > 0)
-    ui.mark("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
+    ui.tell("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
             words::say("diagram.help.memory"));
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};

@@ -132,6 +132,9 @@ LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
 // `tell_scales` (diagram_scales.cpp) has the pills of an open layer say what they are.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
+// `explain_parts` (diagram_parts.cpp) has the words and signs of the picture say what they mean.
+void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
+                   const ui::Rect& clip);
 // `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const view::Stacks&,
                 const ui::Rect& area, std::vector<session::Command>&);

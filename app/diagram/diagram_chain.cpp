@@ -163,7 +163,7 @@ struct ChainPainter {
     p.text({head.right(), head.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
            words::say(input.compact ? "diagram.picture.gradient_brief" : "diagram.picture.gradient"),
            Align::Right);
-    ui.mark("diagram/gradient", head, "", words::say("diagram.help.gradient_matrix"));
+    ui.tell("diagram/gradient", head, "", words::say("diagram.help.gradient_matrix"));
     p.push_clip({area.x - 8, area.y + kHead - 2, area.w + 16, area.h - kHead + 4});
     const float top = places.back().centre().y, bottom = places.front().centre().y;
     p.fill({middle() - line::stream / 2, top, line::stream, bottom - top},

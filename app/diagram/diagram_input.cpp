@@ -279,7 +279,7 @@ struct SlotInput {
   void slot(const Rect& place, SlotId at, bool small) {
     const WiredNorm kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
-    if (small && kind == NormKind::None) return ui.mark(name, place, to_string(kind), help);
+    if (small && kind == NormKind::None) return void(ui.mark(name, place, to_string(kind), help));
     HitOptions options;
     options.arrows = true;
     options.radius = radius::token;
@@ -367,10 +367,9 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   const bool may_open = !state.dragging;
   for (const StackLayout& stack_layout : layout.stack_layouts) {
     if (may_open) open_rows(ui, state, stack_layout, clip);
-    if (!stack_layout.size_head.empty()) {
-      ui.mark("diagram/size", stack_layout.size_head, "", words::say("diagram.help.size"));
-      ui.mark("diagram/gradient", stack_layout.gradient_head, "", words::say("diagram.help.gradient"));
-    }
+    if (may_open)
+      explain_parts(ui, input, input.view.runs[static_cast<size_t>(shown_run(state, input.view))].spec->model,
+                    stack_layout, clip);
     if (may_open && !state.pending)
       leave_out_controls(ui, state, input, shown_run(state, input.view), stack_layout, clip, commands);
     for (const RowLayout& row : stack_layout.rows) {

@@ -14,13 +14,6 @@ namespace {
 
 using namespace ui;
 
-Rect joined(const Rect& a, const Rect& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
-  return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
-}
-
 // `place_words` says "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
   const int layer = std::atoi(name.c_str() + name.find('L') + 1);
@@ -52,7 +45,8 @@ struct Controls {
 
   const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
   std::string help(const std::string& name) const {
-    return words::say(is_left_out(state, name) ? "diagram.out.back" : "diagram.out.away",
+    return words::say("diagram.help.bars") + "\n" +
+           words::say(is_left_out(state, name) ? "diagram.out.back" : "diagram.out.away",
                       {{"place", place_words(name)}});
   }
   std::string control_name(int layer, const char* sub) const {
@@ -95,8 +89,7 @@ struct Controls {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), stack_layout.side, bar.layer);
       const bool here = ui.mouse().y >= place.y - 2 && ui.mouse().y < place.bottom() + 2;
-      ui.mark(control_name(bar.layer, ""), place, is_left_out(state, name) ? "out" : "in", help(name));
-      if (hit.hovered && here) ui.tooltip(help(name));
+      ui.tell(control_name(bar.layer, ""), place, is_left_out(state, name) ? "out" : "in", help(name));
       if (hit.clicked && here) toggle_left_out(state, run, name, commands);
     }
   }

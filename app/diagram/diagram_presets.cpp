@@ -9,6 +9,7 @@
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 
 namespace normscope::diagram {
@@ -44,11 +45,13 @@ int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
 
 const std::string& preset_help() { return words::say("diagram.preset.help"); }
 
-// `preset_help` says what a preset does and where it is from.
+// `preset_help` says what a preset does, and in small print its formula and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
   const std::string source = *row.source ? fmt::format("{}. ", words::spoken(row.source)) : "";
-  return fmt::format("{}: {}. {}{}", words::spoken(row.label), words::spoken(row.formula), source,
+  const view::Term* const term = view::term_at(std::string("preset/") + row.short_label);
+  const std::string what = term ? fmt::format("{}\n", term->text) : "";
+  return fmt::format("{}{}: {}. {}{}", what, words::spoken(row.label), words::spoken(row.formula), source,
                      preset_help());
 }
 

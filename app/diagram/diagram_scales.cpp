@@ -92,8 +92,7 @@ void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& inpu
   const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
   const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
     if (words.text.empty() || !clip.contains(pill.centre())) return;
-    ui.mark(name, pill, words.text, words.help);
-    if (pill.contains(ui.mouse()) && !state.dragging) ui.tooltip(words.help);
+    ui.tell(name, pill, words.text, words.help);
   };
   for (const RowLayout& row : stack_layout.rows)
     for (const SublayerLayout& s : row.subs) {

@@ -42,8 +42,9 @@ double without(const Inside& found, const std::string& sublayer) {
 /// `columns_of` are as many as there is room for, the ones that say most first.
 std::vector<Column> columns_of(const GridGiven& given) {
   const Inside& found = given.inside.found;
-  std::vector<Column> columns{
-      {"share", [](const Inside::Sublayer& s) { return s.shares.empty() ? std::nan("") : s.shares.back(); }}};
+  const bool dominated = dominant_of(found).has_value();
+  std::vector<Column> columns{{dominated ? "share_median" : "share",
+                               [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
   if (!found.left_out.empty())
     columns.push_back({"without", [&](const Inside::Sublayer& s) { return without(found, s.name); }});
   if (!found.gradients.empty())

@@ -127,16 +127,23 @@ void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
   }
 }
 
-/// `draw_shares` says whose state it is: the share of each branch, from the embedding up.
-void draw_shares(Ui& ui, const Rect& rest, const Inside& found, int row) {
+/// `draw_shares` says whose the chosen token's state is: the share of each branch, from the embedding up.
+void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at) {
+  const Inside& found = inside.found;
+  const auto token = static_cast<size_t>(at.token);
   PanelOptions options;
-  options.title = words::say("inside.shares.title", {{"row", row_name(found, row)}});
+  options.title = words::say("inside.shares.title", {{"row", row_name(found, at.row)},
+                                                     {"token", word_of(inside, found.tokens[token])}});
   options.term = "beta2";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
   ui.mark("inside/shares", rest, options.title, words::say("inside.shares.help"));
   const Rect foot = content.take_bottom(22);
   std::vector<double> shares{1};
-  if (row > 0) shares = found.sublayers[static_cast<size_t>(row - 1)].shares;
+  for (int part = 0; part <= at.row && at.row > 0; ++part) {
+    shares.resize(static_cast<size_t>(part) + 1);
+    shares.back() = static_cast<double>(
+        found.sublayers[static_cast<size_t>(at.row - 1)].share(static_cast<size_t>(part), token));
+  }
   draw_bars(ui, content, shares, [&](size_t i) { return row_name(found, static_cast<int>(i)); });
   const Theme& t = ui.theme();
   ui.paint().text_in(foot, kTick, t.ink3, words::say("inside.embedding"));
@@ -302,7 +309,7 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   draw_heads(ui, rest.take_left(unit, space::gap), inside, at, head_);
   if (wide) draw_matrices(ui, rest.take_right(unit * 0.75f, space::gap), inside, at.row, spectra_);
   draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), inside, at.token);
-  draw_shares(ui, rest, inside.found, at.row);
+  draw_shares(ui, rest, inside, at);
 }
 
 }  // namespace normscope::inside

@@ -41,15 +41,16 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
   return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
-/// `lens_of` is what would be said after a row: the lens is measured behind whole layers.
+/// `lens_of` is what would be said behind the layer of a row: there is no lens between its sub-layers.
 const Inside::Lens* lens_of(const Inside& found, int row) {
-  const std::string name =
-      row == 0 ? "embedding" : found.sublayers[static_cast<size_t>(row - 1)].name.substr(0, 3);
-  const bool ends = row == 0 || row == static_cast<int>(found.sublayers.size()) ||
-                    layer_of(found, row + 1) != layer_of(found, row);
   for (const Inside::Lens& lens : found.lens)
-    if (ends && lens.name == name) return &lens;
+    if (lens.layer == layer_of(found, row)) return &lens;
   return nullptr;
+}
+
+/// `starts_layer` says whether a row is the lowest of its layer.
+bool starts_layer(const Inside& found, int row) {
+  return row == 0 || layer_of(found, row - 1) != layer_of(found, row);
 }
 
 const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, int token) {
@@ -57,7 +58,9 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
-void draw_cell(Ui& ui, const GridGiven& given, const Rect& cell, int row, int token) {
+/// `draw_cell` draws the cell of a row; what a layer would say is one cell over all of its rows.
+void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int token) {
+  Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -66,9 +69,14 @@ void draw_cell(Ui& ui, const GridGiven& given, const Rect& cell, int row, int to
     if (std::isfinite(length)) return p.fill(cell, heat_colour(t, given.lengths.share(length)));
     return p.hatch(cell, t.error, 2, 6);
   }
+  if (!starts_layer(found, row)) return;
   const Inside::Lens* lens = lens_of(found, row);
   const Inside::Guess* guess = lens ? first_guess(found, *lens, token) : nullptr;
   if (!guess) return;
+  while (++row < cells.rows && layer_of(found, row) == layer_of(found, row - 1)) {
+    cell.y -= cells.height();
+    cell.h += cells.height();
+  }
   const Colour fill = heat_colour(t, guess->probability);
   p.fill(cell, fill);
   if (cell.w >= 26 && cell.h >= 11)
@@ -131,7 +139,8 @@ std::string cell_words(const GridGiven& given, Selection at) {
   const Inside::Guess* guess = lens ? first_guess(found, *lens, at.token) : nullptr;
   if (guess)
     text += " " + words::say("inside.cell_says",
-                             {{"word", word_of(given.inside, guess->token)},
+                             {{"layer", lens->layer == 0 ? words::say("inside.embedding") : lens->name},
+                              {"word", word_of(given.inside, guess->token)},
                               {"share", number(100 * static_cast<double>(guess->probability), 2)}});
   return text;
 }
@@ -145,13 +154,13 @@ void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
   constexpr const char* kLegends[] = {"inside.legend_length", "inside.legend_gradient", "inside.legend_says"};
   const std::string what = words::say(kLegends[static_cast<size_t>(given.shows)]);
   Rect key =
-      line.take_right(std::min(line.w, 60 + p.text_width(kMono, low) + p.text_width(kMono, high) + 16));
+      line.take_right(std::min(line.w, 60 + p.text_width(kTick, low) + p.text_width(kTick, high) + 16));
   p.text_in(line, kTick, t.ink3, what);
-  p.text_in(key, kMono, t.ink3, low);
-  p.text_in(key, kMono, t.ink3, high, Align::Right);
+  p.text_in(key, kTick, t.ink3, low);
+  p.text_in(key, kTick, t.ink3, high, Align::Right);
   Rect ramp = key;
-  ramp.take_left(p.text_width(kMono, low) + 8);
-  ramp.take_right(p.text_width(kMono, high) + 8);
+  ramp.take_left(p.text_width(kTick, low) + 8);
+  ramp.take_right(p.text_width(kTick, high) + 8);
   constexpr int kSteps = 20;
   for (int i = 0; i < kSteps; ++i)
     p.fill(
@@ -215,7 +224,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
       ui.hit(name, rest, cell_words(given, given.selected), words::say("inside.grid_help"), options);
   ui.paint().fill(rest, t.sunk);
   for (int row = 0; row < cells.rows; ++row)
-    for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells.at(row, token), row, token);
+    for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);
   const Selection at = given.selected;
   const Rect chosen = cells.at(at.row, at.token);
   for (const Rect& line :

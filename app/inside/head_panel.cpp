@@ -58,7 +58,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
     if (tile_button(ui, fmt::format("inside/run/{}", run.letter), {place.x, place.y + 2, 26, 26},
                     run.letter - 'A', letters_.find(run.letter) != letters_.npos,
                     words::say("inside.run_help", {{"run", words::spoken(run.name)}})))
-      toggle(run.letter, view);
+      toggle(run.letter, view, ui.time());
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));

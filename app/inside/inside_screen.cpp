@@ -18,7 +18,8 @@ namespace {
 constexpr size_t kMostSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
 constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
-constexpr float kDetails = 268, kLeastMap = 210;
+constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a word
+constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
 
 }  // namespace
 
@@ -27,6 +28,7 @@ void InsideScreen::restore(const KeptInside& kept) {
   letters_ = kept.runs.empty() ? "A" : kept.runs.substr(0, kMostSides);
   asked_.clear();
   refused_.clear();
+  wanted_.clear();
   selected_ = {};
   left_out_ = spectra_ = false;
 }
@@ -35,23 +37,33 @@ void InsideScreen::restore(const KeptInside& kept) {
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
     refused_[waiting_->letter] = words::error(session::refusal(view.answers, waiting_->ticket));
-    look_takes_ = now - waiting_->at;
+    look_began_ = waiting_->at;
     waiting_.reset();
   }
-  find_sides(view);
+  find_sides(view, now);
+  if (busy() || look_began_ == 0) return;
+  look_takes_ = now - look_began_;
+  look_began_ = 0;
 }
 
-void InsideScreen::find_sides(const LabView& view) {
+bool InsideScreen::busy() const {
+  return waiting_ || due_ ||
+         std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.run->inside_parts > 0; });
+}
+
+void InsideScreen::find_sides(const LabView& view, double now) {
   std::erase_if(letters_, [&](char letter) { return view::find_run(view, letter) < 0; });
   if (letters_.empty() && !view.runs.empty()) letters_ = std::string(1, view.runs.front().letter);
   sides_.clear();
   for (const char letter : letters_) {
     const RunView& run = view.runs[static_cast<size_t>(view::find_run(view, letter))];
-    sides_.push_back({&run, run.inside.get()});
+    const auto wanted = wanted_.find(letter);
+    sides_.push_back({&run, run.inside.get(), wanted != wanted_.end() && now - wanted->second > kPatience});
   }
 }
 
-/// `ask` asks for a look that is missing or out of date; one at a time, as the trainer does nothing else meanwhile.
+/// `ask` asks for a look that is missing or out of date, or that something else ended before it was whole; one at a time,
+/// as the trainer does nothing else meanwhile.
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
@@ -60,26 +72,32 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (spectra_ && side.inside) spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
     Asked now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
-    if (before != asked_.end() && before->second.same(now)) continue;
+    const bool ended = side.inside && !side.inside->whole && side.run->inside_parts == 0 && !waiting_;
+    if (before != asked_.end() && before->second.same(now) && !ended) {
+      if (!waiting_ || waiting_->letter != now.letter) wanted_.erase(now.letter);
+      continue;
+    }
     // What the model learns changes with each step; what a hand asks for is answered at once.
     const bool moved = before != asked_.end() && before->second.text == now.text &&
                        before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
-    if (view.playing && moved && now.at - before->second.at < wait) {
+    if (view.playing && moved && (side.run->inside_parts > 0 || now.at - before->second.at < wait)) {
       ui.animate();
       continue;
     }
+    if (!view.playing || !moved) wanted_.try_emplace(now.letter, now.at);  // a step is in the title
     due_ = true;
-    if (waiting_) return;
+    if (waiting_) continue;
     waiting_ = now;
     asked_[now.letter] = now;
     desk_.commands.emplace_back(session::LookInside{view::find_run(view, now.letter), now.text, now.left_out,
                                                     step < side.run->step ? step : -1, now.spectra_of});
-    return;
   }
+  for (const auto& [letter, since] : wanted_)
+    if (ui.time() - since < kPatience) ui.animate();
 }
 
-void InsideScreen::toggle(char letter, const LabView& view) {
+void InsideScreen::toggle(char letter, const LabView& view, double now) {
   const size_t at = letters_.find(letter);
   if (at != letters_.npos) {
     if (letters_.size() > 1) letters_.erase(at, 1);
@@ -88,7 +106,7 @@ void InsideScreen::toggle(char letter, const LabView& view) {
     letters_ += letter;
   }
   std::sort(letters_.begin(), letters_.end());
-  find_sides(view);
+  find_sides(view, now);
 }
 
 Selection InsideScreen::selection_in(const RunInside& inside) const {
@@ -102,12 +120,37 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   panel(ui, rect, {});
   const std::string why = sides_.empty() ? "" : refused_[sides_[0].run->letter];
-  const std::string words = view.runs.empty() ? words::say("inside.no_run")
+  const std::string words = view.runs.empty() ? words::say(view.busy ? "inside.opening" : "inside.no_run")
                             : why.empty()     ? words::say("inside.looking")
                                               : why;
   ui.mark("inside/none", rect, words, words::say("inside.grid_help"));
   ui.paint().text_wrapped({rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60}, kBody,
                           ui.theme().ink2, words, 18);
+}
+
+/// `draw_state` says what is still being measured, with a veil over what is older than what was asked for, or that one
+/// token dominates.
+void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const RunInside& inside = *side.inside;
+  Rect line = rest.take_top(kState);
+  const auto dominant = dominant_of(inside.found);
+  std::string said;
+  if (side.older)
+    said = words::say("inside.older");
+  else if (side.run->inside_parts > 0)
+    said =
+        words::say("inside.measuring", {{"done", side.run->inside_done}, {"parts", side.run->inside_parts}});
+  else if (dominant)
+    said = words::say("inside.dominant", {{"token", word_of(inside, inside.found.tokens[dominant->token])},
+                                          {"row", inside.found.sublayers[dominant->sublayer].name},
+                                          {"times", number(dominant->times, 3)}});
+  if (side.older) p.fill(rest, t.panel.alpha(0.6f));
+  if (said.empty()) return;
+  ui.mark(fmt::format("inside/state/{}", side.run->letter), line, said,
+          words::say(dominant && !busy() ? "inside.dominant_help" : "inside.grid_help"));
+  p.text_in(line, kTick, t.ink2, said);
 }
 
 /// `draw_side` draws one model: its name and loss, and its map.
@@ -148,7 +191,11 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
                         .columns = alone          ? 4
                                    : rest.w > 640 ? 2
                                                   : 1};
-  if (const auto chosen = draw_grid(ui, rest, given)) {
+  const Rect whole = rest;
+  rest.take_top(kState);
+  const auto chosen = draw_grid(ui, rest, given);
+  draw_state(ui, whole, side);
+  if (chosen) {
     selected_ = *chosen;
     detailed_ = side.run->letter;
   }
@@ -184,8 +231,12 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
   if (!seen) {
     draw_nothing(ui, rest, view);
   } else {
-    const bool room = rest.h >= kDetails + kLeastMap;
+    const bool room = rest.h >= kDetails + kLeastMap + 22;
     const Side& detailed = detailed_side();
+    const std::string sentence = sentence_of(*detailed.inside);
+    const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
+    ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, sentence, line.w));
+    ui.mark("inside/sentence", line, sentence, words::say("inside.sentence_help"));
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
       draw_sides(ui, rest);

@@ -2,7 +2,7 @@
 // tokens, below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the
 // bottom the chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer
 // would say. It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text
-// and whenever a run has moved on.
+// and whenever a run has moved on. What is older than what was asked for lies under a veil.
 //
 // Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ..., inside/token, inside/grid/A
 // ..., inside/head, inside/tab.
@@ -42,8 +42,8 @@ class InsideScreen {
   void posted(session::Ticket ticket) {
     if (waiting_) waiting_->ticket = ticket;
   }
-  /// `busy` says that a look was asked for and is not there yet, or will be in the next frame.
-  bool busy() const { return waiting_ || due_; }
+  /// `busy` says that a look was asked for and is not whole yet, or will be asked for in the next frame.
+  bool busy() const;
   /// `kept` leaves out a text that is too long to be kept.
   KeptInside kept() const { return {text_.size() <= kLongestKept ? text_ : "", letters_}; }
   void restore(const KeptInside& kept);
@@ -68,16 +68,18 @@ class InsideScreen {
   struct Side {
     const RunView* run = nullptr;
     const RunInside* inside = nullptr;  ///< null: not there yet
+    bool older = false;                 ///< another look is wanted than this one, and is not there yet
   };
 
   // inside_screen.cpp
   void take(const LabView& view, double now);
-  void find_sides(const LabView& view);
+  void find_sides(const LabView& view, double now);
   void ask(ui::Ui& ui, const LabView& view, int cursor);
-  void toggle(char letter, const LabView& view);
+  void toggle(char letter, const LabView& view, double now);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
   void draw_sides(ui::Ui& ui, ui::Rect rest);
   void draw_side(ui::Ui& ui, ui::Rect rest, const Side& side, bool alone);
+  void draw_state(ui::Ui& ui, ui::Rect rest, const Side& side);
   const Side& detailed_side() const;
   Selection selection_in(const RunInside& inside) const;
   // head_panel.cpp
@@ -102,8 +104,10 @@ class InsideScreen {
   std::map<char, Asked> asked_;
   std::map<char, std::string> refused_;
   std::optional<Asked> waiting_;
+  std::map<char, double> wanted_;  ///< UI time since which another look is wanted than the one that is shown
   bool due_ = false;
   double look_takes_ = 0;  ///< seconds of the last look
+  double look_began_ = 0;  ///< UI time of the look that is under way; 0: none is
   Desk desk_;
 };
 

@@ -1,6 +1,10 @@
 // This is the JSON of what is inside a model, and the words that its other forms share.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "app/inside/inspected.h"
 #include "training/io/number_json.h"
@@ -24,23 +28,40 @@ json tokens_of(const Inspected& of) {
     one["target"] = in.targets[t] < 0 ? json(nullptr) : json(in.targets[t]);
     one["loss"] = number_json(in.token_loss[t]);
     one["embedding_norm"] = number_json(in.embedding[t]);
+    if (!in.embedding_gradients.empty()) one["embedding_gradient"] = number_json(in.embedding_gradients[t]);
     all.push_back(std::move(one));
   }
   return all;
 }
 
+/// `floats_json` has no more digits than tell a float from others; as a double it would have seventeen.
+json floats_json(std::span<const float> numbers) {
+  json list = json::array();
+  for (const float number : numbers)
+    list.push_back(std::isfinite(number) ? json::parse(fmt::format("{}", number)) : json(nullptr));
+  return list;
+}
+
+json own_shares_of(const Inside::Sublayer& s) {
+  return floats_json(std::span(s.token_shares).last(s.norms.size()));
+}
+
 json sublayers_of(const Inside& in) {
   json all = json::array();
-  for (const Inside::Sublayer& s : in.sublayers)
+  for (const Inside::Sublayer& s : in.sublayers) {
     all.push_back({{"name", s.name},
                    {"layer", s.layer},
                    {"branch_variance", number_json(s.branch_variance)},
                    {"input_variance", number_json(s.input_variance)},
                    {"beta2", number_json(s.shares.back())},
+                   {"beta2_median", number_json(s.token_share)},
+                   {"beta2_by_token", own_shares_of(s)},
                    {"shares", list_json(s.shares)},
                    {"token_cosine", number_json(s.token_cosine)},
                    {"layer_cosine", number_json(s.layer_cosine)},
-                   {"norms", list_json(s.norms)}});
+                   {"norms", floats_json(s.norms)}});
+    if (!s.gradients.empty()) all.back()["state_gradients"] = floats_json(s.gradients);
+  }
   return all;
 }
 
@@ -54,15 +75,26 @@ json layers_of(const Inside& in) {
   return all;
 }
 
-/// `attention_of` has the probabilities as [head][query][key].
-json attention_of(const Inside& in) {
+/// `dominant_json` is null where no token dominates.
+json dominant_json(const Inside& in) {
+  const std::optional<Dominant> dominant = dominant_of(in);
+  if (!dominant) return nullptr;
+  return {{"position", dominant->token + 1},
+          {"sublayer", in.sublayers[dominant->sublayer].name},
+          {"times", dominant->times}};
+}
+
+/// `attention_of` has the probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
+json attention_of(const Inspected& of) {
+  const Inside& in = of.inside;
   json all = json::array();
   for (const Inside::Attention& a : in.attention) {
     const size_t queries = in.tokens.size(), keys = queries;
     json heads = json::array();
     for (size_t at = 0; at < a.probabilities.size(); at += keys) {
       if (at % (queries * keys) == 0) heads.push_back(json::array());
-      heads.back().push_back(list_json(std::span(a.probabilities).subspan(at, keys)));
+      const size_t seen = of.decoder ? heads.back().size() + 1 : keys;
+      heads.back().push_back(floats_json(std::span(a.probabilities).subspan(at, seen)));
     }
     all.push_back({{"name", a.name},
                    {"layer", a.layer},
@@ -95,6 +127,27 @@ json lens_of(const Inspected& of) {
   return all;
 }
 
+/// `placement_words` names the placement that the model has but for norms on the embedding, and of q and k.
+std::string placement_words(const ModelConfig& model) {
+  constexpr const char* kBeside[] = {"", " with a norm on the embedding", " with norms of q and k",
+                                     " with norms on the embedding, and of q and k"};
+  for (const int beside : {0, 1, 2, 3}) {
+    StackWiring stack = model.stack();
+    if (beside & 1) stack.embedding = {};
+    for (LayerWiring& layer : stack.layers) {
+      if (!(beside & 2)) break;
+      for (Inner* inner : {&layer.attention.inner, &layer.cross.inner}) {  // a single stack has both alike
+        inner->query = inner->key = {};
+        inner->across_heads = false;
+      }
+    }
+    const bool decoder = model.architecture != Architecture::Encoder;
+    const Placement placement = placement_of(stack, context_of(model, decoder));
+    if (placement != Placement::Custom) return std::string(to_string(placement)) + kBeside[beside];
+  }
+  return to_string(Placement::Custom);
+}
+
 }  // namespace
 
 void add_settings(json& about, const RunSpec& spec) {
@@ -104,6 +157,10 @@ void add_settings(json& about, const RunSpec& spec) {
         "model.head_width", "model.feed_forward", "model.norm", "model.placement", "model.activation",
         "model.gated", "model.biases", "model.positions", "model.tied"})
     about[key] = get_field(spec, key);
+  if (spec.model.attention.window > 0)
+    for (const char* key : {"model.attention_window", "model.attention_pattern"})
+      about[key] = get_field(spec, key);
+  about["placement"] = placement_words(spec.model);
   if (about["model.placement"] == "custom")
     for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.final"})
       about[key] = get_field(spec, key);
@@ -128,7 +185,8 @@ json json_of(const Inspected& of) {
   all["tokens"] = tokens_of(of);
   all["layers"] = layers_of(in);
   all["sublayers"] = sublayers_of(in);
-  if (!in.attention.empty()) all["attention"] = attention_of(in);
+  all["dominant"] = dominant_json(in);
+  if (!in.attention.empty()) all["attention"] = attention_of(of);
   all["lens"] = lens_of(of);
   for (const Inside::LeftOut& l : in.left_out)
     all["left_out"].push_back({{"name", l.name},

@@ -1,4 +1,4 @@
-// This is the picture of what is inside a model: how long the state of each symbol is after each layer.
+// This is the picture of what is inside a model: how long the state of each token is after each layer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class NormsPicture {
           low_ = std::min(low_, norm);
           high_ = std::max(high_, norm);
         }
-    float widest = p_.text_width(kPlain, "symbol");
+    float widest = p_.text_width(kPlain, of_.unit);
     for (size_t t = 0; t < rows(); ++t) widest = std::max(widest, p_.text_width(kCellText, name_of(t)));
     left_ = space::pad + std::min(widest, kMostNames) + 8;
   }
@@ -54,9 +54,11 @@ class NormsPicture {
     p_.text({space::pad, 28}, kHeadline, t_.ink, title);
     p_.text(
         {space::pad, 48}, kPlain, t_.ink2,
-        "‖x‖ of every symbol after each layer. Colours are logarithmic, from the shortest to the longest.");
+        fmt::format(
+            "‖x‖ of every {} after each layer. Colours are logarithmic, from the shortest to the longest.",
+            of_.unit));
     key({space::pad, 60, 160, 12});
-    p_.text({space::pad, kTop - 8}, kPlain, t_.ink3, "symbol");
+    p_.text({space::pad, kTop - 8}, kPlain, t_.ink3, of_.unit);
     p_.text({left_, kTop - 24}, kPlain, t_.ink3, "layer");
     for (size_t c = 0; c < columns_.size(); ++c)
       p_.text({cell(c, 0).centre().x, kTop - 8}, kCellText, t_.ink2, columns_[c].name, Align::Centre);

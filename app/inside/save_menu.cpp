@@ -6,6 +6,7 @@
 #include "app/inside/inspected.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "training/io/number_json.h"
 
 namespace normscope::inside {
 
@@ -23,6 +24,7 @@ Inspected inspected_of(const RunView& run, const RunInside& inside) {
   all.decoder = run.spec->model.architecture == Architecture::Decoder;
   all.about = {{"run", run.name}, {"step", inside.step}};
   add_settings(all.about, *run.spec);
+  if (run.spec->data.name == "passage") all.unit = "token";
   all.text_of = [&inside](int32_t token) {
     const auto at = inside.words.find(token);
     return at == inside.words.end() ? std::string() : at->second;
@@ -37,8 +39,7 @@ void InsideScreen::save(const std::string& ending) {
   for (const Side& side : sides_) {
     if (!side.inside) continue;
     const Inspected all = inspected_of(*side.run, *side.inside);
-    constexpr auto kReplaced = nlohmann::json::error_handler_t::replace;  // of text that is no UTF-8
-    std::string text = ending == "svg" ? norms_svg(all) : json_of(all).dump(1, ' ', false, kReplaced) + "\n";
+    std::string text = ending == "svg" ? norms_svg(all) : to_lines(json_of(all)) + "\n";
     desk_.files.push_back(
         {fmt::format("inside-{}-{}.{}", side.run->letter, side.inside->step, ending), std::move(text)});
   }

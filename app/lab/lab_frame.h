@@ -16,6 +16,7 @@ struct LabScreen::Frame {
   const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
   std::vector<session::Command>& commands;
   ui::Size size;
+  bool clock = false;    // figures that depend on the machine's speed are shown
   float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
   bool compact() const { return size == ui::Size::Compact; }
 };

@@ -163,7 +163,17 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   f.pad_right = std::max(
       {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
   plot.pad_right = f.pad_right;
-  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(f, panel));
+  CellOptions options = cell_options(f, panel);
+  constexpr float kLess = 62;
+  const bool less =
+      !f.compact() && std::string_view(panel.id) == "plot/rate";  // the first of those that would go
+  if (less) options.right = kLess + 24;
+  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
+  ButtonOptions look;
+  look.style = {Face::Sans, type::tick};
+  if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22},
+                     words::say("lab.less.title"), words::say("lab.less.help"), look))
+    few_ = true;
   if (!plot.handles.empty()) rate_handles(f, hit, plot);
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }

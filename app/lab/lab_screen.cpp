@@ -54,7 +54,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   plot_.step = cursor_step(transport_, view);
   const bool pinned = transport_.pinned_step.has_value();
   const LabView then = pinned ? view::view_at(data_, view, plot_.step) : LabView{};
-  Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size())};
+  Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size()), clock};
   plot_.compact = f.compact();
   pending_.settle(view);
   // What the hand was over in the last frame lights up everywhere in this one.
@@ -75,8 +75,10 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}};
   for (const RunView& run : view.runs)
     if (pending_.building(run.letter)) card_options.building += run.letter;
-  draw_run_cards(ui, diagram_, f.shown, cards, card_options);
-
+  if (view.runs.empty() && without_runs_)
+    draw_start(f, joined(cards, rest));
+  else
+    draw_run_cards(ui, diagram_, f.shown, cards, card_options);
   if (!view.runs.empty()) draw_panels(f, rest, bars.gap);
   transport_.fork_source = diagram::shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
@@ -120,6 +122,19 @@ void LabScreen::draw_more(Frame& f, const Rect& rect) {
   options.icon = Icon::ChevronDown;
   if (button(f.ui, "lab/more", rect, words::say("lab.more.title"), words::say("lab.more.help"), options))
     few_ = false;
+}
+
+// `draw_start` stands in an empty Lab.
+void LabScreen::draw_start(Frame& f, const Rect& rect) {
+  const Rect inner = panel(f.ui, rect, {});
+  const Rect middle = centred(inner.centre(), std::min(460.f, inner.w), 90);
+  f.ui.paint().text_wrapped({middle.x, middle.y, middle.w, 40}, {Face::Sans, type::title}, f.ui.theme().ink2,
+                            words::say("lab.start.text"), 19);
+  ButtonOptions primary;
+  primary.primary = true;
+  if (button(f.ui, "lab/start", {middle.x, middle.bottom() - 34, 240, 34}, words::say("lab.start.title"),
+             words::say("lab.start.help"), primary))
+    f.commands.emplace_back(session::ReplaceRuns{.runs = default_comparison()});
 }
 
 void LabScreen::posted(session::Ticket ticket) {
@@ -217,7 +232,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     const float width = narrow ? 52.f : 74.f;
     settings::draw_seeds_button(f.ui, f.view,
                                 centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20),
-                                narrow, f.commands);
+                                narrow, f.clock, f.commands);
   }
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);

@@ -47,6 +47,8 @@ class LabScreen {
   const Splits& splits() const { return splits_; }
   // `few` says that only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
+  // `without_runs` says that the window was opened without runs of its own: the Lab then offers to start some.
+  bool& without_runs() { return without_runs_; }
 
  private:
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
@@ -62,6 +64,7 @@ class LabScreen {
   void draw_column(Frame&, ui::Rect, panels::PanelColumn);
   void draw_panel(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_more(Frame&, const ui::Rect&);
+  void draw_start(Frame&, const ui::Rect&);
   void draw_steps(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_strips(Frame&, const panels::Panel&, const ui::Rect&, bool with_panel);
   void draw_by_layer(Frame&, const panels::Panel&, const ui::Rect&);
@@ -101,7 +104,7 @@ class LabScreen {
   panels::PlotOptions plot_;
   panels::CellState cells_;
   Splits splits_{};
-  bool few_ = false;
+  bool few_ = false, without_runs_ = false;
   std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;

@@ -7,6 +7,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
+#include "app/view/glossary.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
 #include "training/io/text_table.h"
@@ -136,6 +137,7 @@ struct Card {
   const Theme& t;
   bool compact() const { return options.size == Size::Compact; }
   bool crowded() const { return view.runs.size() > 3; }
+  static std::string where(const RunView& run) { return fmt::format("run/{}", run.letter); }
   bool building(const RunView& run) const { return options.building.find(run.letter) != std::string::npos; }
   std::string badge_text(const RunView& run) const {
     return building(run) ? words::say("lab.card.building") : badge_of(run, false).text;
@@ -157,6 +159,7 @@ struct Card {
       loss_w = std::max(loss_w, p.text_width({Face::Sans, type::tick}, unit));
       p.text({right, card.y + 49}, {Face::Sans, type::tick}, t.ink3, unit, Align::Right);
     }
+    view::tell_term(ui, where(run), {right - loss_w, card.y + 8, loss_w, compact() ? 18.f : 46.f}, "nats");
     right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
     Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
@@ -170,13 +173,18 @@ struct Card {
                               ui.theme().runs[static_cast<size_t>(run.letter - 'A')].line);
       const std::string caption = card_caption(run.spec->model);
       p.text_in({right - 82, card.y + 47, 84, 16}, {Face::Sans, type::tick}, t.ink3, caption);
+      view::tell_term(ui, where(run), {right - 82, card.y + 8, 84, 55}, "placement");
       right -= 84;
     }
     p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink,
               name_that_fits(p, name_style, name, right - left));
     const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);
-    ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(),
-              flash);
+    const Vec at{left, card.y + (compact() ? 27.f : 34.f)};
+    const float w = ui::badge(ui, at, badge.text, badge.kind, badge.icon, compact(), flash);
+    const Rect place{at.x, at.y, w, compact() ? badge_height_compact : badge_height};
+    if (run.state == RunState::Stuck || run.state == RunState::Learning)
+      ui.tell(where(run) + "/term/plateau", place, badge.text, view::meaning("plateau"));
+    if (run.state == RunState::WarmingUp) view::tell_term(ui, where(run), place, "warm-up");
   }
 
   void live(const Rect& card, const RunView& run, bool selected) {
@@ -196,6 +204,8 @@ struct Card {
       p.text_in(line, {Face::Sans, type::body}, t.ink3, words::spoken(run.fork_note));
     else
       writes_line(ui, line, run, !compact());
+    if (view::has_stream(run))
+      ui.tell(where(run) + "/writes", line, run.writes, words::say("lab.card.help_writes"));
   }
 
   // `own_steps` says how many steps a fork trains, because a fork always trains.
@@ -287,8 +297,7 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
     const Rect place = rest.take_right(wide ? kEmptyWide : kEmptySquare, gap);
     card.empty(place, state);
     const std::string& help = words::say("lab.card.help_d");
-    ui.mark("run/D", place, state.preview ? state.preview->note : "", help);
-    if (!wide && !state.dragging && place.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(help);
+    ui.tell("run/D", place, state.preview ? state.preview->note : "", help);
   }
   if (n == 0) return;
   const float width = (rest.w - gap * (n - 1)) / n;

@@ -15,7 +15,8 @@ constexpr float kOver = 6;                 // px that a label reaches beyond its
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
-      return words::say("lab.event.left");
+      // A run of trained weights never was on the plateau, and its event says so.
+      return event.text.starts_with("began") ? words::spoken(event.text) : words::say("lab.event.left");
     case RunEvent::Kind::Stuck:
       return words::say("lab.event.stuck");
     case RunEvent::Kind::Returned:
@@ -34,6 +35,20 @@ std::string event_text(const RunEvent& event) {
       break;
   }
   return {};
+}
+
+const char* term_of(RunEvent::Kind kind) {
+  switch (kind) {
+    case RunEvent::Kind::LeftPlateau:
+    case RunEvent::Kind::Stuck:
+    case RunEvent::Kind::Returned:
+    case RunEvent::Kind::Unstuck:
+      return "plateau";
+    case RunEvent::Kind::Forked:
+      return "fork";
+    default:
+      return "";
+  }
 }
 
 // `told` says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
@@ -58,7 +73,7 @@ struct Placing {
 
   TimelineLabel over_marker(const TimelineMark& mark, int row) const {
     const ui::Rect& bar = room.bar;
-    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text};
+    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text, false, mark.term};
     l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
     return l;
   }
@@ -142,7 +157,8 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
       if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
         same->letters += run.letter;
       else
-        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter)});
+        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false,
+                         term_of(event.kind)});
     }
   }
   marks.insert(marks.end(), found.begin(), found.end());

@@ -13,9 +13,10 @@ namespace normscope::lab {
 
 struct TimelineMark {
   int run, step;
-  std::string text;     // "B leaves the plateau", "Runs A–C: learning rate 0.003 → 0.001"
-  std::string letters;  // of its runs
-  bool found = false;   // found by a comparison, not an event of the run; drawn as a ring
+  std::string text;       // "B leaves the plateau", "Runs A–C: learning rate 0.003 → 0.001"
+  std::string letters;    // of its runs
+  bool found = false;     // found by a comparison, not an event of the run; drawn as a ring
+  const char* term = "";  // glossary entry of what happened
 };
 // `timeline_marks` lists what the runs did and what was found of them, in the order of the steps.
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
@@ -32,6 +33,7 @@ struct TimelineLabel {
   int row;           // 0: next to the bar
   std::string text;
   bool upright = false;  // a line leads from the second row through the first down to the marker
+  const char* term = "";
 };
 
 // `place_timeline_labels` puts a label over its marker, or pushes it to either side. Without room there, the label

@@ -9,6 +9,7 @@
 
 #include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
@@ -41,9 +42,10 @@ struct Timeline {
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 
-  void input(const Rect& area) {
+  void input(const Rect& area, const Rect& transport) {
     HitOptions options;
     options.arrows = true;
+    options.beside = transport;  // the labels over the bar are part of it
     const int now = cursor_step(state, view);
     const Hit hit =
         ui.hit("timeline", area, fmt::format("{}", now), words::say("lab.timeline.help"), options);
@@ -89,10 +91,15 @@ struct Timeline {
     const std::vector<TimelineLabel> labels = place_timeline_labels(
         marks, room, [this](int step) { return x_of(step); },
         [&](const std::string& text) { return p.text_width(style, text); });
+    int n = 0;
     for (const TimelineLabel& l : labels) {
+      const float base = bar.y - (compact ? 8.f : l.row == 0 ? 17.f : 33.f);
+      if (*l.term)
+        ui.tell(fmt::format("timeline/label{}/term/{}", n++, l.term), {l.left, base - 12, l.w, 15}, l.text,
+                view::meaning(l.term));
       if (!compact) p.hairline({l.x, bar.y - 12}, {l.x, bar.y - 4}, t.strong);
       if (l.upright) p.hairline({l.x, bar.y - 29}, {l.x, bar.y - 12}, t.strong);
-      p.text({l.left, bar.y - (compact ? 8.f : l.row == 0 ? 17.f : 33.f)}, style, t.ink2, l.text);
+      p.text({l.left, base}, style, t.ink2, l.text);
     }
   }
 
@@ -100,19 +107,21 @@ struct Timeline {
     std::vector<TimelineMark> marks = timeline_marks(view, found);
     std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
     labels(marks, playhead);
-    int n = 0;
+    const auto place_of = [&](const TimelineMark& mark) {
+      return centred({x_of(mark.step), bar.centre().y}, 14, 14);
+    };
     std::string said;  // events under the mouse, for those whose label is only a letter or a marker
+    for (const TimelineMark& mark : marks)
+      if (place_of(mark).contains(ui.mouse()))
+        said +=
+            words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}}) + ". ";
+    int n = 0;
     for (const TimelineMark& mark : marks) {
-      const Vec at{x_of(mark.step), bar.centre().y};
-      const Rect place = centred(at, 14, 14);
-      ui.mark(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
-              mark.found ? words::say("lab.timeline.parts") : words::say("lab.timeline.seen"));
-      marker(mark, at);
-      if (place.contains(ui.mouse()))
-        said += (said.empty() ? "" : "; ") +
-                words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}});
+      const Rect place = place_of(mark);
+      ui.tell(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
+              said + words::say(mark.found ? "lab.timeline.parts" : "lab.timeline.seen"));
+      marker(mark, place.centre());
     }
-    if (!said.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) ui.tooltip(said + ".");
   }
 
   void bookmarks() {
@@ -190,7 +199,7 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     p.text({x, line.centre().y + 4}, style, ink, part);
     x += w + 10;
   }
-  ui.mark("transport/clock", line, ms + ", " + tokens + ", " + threads, words::say("lab.clock.help"));
+  ui.tell("transport/clock", line, ms + ", " + tokens + ", " + threads, words::say("lab.clock.help"));
 }
 
 void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
@@ -334,7 +343,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     x = rect.x + 328;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
-    ui.mark("transport/counter", {x, base - 18, w, 22}, now, words::say("lab.transport.newest"));
+    ui.tell("transport/counter", {x, base - 18, w, 22}, now, words::say("lab.transport.newest"));
     const float of = p.text({x + w + 9, base}, plain, t.ink3, words::say("lab.transport.of"));
     const float budget_w = std::max(46.f, p.text_width({Face::Mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
@@ -348,7 +357,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   // The button is hit before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);
-  timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
+  timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28}, rect);
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
   timeline.events(playhead, found);

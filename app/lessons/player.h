@@ -135,7 +135,7 @@ class Player {
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string thought;                       ///< that may have led to a wrong answer; empty: none is known
+    std::string thought;                       ///< what is right, and what may have led to what is not
     std::string first;                         ///< the prediction before this one; empty: there is none
   };
   Score scored(const LessonProgress& progress) const;
@@ -193,7 +193,7 @@ class Player {
   float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
   void open_page(Aside aside);
   void scroll(ui::Ui& ui, const ui::Rect& rect, float room, float furthest);
-  void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& seen,
+  void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& room,
                      const std::function<float(float y)>& content);
   void draw_why(ui::Ui& ui, const ui::Rect& rect);
   const course::Results* results_of(const course::Lesson& lesson);

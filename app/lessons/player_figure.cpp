@@ -10,6 +10,7 @@
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "training/experiments/study.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
@@ -54,7 +55,7 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("course.ask.drag_cards");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
-      !figure.cells.empty() || figure.lines.empty())
+      !figure.cells.empty() || figure.lines.empty() || !shows_ranges(figure))
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
          word(ranges_apart(figure, *reference_) ? "course.figure.bars" : "course.figure.band",
@@ -329,6 +330,11 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     if (state->running) {
       p.fill(bar, t.trough, 3);
       p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+      if (std::isfinite(state->seconds_left))
+        p.text_in(
+            {bar.x - 170, bar.y - 9, 160, 24}, {Face::Sans, type::body}, t.ink2,
+            word("course.figure.time_left", {{"time", experiments::duration_words(state->seconds_left)}}),
+            Align::Right);
     }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,

@@ -56,8 +56,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
     const bool untouched = !touched_ && sketch_.size() <= 1 && !locked();
     // A drawing has its own: the square where it begins.
     if (control && untouched && q.kind != Prediction::Kind::Draw)
-      for (const auto& [out, alpha] : {std::pair{2.f, 0.9f}, std::pair{5.f, 0.4f}})
-        ui.paint().outline(control->rect.inset(-out), ui.theme().accent.alpha(alpha), 3, 8 + out);
+      spotlight(ui.paint(), ui.theme(), control->rect);
   }
   fresh_ = false;
   if (to_lab)

@@ -60,9 +60,12 @@ Player::Score Player::scored(const LessonProgress& progress) const {
                   : other          ? word("course.score.other")
                   : measured_      ? progress.score
                                    : ""};
-  if (measured_ && !progress.skipped && !other)
+  if (measured_ && !progress.skipped && !other) {
+    score.thought = right_in_words(*lesson(), reference_ ? &*reference_ : nullptr, progress);
     if (const std::string thought = course::thought_behind(*lesson(), faults_); !thought.empty())
-      score.thought = word("course.score.thought", {{"thought", thought}});
+      score.thought +=
+          (score.thought.empty() ? "" : " ") + word("course.score.thought", {{"thought", thought}});
+  }
   if (const Told& first = progress.first; !first.said.empty())
     score.first =
         word("course.score.first",

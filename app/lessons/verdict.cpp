@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "app/course/exercises/thought.h"
+#include "app/course/figures.h"
 #include "app/course/measures.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -43,6 +45,27 @@ const Measured* seeds_of(const Results* seeds, const Told& told, const std::stri
   return it == seeds->measures.end() ? nullptr : &it->second;
 }
 
+constexpr double kClose = 1.25;      ///< two numbers whose ratio is smaller are close
+constexpr double kMagnitude = 3.16;  ///< of one order of magnitude: half a power of ten to either side
+
+/// `apart` is how many times the larger of two numbers is the smaller one; it is infinite where they lie on different sides
+/// of zero.
+double apart(double a, double b) {
+  return a * b > 0 ? std::max(a / b, b / a) : std::numeric_limits<double>::infinity();
+}
+
+/// `heading` says which way a drawing has gone from its start: 1 up, −1 down, 0 hardly away.
+int heading(double start, double end) {
+  if (start == end || apart(start, end) < kClose) return 0;
+  return end > start ? 1 : -1;
+}
+
+/// `drawn_from` is where a drawn prediction starts.
+std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
+  const auto start = start_of(lesson, lesson.prediction.curve, {.reference = seeds});
+  return start ? std::optional(start->second) : std::nullopt;
+}
+
 /// `ratio_words` says how far a number lies from the measured one.
 std::string ratio_words(const Lesson& lesson, double said, double measured) {
   const std::string &more = lesson.words->say("course.score.too_high"),
@@ -52,11 +75,22 @@ std::string ratio_words(const Lesson& lesson, double said, double measured) {
   if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
   const bool larger = std::abs(said) > std::abs(measured);
   const double ratio = larger ? said / measured : measured / said;
-  if (ratio < 1.25) return lesson.words->say("course.score.close");
+  if (ratio < kClose) return lesson.words->say("course.score.close");
   // Below zero what is larger by its size is lower: "three times too low" would say nothing.
   if (measured < 0)
     return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
+}
+
+std::vector<std::string> faults_of_number(const Lesson& lesson, const Results* seeds, double said,
+                                          double measured) {
+  const bool low = said < measured;
+  std::vector<std::string> faults{low ? kTooLow : kTooHigh};
+  if (apart(said, measured) > kMagnitude) faults.emplace_back(low ? kFarTooLow : kFarTooHigh);
+  if (has_either_sign(lesson.prediction) && said * measured < 0) faults.emplace_back(kOtherSign);
+  const std::optional<double> start = drawn_from(lesson, seeds);
+  if (start && heading(*start, said) * heading(*start, measured) < 0) faults.emplace_back(kOtherDirection);
+  return faults;
 }
 
 std::vector<std::string> number_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
@@ -74,7 +108,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   if (range && told.said != told.measured && told.value >= range->spread.low &&
       told.value <= range->spread.high)
     told.score = lesson.words->say("course.score.within");
-  return {told.value < measured ? kTooLow : kTooHigh};
+  return faults_of_number(lesson, seeds, told.value, measured);
 }
 
 /// `undecided` says whether the five seeds put the two in both orders.
@@ -167,6 +201,25 @@ std::vector<std::string> put_in_words(const Lesson& lesson, const Results* seeds
   std::vector<std::string> faults =
       order ? order_in_words(lesson, seeds, told) : number_in_words(lesson, seeds, told);
   return is_right(told.score, *lesson.words) ? std::vector<std::string>{} : faults;
+}
+
+std::string right_in_words(const Lesson& lesson, const Results* seeds, const Told& told) {
+  const bool order = lesson.prediction.kind == Prediction::Kind::Order;
+  if (order || told.skipped || told.found.size() != 1 || is_right(told.score, *lesson.words)) return {};
+  const double said = told.value, measured = told.found.front();
+  std::string words;
+  bool at_stake = true;  // how large the number is
+  if (has_either_sign(lesson.prediction) && said * measured > 0) {
+    words = lesson.words->say("course.score.sign_right");
+  } else if (const std::optional<double> start = drawn_from(lesson, seeds)) {
+    const int direction = heading(*start, measured);
+    if (direction == 0 || direction != heading(*start, said)) return {};
+    words = lesson.words->say(direction > 0 ? "course.score.rises_right" : "course.score.falls_right");
+    at_stake = apart(*start, measured) > kMagnitude * kMagnitude;
+  }
+  if (!words.empty() && at_stake && apart(said, measured) <= kMagnitude)
+    words += " " + lesson.words->say("course.score.size_right");
+  return words;
 }
 
 void say_anew(const Lesson& lesson, LessonProgress& progress) {

@@ -14,6 +14,7 @@ using namespace course;
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
+constexpr double kTooSoon = 2;  // seconds before which the time left would be a guess
 
 /// `by_run` keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained.
 /// It leaves out the measured ways of a challenge, which the learner is to find.
@@ -127,7 +128,9 @@ void Worker::work(const Job& job) {
 void Worker::measure(const Job& job, MeasureState& state) {
   const Lesson& lesson = *job.lesson;
   if (!store_) store_ = std::make_unique<experiments::RunStore>(threads_, finished_);
-  auto shown = std::chrono::steady_clock::now();
+  const auto began = std::chrono::steady_clock::now();
+  auto shown = began;
+  std::optional<double> found_share;  // of the work that was there when training began
   size_t finished = 0;
   const Curve* under_way = nullptr;
   const std::vector<const Curve*> order = by_run(lesson);
@@ -156,6 +159,10 @@ void Worker::measure(const Job& job, MeasureState& state) {
     partial.doing = at_step(lesson, name, progress);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
                     static_cast<double>(order.size());
+    if (!found_share) found_share = partial.share;
+    const double past = std::chrono::duration<double>(now - began).count(),
+                 done = partial.share - *found_share;
+    if (past > kTooSoon && done > 0) partial.seconds_left = past / done * (1 - partial.share);
     jobs_.publish(partial);
     return true;
   };

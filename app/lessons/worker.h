@@ -3,6 +3,7 @@
 // nothing.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,9 +17,10 @@ struct MeasureState {
   std::string lesson;
   course::Changes changes;  ///< the learner's changes that it is measured with
   bool running = false, done = false, stopped = false;
-  std::string run;    ///< the lesson's run that is being trained; empty: none
-  std::string doing;  ///< "run B, step 120 of 300"
-  double share = 0;   ///< share of all the work that is done, 0..1
+  std::string run;            ///< the lesson's run that is being trained; empty: none
+  std::string doing;          ///< "run B, step 120 of 300"
+  double share = 0;           ///< share of all the work that is done, 0..1
+  double seconds_left = NAN;  ///< an estimate; NaN: not known yet
   std::string error;
   course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
   std::map<std::string, experiments::ShareMap> maps;  ///< "A start"

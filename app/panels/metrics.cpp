@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "app/words/words.h"
+#include "training/measure/step_metrics.h"
 
 namespace normscope::panels {
 namespace {
@@ -185,6 +186,40 @@ bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
 }
 
+namespace {
+
+// `by_sublayers` has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
+template <typename Of>
+DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const Of& of) {
+  DepthPoints points;
+  const auto subs = subs_of(has_both(run) && side == Side::Main);
+  std::vector<std::vector<float>> values;
+  for (Sub sub : subs) values.push_back(of(sub));
+  for (size_t i = 0; i < values.front().size(); ++i)
+    for (size_t k = 0; k < subs.size(); ++k) {
+      if (!feed_forward && subs[k] == Sub::FeedForward) continue;
+      points.x.push_back(static_cast<float>(i) + static_cast<float>(k + 1) / static_cast<float>(subs.size()));
+      points.y.push_back(values[k][i]);
+    }
+  return points;
+}
+
+}  // namespace
+
+std::optional<TokenShares> token_shares(LabData& data, const RunView& run, int step, Side side) {
+  const auto along = [&](const char* number) {
+    return by_sublayers(run, side, true, [&](Sub sub) {
+      return data.by_layer(run, fmt::format("{}.{}", to_string(sub), number), step, side);
+    });
+  };
+  TokenShares shares;
+  for (const float longest : along("longest").y)
+    if (longest > shares.longest) shares.longest = longest;
+  if (!(shares.longest >= static_cast<float>(kDominates))) return std::nullopt;
+  shares.medians = along("token_share");
+  return shares;
+}
+
 DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int matrix, int step, Side side) {
   DepthPoints points;
   const std::string suffix = suffix_of(metric);
@@ -195,22 +230,12 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     }
   };
   const bool crosses = has_both(run) && side == Side::Main;
-  if (by_sublayer(metric) || (of_heads(metric) && crosses)) {
-    const auto subs = subs_of(crosses);
-    std::vector<std::vector<float>> values;
-    for (Sub sub : subs)
-      values.push_back(metric == Metric::OwnShare
-                           ? own_shares(data, run, sub, step, side)
-                           : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
-    for (size_t i = 0; i < values.front().size(); ++i)
-      for (size_t k = 0; k < subs.size(); ++k) {
-        if (of_heads(metric) && subs[k] == Sub::FeedForward) continue;
-        points.x.push_back(static_cast<float>(i) +
-                           static_cast<float>(k + 1) / static_cast<float>(subs.size()));
-        points.y.push_back(values[k][i]);
-      }
-    return points;
-  }
+  if (by_sublayer(metric) || (of_heads(metric) && crosses))
+    return by_sublayers(run, side, !of_heads(metric), [&](Sub sub) {
+      return metric == Metric::OwnShare
+                 ? own_shares(data, run, sub, step, side)
+                 : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side);
+    });
   const std::string path = kMatrices[matrix].path;
   switch (metric) {
     case Metric::UpdateRatio: {

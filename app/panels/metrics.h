@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,15 @@ struct DepthPoints {
 };
 DepthPoints along_depth(view::LabData&, const RunView&, Metric, int matrix, int step,
                         view::Side side = view::Side::Main);
+// `TokenShares` are the own shares by token, and how much longer the longest state is than the median one
+// (measure/step_metrics.h).
+struct TokenShares {
+  DepthPoints medians;
+  float longest = 0;
+};
+// `token_shares` returns nothing where no token dominates at that step.
+std::optional<TokenShares> token_shares(view::LabData&, const RunView&, int step,
+                                        view::Side side = view::Side::Main);
 // `over_time` is the metric of one layer (0-based; its last sub-layer that has it) over time.
 std::shared_ptr<const view::Line> over_time(view::LabData&, const RunView&, Metric, int matrix, int layer,
                                             view::Side side = view::Side::Main);

@@ -8,10 +8,11 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text.h"
-#include "training/spec/loss_window.h"
+#include "training/measure/verdict.h"
 
 namespace normscope::panels {
 namespace {
@@ -42,8 +43,18 @@ std::string listed(const std::vector<std::string>& letters) {
 // `leavers_sentence` says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
   std::vector<const RunView*> leavers;
-  for (const RunView& run : view.runs)
-    if (run.learning_since > 0 && run.state != RunState::Stuck) leavers.push_back(&run);
+  std::vector<std::string> below;
+  for (const RunView& run : view.runs) {
+    if (run.learning_since == 0 || run.state == RunState::Stuck) continue;
+    if (run.history && began_below(run.history->events()))
+      below.push_back(view::letter_of(run));
+    else
+      leavers.push_back(&run);
+  }
+  if (!below.empty() && leavers.empty())
+    return words::say("plots.loss.began_below", {{"count", below.size()},
+                                                 {"runs", listed(below)},
+                                                 {"frequencies", words::spoken(frequencies_of(view.unit))}});
   if (leavers.empty()) return {};
   std::stable_sort(leavers.begin(), leavers.end(),
                    [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
@@ -118,21 +129,13 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   plot.bands.push_back(std::move(band));
 }
 
-/// `put_end` labels a line with the card's number, which is of the cursor's step where that is an earlier one. The
-/// marker stays at the loss where the line ends, wherever the cursor stands.
-void put_end(plot::Series& series, view::LabData& data, const RunView& run) {
-  const double loss = view::loss_at(data, run, run.step);
-  const double end = view::loss_at(data, run, static_cast<int>(series.x.values.back()));
-  series.value = std::isfinite(loss) ? ui::decimals(loss, 2) : "–";
-  if (std::isfinite(end)) series.end_y = static_cast<float>(end);
-}
-
-// `put_levels` adds the levels of letter frequencies alone and of the text's entropy.
+// The levels of letter frequencies alone and of the text's entropy.
 void put_levels(PlotSpec& plot, const LabView& view) {
   if (view.unigram_entropy > 0) {
     RefLine entropy;
     entropy.value = view.unigram_entropy;
     entropy.label = words::spoken(frequencies_of(view.unit)) + " " + ui::decimals(view.unigram_entropy, 2);
+    entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {
@@ -142,6 +145,7 @@ void put_levels(PlotSpec& plot, const LabView& view) {
     floor.short_label = words::say("plots.loss.entropy", {level});
     floor.label = words::say("plots.loss.entropy_floor", {level});
     floor.label_left = floor.label_below = floor.fill_below = true;
+    floor.help = view::meaning("entropy");
     plot.lines.push_back(std::move(floor));
   }
 }
@@ -197,10 +201,12 @@ double floor_of_axis(const LabView& view) {
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
-// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
-std::string short_label(const LabView& view, size_t index) {
-  const RunView& run = view.runs[index];
-  if (!run.fork_note.empty()) return words::spoken(run.fork_note);
+namespace {
+
+// `telling_parts` are the parts of a name that not all runs share: one that no other run has, or all but the first,
+// unless `all` are wanted.
+std::string telling_parts(const LabView& view, const RunView& run, bool all) {
+  if (!run.fork_note.empty()) return run.fork_note;
   std::vector<std::string> parts = parts_of(run.name);
   const auto in_others = [&](const std::string& part) {
     return std::count_if(view.runs.begin(), view.runs.end(),
@@ -208,9 +214,22 @@ std::string short_label(const LabView& view, size_t index) {
   };
   const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
   if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
+  for (const std::string& part : parts)
+    if (parts.size() == 1 || in_others(part) == 0) return part;
   if (parts.empty()) return "";
-  if (parts.size() == 1 || in_others(parts.front()) == 0) return words::spoken(parts.front());
-  return words::spoken(fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", ")));
+  return fmt::format("{}", fmt::join(parts.begin() + (all ? 0 : 1), parts.end(), ", "));
+}
+
+}  // namespace
+
+// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
+std::string short_label(const LabView& view, size_t index) {
+  const RunView& run = view.runs[index];
+  const std::string label = telling_parts(view, run, false);
+  const bool told = std::none_of(view.runs.begin(), view.runs.end(), [&](const RunView& other) {
+    return &other != &run && telling_parts(view, other, false) == label;
+  });
+  return words::spoken(told ? label : telling_parts(view, run, true));
 }
 
 PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
@@ -224,8 +243,8 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);
-  plot.note = words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands",
-                         {{"nats", plot.y.unit}, {"steps", kLossWindow}});
+  plot.note =
+      words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands", {{"nats", plot.y.unit}});
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);
@@ -242,7 +261,8 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     s.y = Column(line->y);
     s.x.owner = line;
     s.y.owner = line;
-    put_end(s, data, run);
+    s.value = std::isfinite(line->y.back()) ? ui::decimals(static_cast<double>(line->y.back()), 2) : "–";
+    s.decimals = 2;
     s.ink = Ink::run(view::colour_of(run));
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));

@@ -92,6 +92,34 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
 
 }  // namespace
 
+namespace {
+
+// `dominant_sentence` says how long the longest state is where one token dominates a run.
+std::string dominant_sentence(const LabView& view, view::LabData& data, int step) {
+  for (const RunView& run : view.runs)
+    if (const auto tokens = token_shares(data, run, step))
+      return words::say("plots.dominant",
+                        {{"run", run.letter}, {"times", ui::number(double(tokens->longest), 2)}});
+  return {};
+}
+
+// `add_medians` draws beside the shares over all tokens the medians of those by token, where one token dominates.
+void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    auto tokens = token_shares(data, view.runs[i], options.step);
+    if (!tokens) continue;
+    Series s = layer_line(view, i, options.compact, view::Side::Main);
+    s.id += " " + words::say("plots.median");
+    s.x = Column::of(std::move(tokens->medians.x));
+    s.y = Column::of(std::move(tokens->medians.y));
+    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+    s.end_label = s.end_marker = false;
+    plot.series.push_back(std::move(s));
+  }
+}
+
+}  // namespace
+
 PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions& options, Metric metric) {
   if (metric == Metric::Gradient) return gradient_by_layer_plot(view, data, options);
   if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
@@ -126,6 +154,11 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
+  if (metric == Metric::OwnShare) {
+    add_medians(plot, view, data, options);
+    if (const std::string said = dominant_sentence(view, data, options.step); !said.empty())
+      plot.sentence = said + " " + words::say("plots.dotted");
+  }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
   if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
     hi = std::max(hi, add_even_line(plot, last.run->spec->model));
@@ -275,7 +308,10 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data,
   }
   if (weights) put_weight_words(plots, view, options.step);
   if (!plots.empty()) {
-    if (!measured.empty())
+    const std::string dominant = weights ? "" : dominant_sentence(view, data, options.step);
+    if (!dominant.empty())
+      plots.front().sentence = dominant;
+    else if (!measured.empty())
       plots.front().sentence = weights ? reads_sentence(measured) : lean_sentence(measured);
     else if (view.step > 0)
       plots.front().sentence = not_measured(view, Metric::OwnShare);

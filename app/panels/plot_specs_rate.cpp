@@ -164,7 +164,8 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
 // `add_rate_handles` makes handles for the end of each visible warm-up, and at the right end for the peak of all.
 void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
-    if (group.schedule.warmup <= 0 || group.schedule.warmup > end) continue;
+    const int done = view.runs[group.runs.front()].step;  // a warm-up that is over has no end to move
+    if (group.schedule.warmup <= done || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle;
     handle.name = fmt::format("warmup/{}", letter);

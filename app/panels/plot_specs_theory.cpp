@@ -6,6 +6,7 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/measure/theory/theory_curves.h"
 
@@ -48,6 +49,7 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
     band.ink = Ink::run(view::colour_of(run));
     band.theory = true;
     band.label = band.id;
+    band.help = words::say("plots.theory.help_stream");
     const size_t at = (low.size() - 1) / 3;
     band.label_at = {double(at + 1) + 0.4, 0.5 * (low[at] + high[at]) + 0.2 * (high[at] - low[at])};
     band.x = Column::of(std::vector<float>(line->x.begin(), line->x.end()));
@@ -70,6 +72,7 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
     line.short_label = words::say("plots.theory.post_short", {value});
     line.label = words::say("plots.theory.post", {value});
     line.label_left = line.label_below = true;
+    line.help = words::say("plots.theory.help_stream");
     plot.lines.push_back(std::move(line));
     return;
   }
@@ -89,8 +92,9 @@ void add_dotted(PlotSpec& plot, std::string id, std::vector<float> y) {
   plot.series.insert(plot.series.begin(), std::move(s));
 }
 
-void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string text) {
-  plot.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20});
+void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string text, std::string help) {
+  plot.notes.push_back(
+      {x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20, std::move(help)});
 }
 
 // `Prediction` is what is predicted of the gradients of runs that begin alike: a profile, or a single mark where theory
@@ -203,7 +207,8 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& dat
              words::say(!p.from_theory ? "plots.theory.at_start"
                         : line         ? "plots.theory.ending"
                                        : "plots.theory.mark",
-                        {{"formula", p.formula}, {"value", ui::number(p.y.back(), 2)}}));
+                        {{"formula", p.formula}, {"value", ui::number(p.y.back(), 2)}}),
+             view::meaning("theory"));
     if (line) add_dotted(plot, words::say("plots.theory.line", {{"runs", p.letters}, {"whose", p.of}}), p.y);
     if (p.from_theory) mark_last_layer(plot, p);
   }
@@ -219,7 +224,8 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name serves all of them
-      add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"));
+      add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"),
+               words::say("plots.theory.help_mean_field"));
     add_dotted(plot, words::say("plots.theory.line_mean_field", {{"runs", run.letter}}), y);
   }
 }

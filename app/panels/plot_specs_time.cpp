@@ -128,7 +128,13 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
     top.end_label = true;
     bottom.letter = std::exchange(bottom.name, {});
     bottom.end_label = true;
-    (less->first ? bottom : top).name = words::say("plots.less", {{"times", less->times}});
+    // The number is of the cursor's step: it stands at a line's end only where the cursor is there.
+    Series& faint = less->first ? bottom : top;
+    const std::string times = words::say("plots.less", {{"times", less->times}});
+    if (faint.x[faint.x.size() - 1] > static_cast<float>(options.step))
+      plot.notes.push_back({double(options.step), newest_until(faint, options.step), "", times, faint.ink});
+    else
+      faint.name = times;
     plot.sentence = words::say("plots.said", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
   } else if (spread > 0) {
     const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);

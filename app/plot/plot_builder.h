@@ -108,6 +108,10 @@ struct Builder {
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
   }
+  // `explain` lets the mouse ask about the text that was placed last.
+  void explain(const std::string& help) {
+    if (!help.empty()) out.explained.emplace_back(taken.back(), help);
+  }
   // `text_if_free` places a text only where nothing stands yet (with air around it), and tells whether it did.
   bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
                     ui::Align align = ui::Align::Left) {

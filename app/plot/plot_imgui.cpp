@@ -208,6 +208,9 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui.paint(), ui.theme(), plot, drawing);
+  for (size_t i = 0; i < drawing.explained.size(); ++i)
+    ui.tell(fmt::format("{}/label/{}", name, i + 1), drawing.explained[i].first, "",
+            drawing.explained[i].second);
   if (plot.river)
     hover_river(ui, *plot.river, drawing, hit);
   else if (!axes)

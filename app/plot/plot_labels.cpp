@@ -8,6 +8,7 @@
 
 #include "app/plot/plot_builder.h"
 #include "app/plot/plot_river.h"
+#include "app/ui/numbers.h"
 
 namespace normscope::plot {
 namespace {
@@ -57,7 +58,7 @@ std::vector<Label> wanted_labels(Builder& b) {
     size_t i = s.y.size();
     while (i > 0 && !std::isfinite(s.y[i - 1])) --i;
     if (i == 0) continue;
-    ui::Vec end = b.out.map(s.x_at(i - 1), s.end_y.value_or(s.y[i - 1]));
+    ui::Vec end = b.out.map(s.x_at(i - 1), s.y[i - 1]);
     labels.push_back({&s, {std::min(end.x, a.right()), end.y}, std::clamp(end.y, a.y, a.bottom()) + 4.5f});
   }
   // With more labels than lines of text the middle ones go, because the outermost tell the spread.
@@ -128,6 +129,44 @@ void label_ends(Builder& b) {
       write(b, *labels[i].series, {x, y}, detail);
       break;
     }
+  }
+}
+
+// `label_cursor` writes beside an earlier cursor what it reads from each line: the numbers at the ends are those of the
+// ends. The texts stand over the lines, on a ground of their own.
+void label_cursor(Builder& b) {
+  if (b.cursor_x < b.out.map.area.x) return;
+  const ui::Rect& a = b.out.map.area;
+  struct Reading {
+    const Series* series;
+    ui::Vec at;
+    std::string number;
+  };
+  std::vector<Reading> readings;
+  std::vector<Slot> slots;
+  float width = 0;
+  for (const Series& s : b.plot.series) {
+    const size_t i = nearest_index(s, b.plot.cursor->x);
+    if (s.decimals < 0 || i + 1 >= s.y.size() || !std::isfinite(s.y[i]) || s.x_at(0) > b.plot.cursor->x)
+      continue;
+    const ui::Vec at = b.out.map(s.x_at(i), s.y[i]);
+    if (at.y < a.y || at.y > a.bottom()) continue;
+    readings.push_back({&s, at, ui::decimals(double(s.y[i]), s.decimals)});
+    slots.push_back({at.y + 4.5f, label_gap / 2, 1});
+    width = std::max(width,
+                     b.measure(bold, s.letter) + part_gap + b.measure(value_style, readings.back().number));
+  }
+  const std::vector<float> rows = spread(slots, a.y + 30, a.bottom() - 2);  // below the flag
+  // Near the ends, whose labels stand right of them, they stand left of the cursor.
+  const float end = std::min(b.out.map.x(end_of_lines(b.plot)), a.right());
+  const float left = b.cursor_x + (b.cursor_x + 12 + width < end ? 9 : -9 - width);
+  for (size_t i = 0; i < readings.size(); ++i) {
+    const auto& [series, at, number] = readings[i];
+    const ui::Colour ink = text_colour(b.theme, series->ink);
+    b.add(FillItem{ui::Rect{left, rows[i] - 11, width, 14}.inset(-3, 0), b.theme.panel.alpha(0.85f), 3});
+    b.text({left, rows[i]}, bold, ink, series->letter);
+    b.text({left + b.measure(bold, series->letter) + part_gap, rows[i]}, value_style, ink, number);
+    b.add(MarkItem{at, ui::Marker::Circle, 3, line_colour(b.theme, series->ink), b.theme.panel});
   }
 }
 
@@ -228,7 +267,9 @@ class LevelName {
     const float end = std::min(box.bottom() + 1, a.bottom() - 1);  // the axis stays whole
     if (b_.cursor_x > box.x - 3 && b_.cursor_x < box.right() + 3)
       b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, end - box.y + 1}, ground});
-    return b_.text_if_free(at, small, b_.theme.ink2, text);
+    if (!b_.text_if_free(at, small, b_.theme.ink2, text)) return false;
+    b_.explain(line_.help);
+    return true;
   }
   bool with_leader(const std::string& text) {
     const ui::Rect& a = b_.out.map.area;
@@ -239,6 +280,7 @@ class LevelName {
     const float x = at.x + width / 2;
     b_.add(StrokeItem{{{x, at.y + (p_ > at.y ? 4.f : -10.f)}, {x, p_}}, b_.theme.ink3, 1, {}, 0, false});
     b_.text(at, small, b_.theme.ink2, text);
+    b_.explain(line_.help);
     return true;
   }
 
@@ -280,6 +322,7 @@ void add_notes(Builder& b) {
     if (!place_near(b, p, {note.dx, note.dy}, width, at)) continue;
     if (letter > 0) b.text(at, bold, text_colour(b.theme, note.ink), note.letter);
     b.text({at.x + letter, at.y}, small, b.theme.ink2, note.text);
+    b.explain(note.help);
   }
 }
 
@@ -299,6 +342,7 @@ void name_bands(Builder& b) {
     ui::Vec from{std::clamp(p.x, at.x, at.x + width), at.y + (p.y > at.y ? 4.f : -10.f)};
     b.add(StrokeItem{{from, p}, b.theme.ink3, 1, {}, 0, false});
     b.text(at, small, b.theme.ink2, band.label);
+    b.explain(band.help);
   }
 }
 
@@ -317,6 +361,7 @@ float label_width(const PlotSpec& plot, const Measure& measure) {
 }
 
 void add_labels(Builder& b) {
+  if (b.plot.cursor) label_cursor(b);
   name_levels(b);
   label_ends(b);
   // Notes keep clear of the cursor; the names of levels stay where they are when it passes.

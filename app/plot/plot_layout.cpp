@@ -51,11 +51,10 @@ ui::Rect heat_area(const HeatMap& heat, const ui::Rect& area) {
 }
 
 double end_of_lines(const PlotSpec& s) {
-  if (s.cursor) return s.cursor->x;
-  if (s.heat) return s.x.hi;  // its cells go on to the edge, and no label is read on them
-  double end = s.x.lo;
+  double end = s.cursor ? s.cursor->x : s.heat ? s.x.hi : s.x.lo;
+  if (s.heat) return end;  // its cells go on to the edge, and no label is read on them
   for (const Series& each : s.series)
-    if (!each.y.empty()) end = std::max(end, each.x_at(each.y.size() - 1));
+    if (each.end_label && !each.y.empty()) end = std::max(end, each.x_at(each.y.size() - 1));
   return end;
 }
 
@@ -200,6 +199,8 @@ void add_series(Builder& b, const Series& s) {
       b.add(StrokeItem{points, dark ? colour.alpha(0.4f) : colour, 11, {}, 0, true});
       b.add(StrokeItem{std::move(points), dark ? colour : b.theme.ink, 1.8f, {}, 0, true});
     } else {
+      // The dashes of a line that is all slopes are crumbs: a pale line below joins them.
+      if (line.dense && !look.dash.solid()) b.add(StrokeItem{points, colour.alpha(0.4f * alpha), width, {}});
       b.add(StrokeItem{std::move(points), colour, width, look.dash, begin, true, along});
     }
   }
@@ -209,7 +210,7 @@ void add_series(Builder& b, const Series& s) {
   if (look.marker == ui::Marker::None) return;
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
-    const float y = i + 1 == s.y.size() && std::isfinite(s.y[i]) ? s.end_y.value_or(s.y[i]) : s.y[i];
+    const float y = s.y[i];
     ui::Vec p = b.out.map(s.x_at(i), y) - ui::Vec{0, s.nudge};
     if (!std::isfinite(y) || !near.contains(p)) return;
     b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -62,8 +63,9 @@ using Item = std::variant<FillItem, RuleItem, StrokeItem, StripItem, MarkItem, T
 struct Drawing {
   PlotMap map;
   std::vector<Item> items;
-  std::vector<ui::Vec> handles;  // pixel place of plot.handles
-  ui::Rect tile;                 // where the run tile stands (empty: none)
+  std::vector<ui::Vec> handles;                               // pixel place of plot.handles
+  ui::Rect tile;                                              // where the run tile stands (empty: none)
+  std::vector<std::pair<ui::Rect, std::string>> explained{};  // labels with a help, and the help
   // `levels` are where the bands of a river begin in every column, counted from the upper edge; the last is where it
   // ends.
   std::vector<std::vector<double>> levels{};

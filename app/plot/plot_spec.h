@@ -71,6 +71,7 @@ struct Series {
   std::string name{};    // after the value at the line's end: "no warm-up"
   std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
   std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
+  int decimals = -1;     // of the number where an earlier cursor crosses the line; -1: none is written there
   Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink;
@@ -82,9 +83,7 @@ struct Series {
   float nudge = 0;         // px up, so that equal lines of two runs are both visible
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
-  std::optional<float>
-      end_y{};  // where marker and label of the end stand, if not on the line: a mean of its last points
-  bool ring = false;  // hollow markers, so that what lies below stays visible
+  bool ring = false;       // hollow markers, so that what lies below stays visible
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 
@@ -96,6 +95,7 @@ struct Band {
   bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
   std::string label{};                                // which mean, which range, or which theory
   std::optional<std::pair<double, double>> label_at;  // data point that the label's leader points to
+  std::string help{};                                 // what the mouse on the label says; empty: nothing
 };
 
 // `RefLine` is a dotted level with its name and value on it ("letter frequencies 2.95").
@@ -107,6 +107,7 @@ struct RefLine {
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
   bool fill_below = false;   // paint the area between line and axis in `sunk` (nothing can get there)
+  std::string help{};        // what the mouse on the label says; empty: nothing
 };
 
 // `HeatMap` is a lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
@@ -168,6 +169,7 @@ struct Note {
   std::string letter{}, text{};
   Ink ink{Ink::Role::Ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
+  std::string help{};     // what the mouse on it says; empty: nothing
 };
 
 // `Handle` is something yellow to grab (warm-up end, peak rate).

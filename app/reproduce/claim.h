@@ -151,6 +151,8 @@ struct Claim {
   Compares compares = Compares::Neither;
   std::vector<Part> parts;  ///< one a check
   std::vector<Control> controls;
+  std::vector<std::string>
+      subject;  ///< fields beside the kind of model in which its runs differ, as the source's do
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<Drawn> drawings;
   std::map<std::string, std::string>

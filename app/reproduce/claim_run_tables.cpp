@@ -1,9 +1,13 @@
 #include "app/reproduce/claim_run_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +19,9 @@ namespace {
 
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
+/// `kOfAModel` tells the models of a claim apart, so that the runs of any claim may differ in it.
+constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
+                                          "model.norm", "model.init"};
 
 /// `refuse_few` requires at least three initialisations and three rates, because the best of fewer tries is no best.
 void refuse_few(const Control& control, const Table& t) {
@@ -64,6 +71,46 @@ void read_run_or_control(Claim& claim, const std::string& id, Table& t) {
   refuse_few(claim.controls.back(), t);
 }
 
+void read_subject(Claim& claim, Table& t) {
+  claim.subject = t.texts("subject");
+  for (const std::string& key : claim.subject)
+    if (!find_field(key))
+      t.refuse("subject", fmt::format("'{}' is no field of a run: expected fields as train.warmup", key));
+}
+
+/// `differing` returns the fields in which two runs differ, those of the claim's subject apart.
+std::vector<std::string_view> differing(const RunSpec& a, const RunSpec& b, const Claim& claim) {
+  const auto among = [](const auto& keys, std::string_view key) {
+    return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+  };
+  std::vector<std::string_view> keys;
+  for (const Field& field : spec_fields())
+    if (!among(kOfAModel, field.key) && !among(claim.subject, field.key) && field.get(a) != field.get(b))
+      keys.push_back(field.key);
+  return keys;
+}
+
+/// `refuse_lone_arm` refuses a run that shares its settings with no other: what a source compares in one setting would
+/// be compared across two. A control is the best of many settings, and stands apart.
+void refuse_lone_arm(const Claim& claim, const Table& t) {
+  std::vector<const course::LessonRun*> arms;
+  for (const course::LessonRun& run : claim.language.runs)
+    if (!claim.control(run.id)) arms.push_back(&run);
+  for (const course::LessonRun* arm : arms) {
+    std::optional<std::vector<std::string_view>> nearest;
+    for (const course::LessonRun* other : arms) {
+      if (other == arm) continue;
+      std::vector<std::string_view> keys = differing(arm->spec, other->spec, claim);
+      if (!nearest || keys.size() < nearest->size()) nearest = std::move(keys);
+    }
+    if (nearest && !nearest->empty())
+      t.refuse("subject",
+               fmt::format("'{}' shares its settings with no other run; the nearest differs in {}: "
+                           "expected one value for both, or what the claim is about in subject",
+                           arm->id, fmt::join(*nearest, ", ")));
+  }
+}
+
 }  // namespace
 
 const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
@@ -107,6 +154,8 @@ void read_runs(Claim& claim, Table& t, const std::string& pairs) {
         child.refuse("from", "with best_of: expected runs whose settings are known before any is trained");
     }
   find_pairs(claim, t, pairs);
+  read_subject(claim, t);
+  refuse_lone_arm(claim, t);
 }
 
 }  // namespace normscope::reproduce

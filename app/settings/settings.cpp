@@ -10,6 +10,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/ui/numbers.h"
 #include "app/words/words.h"
+#include "training/experiments/study.h"
 
 namespace normscope::settings {
 
@@ -63,6 +64,8 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   float x = right_centre.x - w;
   const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::Sans, type::body}, ui.theme().ink3,
                                      words::say("settings.edits"), Align::Right);
+  ui.tell("settings/edits", {x - 8 - word, right_centre.y - size / 2, word, size}, "",
+          words::say("settings.help_edits_all"));
   for (const RunView& run : view.runs) {
     const unsigned bit = 1u << (run.letter - 'A');
     const bool on = state.edits & bit;
@@ -77,11 +80,18 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   return w + 8 + word;
 }
 
-void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow,
+void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow, bool clock,
                        std::vector<session::Command>& commands) {
   const bool running = view.seed_check_steps > 0;
-  const std::string text = running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
-                                   : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");
+  constexpr double kBeside = 0.25;  // of the time, while the runs train
+  const double seconds = static_cast<double>(view.seed_check_steps - view.seed_check_done) *
+                         view.seconds_per_step / static_cast<double>(std::max<size_t>(1, view.runs.size())) /
+                         (view.playing ? kBeside : 1);
+  const bool timed = running && clock && seconds > 0;
+  const words::Place left{"time", experiments::duration_words(seconds)};
+  const std::string text = timed     ? (narrow ? left.text : words::say("settings.luck_left", {left}))
+                           : running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
+                                     : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");
   ButtonOptions options;
   options.style = {Face::Sans, type::body};
   options.selected = running;

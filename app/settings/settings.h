@@ -46,7 +46,8 @@ std::string settings_note(const SettingsState& state, const LabView& view);
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
 // `draw_seeds_button` draws "Is it luck?" (seed variability), and the share that is done while the reruns go on;
 // lab/luck.
-void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<session::Command>&);
+void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
+                       std::vector<session::Command>&);
 // `draw_settings` draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
 // requested values, and those of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,

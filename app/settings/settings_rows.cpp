@@ -272,7 +272,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   const Colour ink = ui.theme().ink;
   const int only = static_cast<int>(i);
   if (field.key == "model.placement") {  // the diagram's presets are the list of placements
-    ui.mark(name, rect, text, help(field));
+    ui.tell(name, rect, display(field, field.get(*run.spec)), help(field));
     ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return;
   }
@@ -320,7 +320,8 @@ void Rows::differing(const Field& field, const Rect& rect) {
   const Shown shown = shown_as(field);
   p.fill(rect, t.field, radius::field);
   p.outline(rect, t.border, 1, radius::field);
-  ui.mark(fmt::format("settings/{}", field.key), rect, "differs", help(field));
+  ui.tell(fmt::format("settings/{}", field.key), rect, "differs",
+          fmt::format("{} {}", help(field), words::say("settings.help_differs")));
   Rect line = rect.inset(9, 0);
   const float label_w = p.text_in(line, {Face::Sans, type::body}, t.ink2, shown.label);
   Rect left = line;
@@ -339,6 +340,13 @@ void Rows::differing(const Field& field, const Rect& rect) {
   measure();
   if (needed > left.w) {
     for (size_t i = 0; i < texts.size(); ++i) texts[i] = brief(field, view.runs[i], texts[i]);
+    measure();
+  }
+  // The label keeps its room: of the longest values only the tile stays, which says it under the mouse.
+  for (size_t i = 0; i < texts.size() && needed > left.w; ++i) {
+    std::max_element(texts.begin(), texts.end(), [](const std::string& a, const std::string& b) {
+      return a.size() < b.size();
+    })->clear();
     measure();
   }
   if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, words::say("settings.differs"));

@@ -113,7 +113,7 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
     return void(p.text_wrapped(two, small, ui.theme().ink2, notice, kLine));
   }
   p.text_in(room, line, ui.theme().ink2, notice, Align::Right);
-  if (room.contains(ui.mouse())) ui.tooltip(notice);
+  ui.tell("app/message/whole", room, "", notice);
 }
 
 // `Tab` leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.
@@ -265,8 +265,13 @@ void draw_app(AppState& state, Ui& ui) {
   if (screens.shown == Screen::Lab && !state.presentation.on)
     if (const auto chosen = draw_welcome(ui, area, state.shell.offers, *session.view))
       run_act(state, ui, *chosen);
+  if (screens.shown != before && !state.shell.glossary.empty()) {  // an open term belongs to its screen
+    state.shell.glossary.clear();
+    ui.close_popup();
+  }
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(screens, session, state.switches.clock, ui, area), state, ui); });
+  if (screens.shown == Screen::Lab && !state.presentation.on) draw_tour(ui, state.shell.offers);
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   if (std::exchange(screens.lab.diagram().placement_asked, false))
     run_act(state, ui, view::Act::SavePlacement);

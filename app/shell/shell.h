@@ -17,6 +17,8 @@ struct AppState;
 struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: what this is, and where to begin
+  int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
+  bool strip = false;     // the room over the Lab that its words had
   bool lesson = false;    // what comes after the welcome: the first lesson
   bool answered = false;  // set when the person answered one: the window remembers
 

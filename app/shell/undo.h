@@ -1,8 +1,8 @@
-// The undo log undoes and redoes the commands given to the trainer. An undo restores the specification from now on, as
-// an edit that is logged with the run. Forks and restarted runs are stashed and come back as they were left; training
-// is never undone. The trainer says what undoes a command, because only the trainer knows what the command found; until
-// it has answered, session::TakeBack names the command by its ticket. The app owns the log and passes it the commands
-// of the screen after each frame.
+// The undo log undoes and redoes the commands given to the trainer. Runs that were edited, restarted or forked are
+// stashed; they come back as they were left and catch up with the others. Training alone is never undone. The trainer
+// says what undoes a command, because only the trainer knows what the command found; until it has answered,
+// session::TakeBack names the command by its ticket. The app owns the log and passes it the commands of the screen
+// after each frame.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -288,6 +288,8 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
       line.take_left(p.text_in(line, figure, t.ink, ui::significant(1e3 * seconds, 3)) + 5);
       line.take_left(p.text_in(line, word, t.ink2, what) + 22);
     }
+  } else if (clock) {  // until then the columns of times are empty
+    line.take_left(p.text_in(line, word, t.ink2, words::say("tape.fold.untimed")) + 22);
   }
   p.text_in(line, word, t.ink3, words::say("tape.fold.probes", {{"count", fold.probes}}));
   line = foot.take_top(22);

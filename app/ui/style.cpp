@@ -41,7 +41,7 @@ void apply_style(const Theme& t, float scale) {
   s.TabBarOverlineSize = 0;
   s.SeparatorSize = border;
   s.DisabledAlpha = 0.5f;
-  s.HoverDelayNormal = 0.35f;
+  s.HoverDelayNormal = 0.45f;
   // Curves stay within a quarter of a pixel of the true arc at any scale.
   s.CircleTessellationMaxError = 0.2f;
   ImVec4* c = s.Colors;

@@ -52,9 +52,9 @@ void Ui::begin_frame(const FrameOptions& options) {
   order_.clear();
   last_arrow_owner_ = std::move(arrow_owner_);
   arrow_owner_.clear();
-  last_hovered_ = std::move(hovered_);
-  hovered_.clear();
+  explained_.reset();
   tooltip_.clear();
+  beside_ = {};
   under_mouse_.clear();
   popup_seen_ = false;
   std::swap(registry_, last_registry_);
@@ -78,6 +78,7 @@ void Ui::begin_frame(const FrameOptions& options) {
 void Ui::end_frame() {
   if (!popup_seen_ && popup_request_.empty()) popup_.clear();
   draw_held();
+  await_help();
   draw_tooltip();
   ImGui::End();
   // A control that is gone can keep neither the focus nor the keys.
@@ -213,7 +214,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
     press_.clear();
     if (options.enabled) h.clicked = h.by_key = true;
   }
-  if (options.tooltip) hover(name, help, h);
+  if (options.tooltip && h.hovered) explain(name, help, rect, options.beside);
   return h;
 }
 
@@ -238,22 +239,37 @@ void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (h.arrow_x || h.arrow_y) focus_visible_ = true;
 }
 
-// The help appears after the mouse has rested on the control for a moment.
-void Ui::hover(const std::string& name, std::string_view help, const Hit& h) {
-  if (!h.hovered || help.empty()) return;
-  hovered_ = name;
-  if (last_hovered_ != name || h.held) hovered_since_ = time();
-  double rested = time() - hovered_since_;
-  if (h.held) return;
-  if (rested >= double(ImGui::GetStyle().HoverDelayNormal))
-    tooltip_ = help;
-  else
-    animating_ = true;
+// `explain` keeps the smallest of what lies under the mouse: a word on a card says more than the card.
+void Ui::explain(std::string_view name, std::string_view help, const Rect& rect, const Rect& beside) {
+  if (help.empty()) return;
+  if (explained_ && explained_->rect.w * explained_->rect.h < rect.w * rect.h) return;
+  explained_ = {std::string(name), std::string(help), rect, beside.empty() ? rect : beside};
 }
 
-void Ui::mark(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
-  if (note_place(name, rect, false) == Hold::Hidden) return;
+// `await_help` shows the help after the mouse has rested for a moment, and never beside a hand that holds something.
+void Ui::await_help() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseDown(ImGuiMouseButton_Right);
+  const std::string name = explained_ && !held ? explained_->name : "";
+  const double delay = double(ImGui::GetStyle().HoverDelayNormal);
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  if (name != last_explained_ || (moved && time() - rests_since_ < delay)) rests_since_ = time();
+  last_explained_ = name;
+  if (name.empty() || !tooltip_.empty()) return;
+  if (time() - rests_since_ < delay) return animate();
+  tooltip_ = explained_->help;
+  beside_ = explained_->beside;
+}
+
+bool Ui::mark(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
+  if (note_place(name, rect, false) == Hold::Hidden) return false;
   registry_.add({std::string(name), rect, std::string(value), std::string(help), true, false});
+  return true;
+}
+
+void Ui::tell(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
+  if (mark(name, rect, value, help) && rect.contains(mouse()) && ImGui::IsWindowHovered())
+    explain(name, help, rect, {});
 }
 
 float Ui::ease(std::string_view key, float target, float ms) {

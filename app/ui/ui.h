@@ -43,8 +43,9 @@ struct HitOptions {
   bool focusable = true;   // part of the Tab order
   bool overlap = false;    // later controls may lie on top of this one (a surface under tokens)
   bool draw_focus = true;  // draw the focus ring around the rectangle
-  bool tooltip = true;     // show the help after 0.35 s of hover
+  bool tooltip = true;     // show the help once the mouse has rested on it
   float radius = 6;        // of the focus ring
+  Rect beside{};           // what the help must not cover; empty: the control
 };
 
 /// `Hit` says what the hand did to one control in this frame.
@@ -95,7 +96,10 @@ class Ui {
   Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help,
           const HitOptions& = {});
   /// `mark` registers a region without interaction (a plot, a panel, a number worth spotlighting).
-  void mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
+  /// It returns false where it is hidden.
+  bool mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
+  /// `tell` is a mark that answers the mouse with its help, as a control does.
+  void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
   /// `under_mouse` returns the topmost interactive control under the mouse in this frame; empty: none.
   const std::string& under_mouse() const { return under_mouse_; }
@@ -150,7 +154,8 @@ class Ui {
   /// `animate` says that something moves with the clock: draw the next frame soon.
   void animate() { animating_ = true; }
 
-  /// `tooltip` shows a tooltip at the mouse in this frame, in inverse colours, wrapped to 280 px.
+  /// `tooltip` shows a reading at the mouse in this frame, in inverse colours, wrapped to 280 px. A help does not come
+  /// this way: it waits until the mouse rests, and stands beside what it explains.
   void tooltip(std::string_view text);
 
   /// `Edit` is the state of the text field being typed into (used by widgets.h).
@@ -170,6 +175,11 @@ class Ui {
     float from = 0, to = 0;
     double start = 0;
   };
+  /// `Explained` has a help and lies under the mouse in this frame. Of several the smallest counts.
+  struct Explained {
+    std::string name, help;
+    Rect rect, beside;
+  };
   /// `HeldArea` is a held control's place in this frame, for what is drawn in it (policy/held_drawing.cpp).
   struct HeldArea {
     ImDrawList* list;
@@ -187,7 +197,8 @@ class Ui {
   void forget_hidden_texts();
   bool drawn_under_mouse(const Rect& beside) const;
   void keyboard(Hit&, const std::string& name, const HitOptions&);
-  void hover(const std::string& name, std::string_view help, const Hit&);
+  void explain(std::string_view name, std::string_view help, const Rect&, const Rect& beside);
+  void await_help();
   void draw_tooltip();
 
   Fonts fonts_;
@@ -202,12 +213,14 @@ class Ui {
   std::vector<TextRecord> texts_;
   std::string focus_, press_, shown_focus_;
   bool focus_visible_ = false;
-  std::vector<std::string> order_;                // Tab order of the frame
-  std::string arrow_owner_, last_arrow_owner_;    // focused control that takes the arrow keys
-  std::string hovered_, last_hovered_, tooltip_;  // control under the mouse, for the help's delay
-  std::string under_mouse_;
-  double hovered_since_ = 0;
-  Vec press_at_{};  // mouse position of the press on the held control
+  std::vector<std::string> order_;              // Tab order of the frame
+  std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
+  std::string tooltip_, under_mouse_;
+  Rect beside_{};  // what the tooltip must not cover; empty: it stands at the mouse
+  std::optional<Explained> explained_;
+  std::string last_explained_;
+  double rests_since_ = 0;  // the mouse, on what was explained last
+  Vec press_at_{};          // mouse position of the press on the held control
   Edit edit_;
   double press_value_ = 0;
   std::string popup_, popup_request_, inside_popup_;
@@ -217,5 +230,9 @@ class Ui {
   std::string picked_;
   std::unordered_map<std::string, Easing> easings_;
 };
+
+/// `beside` is where a box of this size stands in the window: below `asked`, else above it, to its right or its left, and
+/// never on it; at the mouse where nothing is asked about, or a place of a large surface.
+Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window);
 
 }  // namespace normscope::ui

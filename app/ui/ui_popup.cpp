@@ -92,6 +92,22 @@ bool Ui::shortcut(std::string_view text, std::string_view control) {
 
 void Ui::tooltip(std::string_view text) { tooltip_ = text; }
 
+Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window) {
+  constexpr float edge = 6, pointer = 18;
+  const auto within = [&](float at, float room, float all) {
+    return std::clamp(at, edge, std::max(edge, all - edge - room));
+  };
+  const bool surface = std::min(asked.w, asked.h) > 120;  // of which the mouse asks about one place
+  const Rect around = asked.empty() || surface ? Rect{mouse.x, mouse.y, 0, 0} : asked;
+  const float x = within(mouse.x + 12, size.x, window.x), y = within(mouse.y, size.y, window.y);
+  const float below = std::max(around.bottom() + edge, mouse.y + pointer), above = around.y - edge - size.y;
+  if (below + size.y <= window.y - edge) return {x, below, size.x, size.y};
+  if (above >= edge) return {x, above, size.x, size.y};
+  if (around.right() + edge + size.x <= window.x - edge) return {around.right() + edge, y, size.x, size.y};
+  if (around.x - edge - size.x >= edge) return {around.x - edge - size.x, y, size.x, size.y};
+  return {x, y, size.x, size.y};
+}
+
 void Ui::draw_tooltip() {
   if (tooltip_.empty()) return;
   constexpr float widest = 280, line_height = 17, small_height = 15, pad = 9;
@@ -106,9 +122,7 @@ void Ui::draw_tooltip() {
   float width = std::min(widest, std::max(paint.text_width(style, text), paint.text_width(small, print)) + 1);
   const float upper = paint.wrapped_height(width, style, text, line_height);
   float height = upper + (print.empty() ? 0 : 3 + paint.wrapped_height(width, small, print, small_height));
-  Rect box{mouse().x + 12, mouse().y + 18, width + 2 * pad, height + pad + 3};
-  if (box.right() > size_.x - 6) box.x = std::max(6.f, size_.x - 6 - box.w);
-  if (box.bottom() > size_.y - 6) box.y = mouse().y - 10 - box.h;
+  const Rect box = beside(beside_, mouse(), {width + 2 * pad, height + pad + 3}, size_);
   paint.fill(box, theme_->inverse, radius::button);
   const Rect inside{box.x + pad, box.y + pad / 2 + 1.5f, width, height};
   paint.text_wrapped(inside, style, theme_->on_inverse, text, line_height);

@@ -294,6 +294,11 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   return content;
 }
 
+void spotlight(Painter& p, const Theme& t, const Rect& rect) {
+  for (const auto& [out, alpha] : {std::pair{2.f, 0.9f}, std::pair{5.f, 0.4f}})
+    p.outline(rect.inset(-out), t.accent.alpha(alpha), 3, 8 + out);
+}
+
 ScreenRoom screen_room(const Rect& area, Size size) {
   const bool compact = size == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;

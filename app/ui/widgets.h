@@ -160,6 +160,9 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
                          std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
+/// `spotlight` draws a double frame around what is meant.
+void spotlight(Painter&, const Theme&, const Rect&);
+
 /// `screen_room` divides a screen into the bar at its bottom and what is left within its margins.
 struct ScreenRoom {
   Rect bar, rest;

@@ -30,6 +30,24 @@ std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool o
   return result;
 }
 
+bool norms_stream(const Stack& stack, const StackWiring& wiring) {
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (const Sub sub : stack.subs())
+      if (norm_at(wiring, {layer, sub, Slot::Stream}) != NormKind::None) return true;
+  return false;
+}
+
+// `bring_final` gives a stream that loses its last norm a final one, without which the output would read states of any
+// size, and takes that away where norms come back onto the stream.
+void bring_final(const Stack& stack, WiringChange& change) {
+  const SlotId at{kFinal, Sub::Attention, Slot::Stream, stack.side};
+  const bool was = norms_stream(stack, stack.wiring), is = norms_stream(stack, change.wiring);
+  WiredNorm& norm = change.wiring.final;
+  if (was == is || stack.is_locked(at) || (norm == NormKind::None) == is) return;
+  norm = is ? WiredNorm{NormKind::None} : norm_at(change.wiring, change.to.front());
+  change.note += ", " + words::say(is ? "diagram.change.final_removed" : "diagram.change.final_added");
+}
+
 // `move_all` moves the norms of these sub-layers from one slot to another where that is possible.
 WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const std::pair<int, Sub>> where) {
   WiringChange change{stack.wiring};
@@ -43,6 +61,7 @@ WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const st
     change.to.push_back(there);
   }
   change.note = counted(change.to.size(), "moved");
+  bring_final(stack, change);
   return change;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/view/diagram_model.h"
+#include "app/view/glossary.h"
 #include "app/words/words.h"
 
 namespace normscope::view {
@@ -101,13 +102,20 @@ const std::string& slot_place(SlotId at) {
 std::string slot_help(const Stack& stack, SlotId at) {
   const NormKind kind = norm_at(stack.wiring, at);
   const words::Place place{"place", slot_place(at)};
-  if (stack.is_locked(at)) return words::say("diagram.help.locked", {place});
-  if (at.layer == kFinal)
-    return words::say(kind == NormKind::None ? "diagram.help.no_final" : "diagram.help.final");
-  if (at.layer == kEmbedding)
-    return words::say(kind == NormKind::None ? "diagram.help.no_embedding" : "diagram.help.embedding");
-  if (kind == NormKind::None) return words::say("diagram.help.empty", {place});
-  return words::say("diagram.help.norm", {place, {"kind", kind_words(kind).name}});
+  const Term* const term = term_at(fmt::format("diagram/kind/{}", short_name(kind)));
+  const std::string what = kind == NormKind::None || !term ? what_is("slot") : std::string(term->text);
+  std::string how;
+  if (stack.is_locked(at))
+    how = words::say("diagram.help.locked", {place});
+  else if (at.layer == kFinal)
+    how = words::say(kind == NormKind::None ? "diagram.help.no_final" : "diagram.help.final");
+  else if (at.layer == kEmbedding)
+    how = words::say(kind == NormKind::None ? "diagram.help.no_embedding" : "diagram.help.embedding");
+  else if (kind == NormKind::None)
+    how = words::say("diagram.help.empty", {place});
+  else
+    how = words::say("diagram.help.norm", {place, {"kind", kind_words(kind).name}});
+  return fmt::format("{}\n{}", what, how);
 }
 
 }  // namespace normscope::view

@@ -151,9 +151,26 @@ const Term* find_term(std::string_view id, const words::Language& words) {
   return at == all.end() ? nullptr : &*at;
 }
 
+std::string meaning(std::string_view id) {
+  const Term* term = find_term(id);
+  return term ? std::string(term->text) : "";
+}
+
+std::string what_is(std::string_view id) {
+  const std::string text = meaning(id);
+  return text.substr(0, text.find(". ") == text.npos ? text.npos : text.find(". ") + 1);
+}
+
+void tell_term(ui::Ui& ui, std::string_view where, const ui::Rect& rect, std::string_view id) {
+  ui.tell(fmt::format("{}/term/{}", where, id), rect, "", what_is(id));
+}
+
 const Term* term_at(std::string_view place, const words::Language& words) {
   if (place.empty()) return nullptr;
-  if (place.starts_with("term/")) return find_term(place.substr(5, place.find('/', 5) - 5), words);
+  if (const size_t at = place.starts_with("term/") ? 0 : place.find("/term/"); at != place.npos) {
+    const std::string_view id = place.substr(at + (at == 0 ? 5 : 6));
+    return find_term(id.substr(0, id.find('/')), words);
+  }
   const std::string meant = meaning_of(place);
   for (const Term& term : glossary(words))
     if (names(term.places, meant)) return &term;

@@ -239,6 +239,7 @@ void apply_events(RunView& then, const RunView& now) {
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
+      if (verdict.what == kBeganBelow) then.badge = "learning from the first step on";
       break;
     case Verdict::Kind::Stuck:
       then.state = RunState::Stuck;

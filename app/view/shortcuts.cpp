@@ -34,21 +34,27 @@ constexpr Shortcut kRows[] = {
     {Act::Gesture, "paint_next"},
     {Act::Gesture, "focus"},
     {Act::Gesture, "press"},
+    {Act::Gesture, "leave"},
+    {Act::Gesture, "zoom"},
+    {Act::Gesture, "drop"},
     {Act::Undo, "undo", "Ctrl+Z", "", true},
     {Act::Redo, "redo", "Ctrl+Shift+Z", "Ctrl+Y", true},
-    {Act::Palette, "palette", "Ctrl+K"},
     {Act::Save, "save", "Ctrl+S", "", true},
     {Act::SaveAs, "save_as", "Ctrl+Shift+S", "", true},
     {Act::SavePlacement, "save_placement", "", "", true},
     {Act::OpenFile, "open_file", "Ctrl+O", "", true},
     {Act::CopyCommand, "copy_command", "Ctrl+Shift+C", "", true},
     {Act::CopyLink, "copy_link", "Ctrl+Shift+L", "", true},
+    {Act::CopyPlot, "copy_plot", "Ctrl+T"},
+    {Act::Gesture, "screens"},
+    {Act::Palette, "palette", "Ctrl+K"},
+    {Act::Glossary, "glossary", "F1"},
     {Act::Bigger, "bigger", "Ctrl+=", "Ctrl+Shift+=", true},
     {Act::Smaller, "smaller", "Ctrl+-", "", true},
     {Act::NaturalSize, "natural_size", "Ctrl+0", "", true},
-    {Act::Glossary, "glossary", "F1"},
-    {Act::CopyPlot, "copy_plot", "Ctrl+T"},
-    {Act::Gesture, "screens"},
+    {Act::Present, "present", "F5", "", true},
+    {Act::Teacher, "teacher", "", "", true},
+    {Act::Sheet, "sheet", "?"},
     {Act::Gesture, "compare_baseline"},
     {Act::Gesture, "compare_what"},
     {Act::Gesture, "sweep_keys"},
@@ -59,19 +65,16 @@ constexpr Shortcut kRows[] = {
     {Act::Measurements, "measurements", "", "", true},
     {Act::Restore, "restore", "", "", true},
     {Act::FirstLesson, "first_lesson", "", "", true},
-    {Act::Gesture, "zoom"},
-    {Act::Gesture, "drop"},
-    {Act::Gesture, "leave"},
-    {Act::Present, "present", "F5", "", true},
-    {Act::Teacher, "teacher", "", "", true},
-    {Act::Sheet, "sheet", "?"},
 };
 
 std::vector<Shortcut> with_words() {
   std::vector<Shortcut> all(std::begin(kRows), std::end(kRows));
   for (Shortcut& s : all)
-    for (const auto& [what, text] :
-         {std::pair("shown", &s.shown), {"title", &s.title}, {"help", &s.help}, {"words", &s.words}})
+    for (const auto& [what, text] : {std::pair("shown", &s.shown),
+                                     {"title", &s.title},
+                                     {"help", &s.help},
+                                     {"words", &s.words},
+                                     {"group", &s.group}})
       if (const std::string* found = words::of_window().find(fmt::format("shortcuts.{}.{}", s.id, what)))
         *text = *found;
   return all;
@@ -102,31 +105,48 @@ std::string keys_text(const Shortcut& s) {
 
 void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   using namespace ui;
-  const auto listed = [](const Shortcut& s) { return !keys_text(s).empty(); };
   constexpr float kLine = 19, column = 404;
   const float head = foot.empty() ? 52.f : 52.f + 2 * kLine;
-  const std::span<const Shortcut> all = shortcuts();
-  const auto rows = static_cast<int>(std::count_if(all.begin(), all.end(), listed));
+  struct Line {
+    const Shortcut* row;  // of a group its first, where `title` is its title
+    bool title;
+  };
+  std::vector<Line> lines;
+  for (const Shortcut& s : shortcuts()) {
+    if (keys_text(s).empty()) continue;
+    if (!s.group.empty()) lines.push_back({&s, true});
+    lines.push_back({&s, false});
+  }
+  const auto count = static_cast<int>(lines.size());
   // In a low window the rows stand in two columns.
   const float below = ui.size().y - top_right.y - head - 8;
-  const int columns = kLine * static_cast<float>(rows) > below ? 2 : 1;
-  const int each = (rows + columns - 1) / columns;
-  const float line = std::min(kLine, below / static_cast<float>(each));  // closer together in the lowest
+  const int columns = kLine * static_cast<float>(count) > below ? 2 : 1;
+  int each = (count + columns - 1) / columns;
+  while (columns > 1 && each > 1 && !lines[static_cast<size_t>(each)].title && each > count / columns - 4)
+    --each;
+  if (columns > 1 && !lines[static_cast<size_t>(each)].title)
+    each = (count + 1) / 2;  // no group begins near the middle
+  const int rows = std::max(each, count - each * (columns - 1));
+  const float line = std::min(kLine, below / static_cast<float>(rows));  // closer together in the lowest
   const float width = column * static_cast<float>(columns) + 16;
-  const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(each) + head};
+  const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(rows) + head};
   if (!ui.begin_popup("app/help", sheet)) return;
   Painter& p = ui.paint();
   Rect rest = sheet.inset(16, 12);
   p.text_in(rest.take_top(24, 4), {Face::Bold, type::title}, ui.theme().ink, words::say("shell.sheet.title"));
-  int n = 0;
-  for (const Shortcut& s : all) {
-    if (!listed(s)) continue;
-    const auto across = static_cast<float>(n / each), down = static_cast<float>(n % each);
-    Rect row{rest.x + across * column, rest.y + down * line, column - 24, line};
-    ++n;
-    ui.mark("sheet/" + words::label(fmt::format("shortcuts.{}.title", s.id)).name, row, keys_text(s), s.help);
-    p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(s));
-    p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s.title);
+  for (int n = 0; n < count; ++n) {
+    const auto& [s, title] = lines[static_cast<size_t>(n)];
+    const bool second = columns > 1 && n >= each;
+    Rect row{rest.x + (second ? column : 0), rest.y + static_cast<float>(second ? n - each : n) * line,
+             column - 24, line};
+    if (title) {
+      p.text_in(row.moved(0, 2), {Face::Bold, type::tick}, ui.theme().ink3, s->group);
+      continue;
+    }
+    ui.tell("sheet/" + words::label(fmt::format("shortcuts.{}.title", s->id)).name, row, keys_text(*s),
+            s->help);
+    p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(*s));
+    p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s->title);
   }
   if (!foot.empty()) {
     const Rect room{rest.x, rest.bottom() - 2 * kLine, rest.w, 2 * kLine};

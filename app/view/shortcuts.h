@@ -63,6 +63,7 @@ struct Shortcut {
   std::string_view title{};            // "Undo"
   std::string_view help{};             // one sentence
   std::string_view words{};            // other names that the palette finds it by
+  std::string_view group{};            // title of the group that begins with it on the sheet
 };
 
 std::span<const Shortcut> shortcuts();

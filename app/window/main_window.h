@@ -18,9 +18,10 @@ namespace normscope::window {
 struct WindowOptions {
   std::vector<ConfigRun> runs;  // the runs to start at once; empty: the default comparison
   LabOptions lab;
-  std::vector<std::string> files{};  // logs and saved runs that Compare opens
+  std::vector<std::string>
+      files{};  // logs and saved runs that Compare opens; with any, `runs` are not started
   bool play = true;
-  bool inside = false;  // the Inside screen comes first
+  bool inside = false;                     // the Inside screen comes first
   std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
   std::optional<bool> dark;                // otherwise as remembered
   std::optional<float> scale;              // as requested; 1 = 100 % of the display's

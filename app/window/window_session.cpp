@@ -70,10 +70,13 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
                           return error.empty() ? reason : error;
                         }).share();
   const bool play = options.play && !options.link;
-  const session::Ticket runs =
-      lab_->post(options.runs.empty() ? session::ReplaceRuns{.runs = default_comparison(), .play = play}
-                                      : replacing(options.runs, play));
-  if (options.link) open_linked(*options.link, runs);
+  state_.screens.lab.without_runs() = !options.files.empty();
+  if (options.files.empty()) {  // whoever opens recorded runs asked for these alone
+    const session::Ticket runs =
+        lab_->post(options.runs.empty() ? session::ReplaceRuns{.runs = default_comparison(), .play = play}
+                                        : replacing(options.runs, play));
+    if (options.link) open_linked(*options.link, runs);
+  }
   follow_window();
 }
 

@@ -127,6 +127,10 @@ size_t place_length(std::string_view line) {
 std::string said_of(const Language& language, std::string_view phrase) {
   const auto say = [&](const Place& part) { return said_of(language, part.text); };
   if (const auto said = found_in(known(), language, phrase, say)) return *said;
+  // A setting with its value, "learning rate 0.001".
+  if (const size_t space = phrase.rfind(' '); space != phrase.npos)
+    if (const std::string* what = whole_of(known(), language, phrase.substr(0, space)))
+      return *what + " " + said_of(language, phrase.substr(space + 1));
   const bool number = phrase.find_first_not_of("0123456789.-+") == phrase.npos;
   return number ? with_decimal(std::string(phrase), language) : std::string(phrase);
 }

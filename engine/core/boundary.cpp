@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "engine/core/error.h"
+#include "engine/core/memory_error.h"
 
 namespace normscope {
 
@@ -29,6 +29,8 @@ std::exception_ptr exception_for_others(std::string_view doing) noexcept {
     throw;
   } catch (const Error&) {
     return std::current_exception();
+  } catch (const std::bad_alloc&) {
+    return std::make_exception_ptr(MemoryError(describe_exception(doing)));
   } catch (...) {
     return std::make_exception_ptr(Error(describe_exception(doing)));
   }

@@ -62,17 +62,56 @@ std::optional<double> quota_of(const std::string& group) {
   return quota / period;
 }
 
-/// `mounts_of` reads a line of /proc/self/cgroup, "0::/pod/box" or "4:cpu,cpuacct:/pod/box": where the groups with a
-/// quota are mounted, and the path of this group. A hybrid system has both kinds of lines.
-std::vector<std::string> mounts_of(std::string_view controllers) {
-  if (controllers.empty()) return {"/sys/fs/cgroup"};
+/// `memory_of` reads a group's limit in bytes; an older group without one has a number beyond all machines.
+std::optional<double> memory_of(const std::string& group) {
+  double bytes = 0;
+  if (!(std::ifstream(group + "/memory.max") >> bytes) &&
+      !(std::ifstream(group + "/memory.limit_in_bytes") >> bytes))
+    return std::nullopt;
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
+/// `mounts_of` says where the groups of a controller are mounted, by the second part of a line of /proc/self/cgroup:
+/// "0::/pod/box" or "4:cpu,cpuacct:/pod/box". A hybrid system has both kinds of lines.
+std::vector<std::string> mounts_of(std::string_view controllers, std::string_view wanted) {
+  const std::string root = "/sys/fs/cgroup";
+  if (controllers.empty()) return {root};
   for (std::string_view rest = controllers; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    if (rest.substr(0, comma) == "cpu")
-      return {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/" + std::string(controllers)};
+    if (rest.substr(0, comma) == wanted)
+      return {fmt::format("{}/{}", root, wanted), fmt::format("{}/{}", root, controllers)};
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return {};
+}
+
+/// `least_limit` is the smallest limit of a controller that this process's groups and those above them set.
+std::optional<double> least_limit(const std::string& root, std::string_view controller,
+                                  std::optional<double> (*limit_of)(const std::string& group)) {
+  std::optional<double> least;
+  std::ifstream groups(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':'), second = line.find(':', std::min(first, line.size() - 1) + 1);
+    if (first == line.npos || second == line.npos) continue;
+    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
+    for (const std::string& mount : mounts_of(controllers, controller))
+      // Up to the root, whose file is the container's own where the path is the machine's and invisible here.
+      for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
+        if (const auto limit = limit_of(root + mount + path); limit && (!least || *limit < *least))
+          least = limit;
+        if (path.find('/') == path.npos) break;
+      }
+  }
+  return least;
+}
+
+/// `address_space` is how many bytes this process may map (ulimit -v); 0: as many as it likes.
+size_t address_space() {
+#ifdef __linux__
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return limit.rlim_cur;
+#endif
+  return 0;
 }
 
 }  // namespace
@@ -103,32 +142,20 @@ int cores_among(std::span<const int> processors, const std::string& root) {
 }
 
 int cpu_quota(const std::string& root) {
-  std::optional<double> least;
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const size_t first = line.find(':'), second = line.find(':', std::min(first, line.size() - 1) + 1);
-    if (first == line.npos || second == line.npos) continue;
-    for (const std::string& mount : mounts_of(std::string_view(line).substr(first + 1, second - first - 1)))
-      // Up to the root, whose file is the container's own where the path is the machine's and invisible here.
-      for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
-        if (const auto quota = quota_of(root + mount + path); quota && (!least || *quota < *least))
-          least = quota;
-        if (path.find('/') == path.npos) break;
-      }
-  }
+  const auto least = least_limit(root, "cpu", quota_of);
   return least ? std::max(1, static_cast<int>(std::ceil(std::min(*least, 1e6)))) : 0;
 }
 
-size_t machine_memory() {
+size_t machine_memory(const std::string& root) {
 #ifdef __EMSCRIPTEN__
   return emscripten_get_heap_max();  // what the page may grow to
 #endif
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-  size_t limit = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)  // "max" is no number: no limit
-    bytes = bytes == 0 ? limit : std::min(bytes, limit);
-  return bytes;
+  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : SIZE_MAX;
+  if (const auto limit = least_limit(root, "memory", memory_of); limit && *limit < static_cast<double>(bytes))
+    bytes = static_cast<size_t>(*limit);
+  if (const size_t limit = address_space(); limit > 0) bytes = std::min(bytes, limit);
+  return bytes == SIZE_MAX ? 0 : bytes;
 }
 
 void require_bytes(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "engine/core/error.h"
+#include "engine/core/memory_error.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -39,6 +39,11 @@ float* map_pages(size_t bytes, int flags) {
 }
 #endif
 
+[[noreturn]] void refuse_memory(size_t bytes) {
+  throw MemoryError(
+      fmt::format("[memory] {} MB cannot be allocated: expected a smaller model or batch", bytes >> 20));
+}
+
 }  // namespace
 
 void ReleaseBlock::operator()(float* p) const {
@@ -70,8 +75,7 @@ Block allocate_block(size_t floats) {
 #else
   auto* p = static_cast<float*>(std::aligned_alloc(unit, bytes));
 #endif
-  if (p == nullptr)
-    fail("memory", "{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20);
+  if (p == nullptr) refuse_memory(bytes);
   std::memset(p, 0, bytes);
   return Block(p);
 }
@@ -95,9 +99,7 @@ Arena::~Arena() {
 void Arena::claim(size_t floats) {
   const std::lock_guard lock(mutex_);
 #ifdef _WIN32  // there, pages have to be asked for before they are touched
-  if (!windows::commit_pages(base_, floats * sizeof(float)))
-    fail("memory", "{} MB cannot be allocated: expected a smaller model or batch",
-         floats * sizeof(float) >> 20);
+  if (!windows::commit_pages(base_, floats * sizeof(float))) refuse_memory(floats * sizeof(float));
 #endif
   claims_.insert(floats);
 }

@@ -20,7 +20,7 @@ float mean_of_scaled(const CarryMap& map, const float* row, int64_t width) {
   return static_cast<float>(sum / static_cast<double>(width));
 }
 
-Moments carry(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width) {
+Moments carry(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width, Moments* by_row) {
   const DF d;
   Moments all;
   for (int64_t r = 0; r < rows; ++r, c += width, total += width) {
@@ -40,8 +40,10 @@ Moments carry(const CarryMap& map, float* c, float* total, int64_t rows, int64_t
       sum = hn::Add(sum, v);
       square = hn::MulAdd(v, v, square);
     });
-    all.sum += static_cast<double>(sum_of(d, sum));
-    all.square += static_cast<double>(sum_of(d, square));
+    const Moments row{static_cast<double>(sum_of(d, sum)), static_cast<double>(sum_of(d, square))};
+    all.sum += row.sum;
+    all.square += row.square;
+    if (by_row) by_row[r] = row;
   }
   return all;
 }
@@ -124,8 +126,9 @@ HWY_EXPORT(add_row);
 HWY_EXPORT(entropy_of);
 HWY_EXPORT(sums_of_update);
 Moments moments(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(moments_of)(x, n); }
-Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width) {
-  return HWY_DYNAMIC_DISPATCH(carry)(map, c, total, rows, width);
+Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
+                   Moments* by_row) {
+  return HWY_DYNAMIC_DISPATCH(carry)(map, c, total, rows, width, by_row);
 }
 double largest_difference(const float* a, const float* b, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(difference)(a, b, n);

@@ -29,8 +29,10 @@ struct CarryMap {
 };
 
 Moments moments(const float* x, int64_t n);
-/// carry_rows applies the map to rows x width numbers in place and adds the result to `total`.
-Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width);
+/// carry_rows applies the map to rows x width numbers in place and adds the result to `total`. It returns the moments of
+/// all, and puts those of each row into `by_row`, if given.
+Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
+                   Moments* by_row = nullptr);
 /// `largest_difference` is the largest |a - b|; NaN when any difference is NaN.
 double largest_difference(const float* a, const float* b, int64_t n);
 struct Dots {

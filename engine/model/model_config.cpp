@@ -1,9 +1,11 @@
 #include "engine/model/model_config.h"
 
+#include <cmath>
 #include <vector>
 
 #include "engine/core/error.h"
 #include "engine/model/convolutions.h"
+#include "engine/ops/attention/attention.h"
 
 namespace normscope {
 namespace {
@@ -135,6 +137,11 @@ void check_attention(const ModelConfig& c) {
   if (a.pattern.find_first_not_of("wf") != a.pattern.npos)
     fail("model.attention_pattern", "'{}' has other letters than w and f: expected for instance wf or wwwwwf",
          a.pattern);
+  const double cap = static_cast<double>(a.cap);
+  if (cap != 0 &&
+      !std::isnormal(static_cast<float>(cap / AttentionSpec{.scale = a.scale}.scale_of(head_width(c)))))
+    fail("model.attention_cap",
+         "{} is no number that scores can be divided by: expected a larger one, or 0 for none", a.cap);
   if (!c.output_projection && c.heads * head_width(c) != c.d_model)
     fail("model.output_projection",
          "{} heads of width {} do not give the {} features of the stream: expected an output projection",

@@ -39,7 +39,7 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (options.reuse_bytes && tape.store().backend().in_order()) {
     program.plan.shared = true;
     if (backward)
-      passes::share_gradient_memory(tape, program.instructions, program.plan);
+      passes::share_gradient_memory(tape, program.instructions, program.plan, options.kept_gradients);
     else
       passes::share_value_memory(tape, program.instructions, program.plan);
   }

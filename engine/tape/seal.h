@@ -2,6 +2,8 @@
 // of small passes (tape/seal_passes.h), each tested on a tape of five nodes.
 #pragma once
 
+#include <span>
+
 #include "engine/tape/program.h"
 #include "engine/tape/tape.h"
 
@@ -17,6 +19,7 @@ struct SealOptions {
   /// are the same. Until one of them is replayed next, the results of the last instruction and the parameters'
   /// gradients stay readable. Without effect unless Backend::in_order().
   bool reuse_bytes = false;
+  std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their places all the same
   /// Attention's probabilities stay readable. False: they are not stored where no backward pass reads them, or where
   /// that computes them again (Backend::recomputes_probabilities).
   bool keep_probabilities = true;

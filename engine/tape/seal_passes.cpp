@@ -267,8 +267,10 @@ size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t
 
 }  // namespace
 
-void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
-  const std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
+                           std::span<const ValueId> kept) {
+  std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
+  std::erase_if(shared, [&](const Lifetime& l) { return std::ranges::find(kept, l.value) != kept.end(); });
   plan.gradient_reused.assign(tape.values().size(), false);
   for (const Lifetime& l : shared) plan.gradient_reused[static_cast<size_t>(l.value)] = true;
   plan.gradients = 0;

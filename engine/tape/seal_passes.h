@@ -40,8 +40,9 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
                        bool keep_probabilities = true);
 
 /// `share_gradient_memory` moves the gradients so that places which no later instruction reads are used again.
-/// Gradients of parameters and of the loss keep places of their own.
-void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
+/// Gradients of parameters, of the loss and of `kept` values keep places of their own.
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
+                           std::span<const ValueId> kept = {});
 /// `share_value_memory` does the same for the values of a program without backward.
 void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 

@@ -12,8 +12,17 @@ SAME = {"view", "_unsafe_view", "reshape", "alias", "detach", "clone", "_to_copy
         "copy_", "unsqueeze", "squeeze", "expand", "t", "transpose", "permute", "bernoulli_"}
 PRODUCTS = {"mm", "addmm", "linear", "convolution", "_grouped_mm"}  # with a matrix, known or not (FSDP's is not)
 BATCHED = {"bmm", "baddbmm", "matmul"}  # of a weight, or in attention
-NORMS = {"native_layer_norm", "_fused_rms_norm", "rms_norm", "native_group_norm"}
+NORMS = {"native_layer_norm", "_fused_rms_norm", "rms_norm", "native_group_norm", "native_batch_norm",
+         "cudnn_batch_norm", "miopen_batch_norm", "batch_norm", "_native_batch_norm_legit",
+         "_native_batch_norm_legit_functional", "_batch_norm_with_update", "batch_norm_with_update"}
+ROOTS = {"rsqrt", "sqrt", "pow", "reciprocal", "linalg_vector_norm", "norm", "std", "std_mean"}
 SCALES = {"mul", "div", "mul_", "div_"}
+SHIFTS = {"add", "sub", "add_", "sub_", "rsub", "addcmul", "addcmul_"}
+PLACES = {"cat", "stack", "roll", "flip", "constant_pad_nd", "index", "index_select", "gather", "repeat", "masked_fill",
+          "masked_fill_", "where", "unfold", "im2col", "written"}  # other places for the same numbers
+GATHERED = {"sum", "mean", "index_add", "index_add_", "index_put", "index_put_", "scatter_add", "scatter_add_"}
+LIKE = {"empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "new_empty", "new_zeros",
+        "new_ones", "new_full"}  # of a tensor they have nothing but the shape
 
 
 @dataclasses.dataclass
@@ -25,11 +34,13 @@ class SubLayer:
     node: int
     from_node: int  # the stream's
     branch: int
+    source: int  # that the branch was made of: the stream, or the one before a parallel branch was added to it
     kind: str = ""  # "attn", "cross", "ffn"; "": not recognised
     layer: int = 0
     stack: str = ""
     module: str = ""  # that computed the sum
     norms: tuple[str, ...] = ()
+    clear: bool = True  # where norms stand there is nothing else
     parts: tuple[tuple[str, int, int], ...] = ()  # of a branch + branch: kind, the addition, which operand
 
     @property
@@ -53,14 +64,20 @@ class Branches:
         self.weight: list[str] = []  # of each node, the parameter that it is a view or a copy of
         for at, node in enumerate(self.nodes):
             mask = 1 << at
-            for i in node.inputs:
+            for i in node.inputs if node.op not in LIKE else ():
                 mask |= self.above[i]
             self.above.append(mask)
             of = [self.weight[i] for i in node.inputs]
             self.weight.append(node.parameter or (of[0] if of and node.op in VIEWS | SAME else ""))
         self.products = self.mask(lambda at: self.nodes[at].op in PRODUCTS or self.nodes[at].op in BATCHED
                                   and bool(self.weights_of(at)))
-        self.norms = self.mask(self.is_norm)
+        self.norms = 0
+        self.norm_of: dict[int, int] = {}  # of a norm, what it is a norm of
+        for at in range(len(self.nodes)):
+            x = self.normed(at)
+            if x >= 0:
+                self.norms |= 1 << at
+                self.norm_of[at] = x
         self.roles: dict[str, str] = {}
 
     def mask(self, holds: Callable[[int], bool]) -> int:
@@ -69,19 +86,30 @@ class Branches:
     def weights_of(self, at: int) -> list[str]:
         return [self.weight[i] for i in self.nodes[at].inputs if self.weight[i]]
 
-    def is_norm(self, at: int) -> bool:
+    def normed(self, at: int) -> int:
+        """What a norm is of, -1 of any other op. A norm multiplies x, or x less its mean, by fewer numbers than x has,
+        which a root made of x."""
         node = self.nodes[at]
         if node.op in NORMS:
-            return True
-        if node.op not in SCALES or len(node.inputs) != 2:
-            return False
-        for x, r in (node.inputs, node.inputs[::-1]):  # x times a number a position that was computed of it
-            a, b = self.nodes[x], self.nodes[r]
-            if len(a.shape) > 1 and a.shape[-1] > 1 and b.shape[-1:] == (1,) and b.size * a.shape[-1] == a.size:
-                if self.above[r] >> self.root(x) & 1 and not self.above[r] & ~self.above[self.root(x)] & self.products:
-                    return any(self.nodes[n].op in ("rsqrt", "sqrt", "pow", "reciprocal", "linalg_vector_norm")
-                               for n in bits(self.above[r] & ~self.above[self.root(x)]))
-        return False
+            return node.inputs[0]
+        if node.op not in SCALES or len(node.inputs) != 2 or len(node.shape) < 2:
+            return -1
+        for x, r in (node.inputs, node.inputs[::-1]):
+            of = self.centred(x)
+            made = self.above[r] & ~self.above[of]
+            if self.nodes[x].size == node.size > self.nodes[self.root(r)].size and self.above[r] >> of & 1 \
+                    and not made & self.products and any(self.nodes[n].op in ROOTS for n in bits(made)):
+                return of
+        return -1
+
+    def centred(self, at: int) -> int:
+        """The root of `at`, whose mean may have been taken off."""
+        at = self.root(at, True)
+        if self.nodes[at].op in ("sub", "sub_") and len(self.nodes[at].inputs) == 2:
+            x, mean = self.nodes[at].inputs
+            if self.nodes[self.root(mean)].size < self.nodes[x].size and self.above[mean] >> self.root(x, True) & 1:
+                return self.root(x, True)
+        return at
 
     def root(self, at: int, scaled: bool = False) -> int:
         """What `at` is a view or a copy of; `scaled`: or a multiple, by a number or a learned vector."""
@@ -102,6 +130,28 @@ class Branches:
     def below(self, at: int, last: int) -> int:
         """What was made of `at`, up to `last` and with it."""
         return sum(1 << n for n in bits(self.above[last] >> at << at) if self.above[n] >> at & 1)
+
+    def within(self, s: SubLayer, branch: int = -1) -> int:
+        """What was made of a branch's source, up to its end."""
+        return self.below(s.source, branch if branch >= 0 else s.branch) & ~(1 << s.source)
+
+    def strange(self, path: int, start: int, gathers: bool = False) -> frozenset[str]:
+        """The ops of a path from `start` that may be norms of another kind: all but norms, given factors and moves."""
+        for n in bits(path & self.norms):
+            path &= ~self.below(self.norm_of[n], n)
+        for n in bits(path):
+            if gathers and self.nodes[n].op in SCALES and len(self.nodes[n].inputs) == 2:
+                few, many = sorted(self.nodes[n].inputs, key=lambda i: self.nodes[i].size)
+                if self.nodes[few].size < self.nodes[many].size and not self.above[few] & self.above[many] & start:
+                    path &= ~self.above[few] & ~(1 << n)  # a gate, by a matrix of its own
+        joins = SAME | VIEWS | PLACES | (GATHERED | SHIFTS if gathers else set())
+
+        def known(at: int) -> bool:
+            node = self.nodes[at]
+            fed = sum(bool(self.above[i] & start) for i in node.inputs)
+            return node.op in joins or node.op in SCALES | SHIFTS and fed == 1
+
+        return frozenset(self.nodes[n].op for n in bits(path) if not known(n))
 
     def attention_in(self, within: int, branch: int) -> Optional[tuple[int, int, int, int]]:
         """The attention of a branch and its q, k and v; none or several: None."""
@@ -127,7 +177,7 @@ class Branches:
         return at
 
     def kind_of(self, source: int, branch: int) -> str:
-        within = self.below(source, branch)
+        within = self.below(source, branch) & ~(1 << source)
         attention = self.attention_in(within, branch)
         if attention:
             return "attn" if self.above[attention[2]] >> source & 1 else "cross"
@@ -173,7 +223,7 @@ class Branches:
 
     def assign(self, s: SubLayer, kind: str, branch: int) -> None:
         """What the weights of a branch are, noted as "#NODE attn.wq" until the layers have their numbers."""
-        within = self.below(s.from_node, branch)
+        within = self.within(s, branch)
         mark = f"#{s.node} {kind}."
         products = [n for n in bits(within & self.products)]
         if kind in ("attn", "cross"):

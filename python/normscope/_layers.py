@@ -1,23 +1,36 @@
 """Finds layers in the module tree: the calls of elements of module lists, whatever the lists are called."""
 from __future__ import annotations
 
+import collections
 from typing import Iterable, Sequence
 
 MOST_SUMS = 3  # of one layer: attention, cross-attention, feed-forward network
+
+
+def cut(module: str) -> tuple[str, str]:
+    """What stands before a module's number, and the number: "h.", "3"; "enc.layer_", "0"; "block", "1"."""
+    stem = module.rstrip("0123456789")
+    return stem, module[len(stem):]
 
 
 def layer_calls(sums: Sequence[tuple[int, ...]], calls: Sequence[str]) -> list[int]:
     """For each residual sum, the call of the module that is its layer, -1 where none can be told.
 
     `sums` has the calls around each sum, outermost first. A layer is the outermost element of a list whose call holds
-    no more than MOST_SUMS of them; so a stage of layers is no layer, and a block of a layer is none either.
+    no more than MOST_SUMS of them; so a stage of layers is no layer, and a block of a layer is none either. Of a sum in
+    no list, it is a module whose name ends in a number, beside another of that name: block1, block2.
     """
     held: dict[int, int] = {}
     for around in sums:
         for call in around:
             held[call] = held.get(call, 0) + 1
-    return [next((c for c in around if calls[c].rpartition(".")[2].isdigit() and held[c] <= MOST_SUMS), -1)
-            for around in sums]
+    alike = collections.Counter(cut(name)[0] for name in {calls[c] for c in held} if cut(name)[1])
+
+    def fits(call: int, listed: bool) -> bool:
+        stem, number = cut(calls[call])
+        return held[call] <= MOST_SUMS and bool(number) and (stem[-1:] in ("", ".") if listed else alike[stem] > 1)
+
+    return [next((c for listed in (True, False) for c in around if fits(c, listed)), -1) for around in sums]
 
 
 def compact(names: Iterable[tuple[str, str, str, int]]) -> dict[str, str]:
@@ -30,12 +43,12 @@ def compact(names: Iterable[tuple[str, str, str, int]]) -> dict[str, str]:
     exact: dict[str, str] = {}
     pattern_of: dict[str, str] = {}
     for theirs, module, ours, layer in names:
-        stem, _, number = module.rpartition(".")
+        stem, number = cut(module)
         if ours:
             exact[theirs] = ours
-        if module and theirs.startswith(module + ".") and "{" not in theirs and "}" not in theirs:
-            pattern = (stem + "." if stem else "") + "{layer}" + theirs[len(module):]
-            fits = ours and layer and int(number) == layer - 1
+        if number and theirs.startswith(module + ".") and "{" not in theirs and "}" not in theirs:
+            pattern = stem + "{layer}" + theirs[len(module):]
+            fits = ours and layer and number == str(layer - 1)
             rules.setdefault(pattern, set()).add(ours.replace(f"L{layer:02}.", "L{layer}.", 1) if fits else "")
             pattern_of[theirs] = pattern
     agreed = {pattern: next(iter(ours)) for pattern, ours in rules.items() if len(ours) == 1 and "" not in ours}

@@ -36,7 +36,7 @@ class Measure(TorchDispatchMode):
             return func(*args, **(kwargs or {}))
         before = None
         try:
-            before = operands(args) if args[0].shape[-1:] == (self.width,) else None
+            before = operands(args, kwargs) if self.width in args[0].shape else None
         except Exception as why:
             self.failure = why
         out = func(*args, **(kwargs or {}))

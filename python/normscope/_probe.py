@@ -123,7 +123,7 @@ class Probe(TorchDispatchMode):
         try:
             if self.failure is None:
                 inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs or {}]))
-                before = operands(args) if func in ADDS else None
+                before = operands(args, kwargs) if func in ADDS else None
         except Exception as why:
             self.failure = why
         out = func(*args, **(kwargs or {}))
@@ -142,8 +142,12 @@ class Probe(TorchDispatchMode):
                 self.seen[add] = (*before, *of_sum(out))
         for t in tensors_in(out):
             offset = int(t.storage_offset()) if t.layout == torch.strided else 0
+            written = t._base if t in self.known else None  # in place, through a view
             self.known[t] = self.add(Node(func._schema.name.partition("::")[2], inputs, tuple(t.shape), offset, "",
                                           t.is_floating_point(), add, self.running))
+            if written is not None and written in self.known:
+                both = self.known[written], self.known[t]
+                self.known[written] = self.add(Node("written", both, tuple(written.shape)))
 
 
 def wide(x: torch.Tensor) -> torch.Tensor:
@@ -151,13 +155,14 @@ def wide(x: torch.Tensor) -> torch.Tensor:
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
-def operands(args: Any) -> Optional[tuple[torch.Tensor, torch.Tensor]]:
-    """The variances of two tensors that are added, if the sum may be one of the stream's."""
+def operands(args: Any, kwargs: Any) -> Optional[tuple[torch.Tensor, torch.Tensor]]:
+    """The variances of two tensors as they are added, if the sum may be one of the stream's."""
     a, b = args[:2]
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dim() < 2 or not a.is_floating_point() \
             or a.shape[-1:] != b.shape[-1:] or a.numel() != b.numel():
         return None
-    return torch.var(wide(a), correction=0), torch.var(wide(b), correction=0)
+    of_a, of_b, by = torch.var(wide(a), correction=0), torch.var(wide(b), correction=0), (kwargs or {}).get("alpha", 1)
+    return of_a, of_b if by == 1 else of_b * by**2
 
 
 def of_sum(out: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -10,8 +10,9 @@ import collections
 import dataclasses
 from typing import Optional
 
-from ._branches import Branches, SubLayer, bits
-from ._layers import compact, layer_calls
+from ._branches import BATCHED, Branches, SubLayer, bits
+from ._layers import MOST_SUMS, compact, layer_calls
+from ._names import known
 
 
 @dataclasses.dataclass
@@ -20,6 +21,7 @@ class Found:
     names: dict[str, str]
     placement: str
     width: int
+    notes: list[str]
 
 
 class Analysis(Branches):
@@ -32,77 +34,132 @@ class Analysis(Branches):
                 and all(self.nodes[i].size == n.size and self.nodes[i].shape[-1:] == n.shape[-1:]
                         and not self.weight[i] for i in n.inputs)}
 
-    def residual(self, at: int, operands: tuple[int, int]) -> Optional[SubLayer]:
-        for which in (0, 1):
-            a, b = operands[which], operands[1 - which]
-            source = self.root(a, True)
-            made = self.above[b] & ~self.above[source]
-            if self.above[b] >> source & 1 and made & self.products & self.below(source, b):
-                return SubLayer(self.nodes[at].add, which, at, source, b)
+    def residual(self, at: int, operands: tuple[int, int], sums: dict[int, SubLayer]) -> Optional[SubLayer]:
+        """A sum of what `operands` are. The branch may be parallel to one of `sums`: made of what that was added to."""
+        streams = [self.root(a, True) for a in operands]
+        sources = list(streams)
+        for _ in range(MOST_SUMS):
+            for which, source in enumerate(sources):
+                branch = operands[1 - which]
+                made = self.above[branch] & ~self.above[source]
+                if self.above[branch] >> source & 1 and made & self.products & self.below(source, branch):
+                    return SubLayer(self.nodes[at].add, which, at, streams[which], branch, source)
+            sources = [sums[s].from_node if s in sums else s for s in sources]
         return None
 
     def sublayers(self) -> list[SubLayer]:
         reached = 0
         for out in self.graph.outputs:
             reached |= self.above[out]
-        pairs = self.pairs()
-        all_found = [s for at, p in pairs.items() if reached >> at & 1 for s in [self.residual(at, p)] if s]
-        widths = collections.Counter(self.nodes[s.node].shape[-1] for s in all_found)
-        if not widths:
-            return []
-        width = widths.most_common(1)[0][0]
-        found = [s for s in all_found if self.nodes[s.node].shape[-1] == width]
+        self.pairs_found = self.pairs()
+        sums: dict[int, SubLayer] = {}
+        for at, operands in self.pairs_found.items():
+            s = self.residual(at, operands, sums) if reached >> at & 1 else None
+            if s:
+                sums[at] = s
+        found = self.of_one_width([*sums.values()])
+        if len(found) < len(sums):
+            self.notes.append(f"{len(sums) - len(found)} of {len(sums)} residual sums have another width than "
+                              f"{self.width} and are left out")
         for s in found:
-            self.classify(s, pairs)
+            self.classify(s, sums)
         self.place(found)
         self.name_layers(found)
         return found
 
-    def classify(self, s: SubLayer, pairs: dict[int, tuple[int, int]]) -> None:
-        joint = self.root(s.branch, True)
-        if joint in pairs and joint != s.node and not self.residual(joint, pairs[joint]):
-            parts = [(self.kind_of(s.from_node, p), self.nodes[joint].add, i) for i, p in enumerate(pairs[joint])
-                     if self.above[p] & self.products & self.below(s.from_node, p)]
+    def of_one_width(self, sums: list[SubLayer]) -> list[SubLayer]:
+        """Those of the width in which most go on from one to the next, with no matrix between; then of the most."""
+        alike: dict[int, list[SubLayer]] = {}
+        for s in sums:
+            alike.setdefault(self.width_of(s), []).append(s)
+
+        def rank(width: int) -> tuple[int, int]:
+            goes_on = [s for s, t in zip(alike[width], alike[width][1:]) if self.above[t.from_node] >> s.node & 1
+                       and not self.below(s.node, t.from_node) & ~(1 << s.node) & self.products]
+            return len(goes_on), len(alike[width])
+
+        self.width = max(alike, key=rank, default=0)
+        return alike.get(self.width, [])
+
+    def width_of(self, s: SubLayer) -> int:
+        """A sum's number of features: as many as a matrix of the branch makes. Images have them ahead of positions."""
+        shape, by = self.nodes[s.node].shape, [self.nodes[p] for p in self.made_by(s.branch, self.within(s))]
+        made = {p.shape[1] if p.op == "convolution" else p.shape[-1] for p in by}
+        images = len(shape) > 3 or any(p.op == "convolution" for p in by)
+        return shape[1] if images and shape[1] in made and shape[-1] not in made else shape[-1]
+
+    def classify(self, s: SubLayer, sums: dict[int, SubLayer]) -> None:
+        joint, pairs = self.root(s.branch, True), self.pairs_found
+        if joint in pairs and joint != s.node and joint not in sums:
+            parts = [(self.kind_of(s.source, p), self.nodes[joint].add, i) for i, p in enumerate(pairs[joint])
+                     if self.above[p] & self.products & self.below(s.source, p) & ~(1 << s.source)]
             if sorted(k for k, _, _ in parts) == ["attn", "ffn"]:
                 s.kind, s.parts = "ffn", tuple(sorted(parts))
                 for (kind, _, i) in parts:
                     self.assign(s, kind, pairs[joint][i])
                 return
-        s.kind = self.kind_of(s.from_node, s.branch)
+        s.kind = self.kind_of(s.source, s.branch)
         self.assign(s, s.kind, s.branch)
 
     # Norms
 
     def place(self, found: list[SubLayer]) -> None:
-        for s, following in zip(found, [*found[1:], None]):
-            norms = []
-            within = self.below(s.from_node, s.branch)
-            products = within & self.products
-            for n in bits(within & self.norms & ~(1 << s.from_node)):
-                ahead, behind = self.above[n] & products, any(self.above[p] >> n & 1 for p in bits(products))
-                if not ahead and behind:
-                    norms.append("before")
-                    self.gain(n, f"#{s.node} {self.part_of(s, n)}.before")
-                elif ahead and not behind:
-                    norms.append("after")
-                    self.gain(n, f"#{s.node} {self.part_of(s, n)}.after")
-                elif ahead:
-                    norms.append("inner")
-            if following and following.from_node != s.node and self.above[following.from_node] >> s.node & 1:
-                path = self.below(s.node, following.from_node)
-                if path & self.norms and not path & self.products:
-                    norms.append("trunk")
-                    for n in bits(path & self.norms):
-                        self.gain(n, f"#{s.node} {s.kind}.trunk")
-            s.norms = tuple(sorted(set(norms), key=["before", "inner", "after", "trunk"].index))
-        if len(found) > 1:  # the norm behind the last sum may be the model's last
-            last, before = found[-1], found[-2]
-            if "trunk" in before.norms:
-                for n in bits(self.norms >> last.node << last.node):
-                    if self.above[n] >> last.node & 1 and not self.below(last.node, n) & self.products:
-                        last.norms += ("trunk",)
-                        self.gain(n, f"#{last.node} {last.kind}.trunk")
-                        break
+        broken, unknown = 0, []
+        ahead = {t.node: next((s for s in reversed(found[:i]) if self.above[t.from_node] >> s.node & 1), None)
+                 for i, t in enumerate(found)}
+        for s in found:
+            following = next((t for t in found if ahead[t.node] is s), None)
+            path = self.below(s.node, following.from_node) & ~(1 << s.node) if following else 0
+            strange, trunk = self.around(s), path & self.norms
+            if path & self.products:
+                broken, trunk, s.clear = broken + 1, 0, False
+            else:
+                strange |= self.strange(path, 1 << s.node)
+            before = ahead[s.node]
+            if not following and before:  # the norm behind it may be the model's last: as behind the others
+                trunk, s.clear = self.norm_behind(s) if "trunk" in before.norms else 0, before.clear
+            if strange:
+                unknown.append(strange)
+                s.clear = False
+            norms = {n: self.place_in(s, n) for n in bits(self.within(s) & self.norms)}
+            norms.update((n, "trunk") for n in bits(trunk))
+            for n, place in norms.items():
+                if place not in ("", "inner"):
+                    self.gain(n, f"#{s.node} {s.kind if place == 'trunk' else self.part_of(s, n)}.{place}")
+            s.norms = tuple(p for p in ("before", "inner", "after", "trunk") if p in norms.values())
+        if broken:
+            self.notes.append(f"behind {broken} of {len(found)} residual sums the stream goes on through matrices that "
+                              "are in no branch that is recognised: no placement is named")
+        if unknown:
+            ops = ", ".join(sorted(frozenset.union(*unknown)))
+            self.notes.append(f"at {len(unknown)} of {len(found)} residual sums there are other ops where norms stand "
+                              f"({ops}): no placement is named")
+
+    def place_in(self, s: SubLayer, norm: int) -> str:
+        products = self.within(s) & self.products
+        ahead, behind = bool(self.above[norm] & products), any(self.above[p] >> norm & 1 for p in bits(products))
+        return {(False, True): "before", (True, True): "inner", (True, False): "after"}.get((ahead, behind), "")
+
+    def norm_behind(self, s: SubLayer) -> int:
+        for n in bits(self.norms >> s.node << s.node):
+            if self.above[n] >> s.node & 1 and not self.below(s.node, n) & ~(1 << s.node) & self.products:
+                return 1 << n
+        return 0
+
+    def around(self, s: SubLayer) -> frozenset[str]:
+        """What is unclear between stream and matrices, and between these and the sum."""
+        within = self.within(s)
+        made = within & (self.products | self.mask(lambda at: self.nodes[at].op in BATCHED
+                                                   or "scaled_dot" in self.nodes[at].op))
+        first = [p for p in bits(made) if not self.above[p] & made & ~(1 << p)]
+        last = [p for p in bits(made) if not any(self.above[o] >> p & 1 for o in bits(made & ~(1 << p)))]
+        ahead = behind = 0
+        for p in first:
+            ahead |= self.above[p] & within & ~(1 << p)
+        for p in last:
+            behind |= self.below(p, s.branch) & ~(1 << p)
+        ends = sum(1 << p for p in last)
+        return self.strange(ahead, 1 << s.source) | self.strange(behind, ends, True)
 
     def part_of(self, s: SubLayer, norm: int) -> str:
         """Which part of a branch of two a norm belongs to; the attention's where both read it."""
@@ -112,11 +169,16 @@ class Analysis(Branches):
         return min(within) if within else s.kind
 
     def gain(self, norm: int, ours: str) -> None:
-        learned = [n for n in self.weights_of(norm)]
-        for n in range(norm, min(norm + 12, len(self.nodes))):
-            if self.nodes[n].op == "mul" and any(self.root(i) == norm for i in self.nodes[n].inputs):
-                learned += [w for i in self.nodes[n].inputs for w in self.learned_in(i)]
-                break
+        """What a norm has learned: its own op's parameters, or a factor ahead of it or behind it, and a summand."""
+        own, at = self.weights_of(norm), norm
+        learned = own or [w for n in bits(self.below(self.norm_of[norm], norm)) if self.nodes[n].op == "mul"
+                          for w in self.weights_of(n)]
+        for n in range(norm + 1, min(norm + 12, len(self.nodes)) if not own else 0):
+            if any(self.root(i) == at for i in self.nodes[n].inputs):
+                if self.nodes[n].op == "mul" and not learned:
+                    learned, at = [w for i in self.nodes[n].inputs for w in self.learned_in(i)], n
+                elif self.nodes[n].op in ("add", "add_") and len(learned) == 1:
+                    learned += self.weights_of(n)
         for name, leaf in zip(learned, ("gain", "bias")):
             self.take(name, f"{ours}.{leaf}")
 
@@ -152,14 +214,13 @@ class Analysis(Branches):
         """The table of symbols, the last norm and the output matrix."""
         symbols = {self.nodes[o].shape[-1] for o in self.graph.outputs if self.nodes[o].shape}
         inputs = self.mask(lambda at: self.nodes[at].op == "input")
-        width = self.nodes[found[0].node].shape[-1] if found else 0
         places = set()
         for node in self.nodes:
             name = self.weight[node.inputs[0]] if node.op == "embedding" else ""
             rows = self.parameters[name][0] if name else 0
             if name and self.above[node.inputs[1]] & inputs and rows in symbols:
                 self.roles[name] = "emb.tokens"
-            elif name and not self.above[node.inputs[1]] & inputs and node.shape[-1] == width \
+            elif name and not self.above[node.inputs[1]] & inputs and node.shape[-1] == self.width \
                     and rows >= node.shape[-2]:
                 places.add(name)  # read at places that no input says
         if len(places) == 1:
@@ -177,6 +238,8 @@ class Analysis(Branches):
                 self.gain(norms[0], "final")
 
     def found(self) -> Found:
+        self.notes: list[str] = []
+        self.width = 0
         subs = self.sublayers()
         self.outside(subs)
         by_node = {s.node: s for s in subs}
@@ -189,9 +252,8 @@ class Analysis(Branches):
                 ours = f"{s.stack}L{s.layer:02}.{place}" if s.kind and place[0] != "." else ""
             module = s.module if s else next((x.module for x in subs if x.kind and name.startswith(x.module + ".")), "")
             layer = next((x.layer for x in subs if x.module == module and x.kind), 0)
-            names.append((name, module, ours, layer))
-        return Found(subs, self.split_thirds(names), self.placement(subs),
-                     self.nodes[subs[0].node].shape[-1] if subs else 0)
+            names.append((name, module, ours if known(ours) else "", layer))
+        return Found(subs, self.split_thirds(names), self.placement(subs), self.width, self.notes)
 
     def split_thirds(self, names: list[tuple[str, str, str, int]]) -> dict[str, str]:
         """Of a matrix that is cut in three, the parts have names: NAME[q]."""
@@ -205,7 +267,9 @@ class Analysis(Branches):
 
     @staticmethod
     def placement(subs: list[SubLayer]) -> str:
-        """What all sub-layers agree on, if it has a name of ours."""
+        """What all sub-layers agree on, if it has a name of ours and all is clear."""
+        if not all(s.clear for s in subs):
+            return ""
         known = {("before",): "pre", ("trunk",): "post", ("before", "after"): "sandwich", (): "none",
                  ("before", "trunk"): "keel", ("after",): "res-post"}
         where = {tuple(n for n in s.norms if n != "inner") for s in subs}

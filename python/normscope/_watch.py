@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import os
+import re
 import time
 import weakref
 from typing import Any, Iterable, Optional
@@ -13,6 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from ._branches import SubLayer
 from ._measure import Measure, shares, stream_numbers
+from ._origins import WATCHING, Origins, loss_of, watch_backward
 from ._probe import Probe, clean
 from ._stream import Analysis, Found
 from ._writer import Log, guarded, say
@@ -36,48 +38,62 @@ class Part:
         return t.chunk(3, self.across)[self.third] if self.third >= 0 else t
 
 
+@dataclasses.dataclass
+class Update:
+    """An update that is made; its line, if it has one, is not yet written."""
+
+    line: Optional[dict[str, Any]]
+    numbers: dict[tuple[str, str], Tensor]
+    said: Any
+    losses: list[list[Optional[Tensor]]] = dataclasses.field(default_factory=list)  # of each optimizer's gradients
+    stepped: list[Any] = dataclasses.field(default_factory=list)  # these optimizers
+    moved: set[Tensor] = dataclasses.field(default_factory=set)  # their parameters
+
+
 class Recording:
     """A training that is recorded. `loss` and `log` are for what cannot be seen from outside; `close` ends it."""
 
     def __init__(self, model: torch.nn.Module, optimizer: Any, path: str, *, every: int, stream_every: int,
-                 update_every: int, name: str, placement: Optional[str], data: Any, show: bool,
+                 update_every: int, first: int, name: str, placement: Optional[str], data: Any, show: bool,
                  settings: dict[str, Any]) -> None:
-        self.log = Log(path, rank(), show)
-        self.every, self.stream_every, self.update_every = every, stream_every, update_every
+        self.plain, self.model = getattr(model, "_orig_mod", model), weakref.ref(model)
+        for other in [*WATCHING]:
+            if other.plain is self.plain or other.log.is_at(path):
+                say(f"{other.log.path}: this recording has ended, as watch() was called again for its model or file")
+                other.close()
+        self.log = Log(path, rank(), show, first=first)
+        self.every, self.stream_every, self.update_every, self.count = every, stream_every, update_every, first
         self.about = {"maker": "PyTorch " + torch.__version__, "name": name, "placement": placement, "data": data,
                       "settings": {k: str(v) for k, v in settings.items()}}
-        self.count, self.probes = 0, 0
-        self.notes: list[str] = []
         self.found: Optional[Found] = None
         self.measure: Optional[Measure] = None
         self.mode: Any = None
-        self.line: Optional[dict[str, Any]] = None
-        self.numbers: dict[tuple[str, str], Tensor] = {}
-        self.losses: list[Tensor] = []
-        self.said: Any = None
-        self.begun = self.headed = self.graded = self.due = False
-        self.start = time.perf_counter()
+        self.probes = 0
+        self.notes: list[str] = []
+        self.late: list[str] = []  # behind the header
+        self.origins = Origins()
+        self.parameters: dict[str, Tensor] = {}
+        self.parts: list[Part] = []
         self.copies: dict[Tensor, Tensor] = {}
-        self.stepped: set[int] = set()
+        self.steps: Any = weakref.WeakKeyDictionary()  # of an optimizer, how many parameters it has and which are ours
+        self.numbers: dict[tuple[str, str], Tensor] = {}  # of the update that comes
+        self.said: Any = None
+        self.graded = self.due = False
+        self.rate: Any = None
+        self.closures = 0  # how often the step that is on its way has called its closure
+        self.update: Optional[Update] = None  # that was made last
+        self.headed = self.called = self.trains = False
+        self.start = time.perf_counter() - self.log.seconds
         self.hooks: list[Any] = []
         self.set_up(model, optimizer)
 
     @guarded
     def set_up(self, model: torch.nn.Module, optimizer: Any) -> None:
-        inner = getattr(model, "_orig_mod", model)
         self.compiled = any(getattr(m, "_orig_mod", None) is not None or getattr(m, "_compiled_call_impl", None)
                             for m in model.modules())
-        self.plain, self.model = inner, weakref.ref(model)
-        names = [(n, p) for n, p in inner.named_parameters() if p.requires_grad]
-        cut = [n for n, p in names if hasattr(p, "to_local") or "_fsdp_wrapped_module" in n or "_flat_param" in n]
-        if cut:
-            self.notes.append(f"{len(cut)} parameters are cut by FSDP: their norms are not recorded, as the norm of a "
-                              "piece is another number")
-        self.parameters = {clean(n): p for n, p in names if n not in cut}
-        self.parts = [Part(n, p) for n, p in self.parameters.items()]
-        self.own = {id(p) for _, p in names}
-        self.optimizers = {id(getattr(o, "optimizer", o)) for o in
-                           (optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]) if o is not None}
+        self.learn()
+        several = optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]
+        self.optimizers = [getattr(o, "optimizer", o) for o in several if o is not None]
         self.hooks = [model.register_forward_pre_hook(self.before, with_kwargs=True),
                       model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
                       register_optimizer_step_pre_hook(self.before_step),
@@ -85,12 +101,37 @@ class Recording:
         watch_backward(self)
         atexit.register(self.close)
 
+    def learn(self) -> None:
+        """Takes in the parameters that the model has by now; frozen ones too, which may be trained later."""
+        new = [(n, p) for n, p in self.plain.named_parameters() if p not in self.origins.past]
+        self.origins.learn(p for _, p in new)
+        whole = {clean(n): p for n, p in new
+                 if not (hasattr(p, "to_local") or "_fsdp_wrapped_module" in n or "_flat_param" in n)}
+        cut = len(new) - len(whole)
+        if cut:
+            self.remark(f"{cut} parameters are cut by FSDP: their norms are not recorded, as the norm of a piece is "
+                        "another number")
+        self.parameters.update(whole)
+        self.parts += [q for n, p in whole.items() for q in thirds(n, p, self.found)]
+
+    def remark(self, note: str) -> None:
+        """Says once what cannot be recorded, in the log and on standard error."""
+        if note not in self.notes:
+            self.notes.append(note)
+            if self.headed:
+                self.late.append(note)
+                say(f"{self.log.path}: {note}")
+
     # The forward pass
 
     @guarded
     def before(self, module: Any, args: Any, kwargs: Any) -> None:
-        if not torch.is_grad_enabled() or not module.training or self.mode is not None or module is not self.model():
+        training = module.training
+        if not torch.is_grad_enabled() or self.mode is not None or module is not self.model() or self.closures > 1:
             return  # a copy of the model has the hooks too
+        if self.trains and not training:
+            return  # a validation with gradients
+        self.called, self.trains = True, training
         self.finish()
         count = self.count + 1
         if count % self.every:
@@ -131,7 +172,7 @@ class Recording:
         elif not mode.whole:  # another way through the model: found anew
             self.measure = None
             if self.probes == MOST_PROBES:
-                say(f"{self.log.path}: the model's passes differ: its stream is no longer recorded")
+                self.remark("the model's passes differ: its stream is no longer recorded")
         if self.measure and mode.seen.keys() >= self.measure.wanted:
             self.numbers.update(stream_numbers(self.now.sublayers, mode.seen))
 
@@ -157,95 +198,137 @@ class Recording:
         if self.found is None:
             self.found = found
             self.parts = [q for n, p in self.parameters.items() for q in thirds(n, p, found)]
+            for note in found.notes:
+                self.remark(note)
 
     # Backward and the update
 
     @guarded
-    def backward(self, loss: Tensor, scale: Optional[Tensor]) -> None:
-        """After each backward of a number: gradients are before clipping, and a scaler's factor is taken out."""
-        self.losses.append(loss)
+    def backward_begins(self) -> None:
+        if self.closures <= 1:
+            self.origins.before()
+
+    @guarded
+    def backward_ended(self, loss: Optional[Tensor], scale: Optional[Tensor]) -> None:
+        """Gradients are those before clipping, and a scaler's factor is taken out."""
+        if self.closures > 1 or not self.origins.after(loss):
+            return
+        self.finish()
         if (self.count + 1) % self.every == 0:
-            self.norms("grad_norm", lambda p: p.grad, scale)
+            self.numbers = {place: v for place, v in self.numbers.items() if place[0] != "grad_norm"}
+            self.norms(self.numbers, "grad_norm", lambda p: p.grad, scale)
             self.graded = True
 
-    def norms(self, field: str, of: Any, over: Optional[Tensor] = None) -> None:
+    def norms(self, numbers: Any, field: str, of: Any, over: Optional[Tensor] = None) -> None:
         found = [(q.name, q.of(t)) for q in self.parts for t in [of(q.parameter)] if t is not None]
         if not found:
             return
         values = list(torch._foreach_norm([t for _, t in found]))
         if over is not None:
             values = [v / over.to(v.device) for v in values]
-        self.numbers.update(zip([(field, name) for name, _ in found], values))
+        numbers.update(zip([(field, name) for name, _ in found], values))
 
-    def is_ours(self, optimizer: Any) -> bool:
-        return id(optimizer) in self.optimizers or not self.optimizers and any(
-            id(p) in self.own for group in optimizer.param_groups for p in group["params"])
+    def moved_by(self, optimizer: Any) -> list[Tensor]:
+        """The model's parameters among an optimizer's; none: it is another training's."""
+        if self.optimizers and optimizer not in self.optimizers:
+            return []
+        if bool(getattr(optimizer, "found_inf", False)):  # a fused optimizer, which a scaler has leave its update out
+            return []
+        size = sum(len(group["params"]) for group in optimizer.param_groups)
+        if self.steps.get(optimizer, (-1,))[0] != size:  # add_param_group too
+            self.learn()
+            ours = [p for group in optimizer.param_groups for p in group["params"] if p in self.origins.past]
+            self.steps[optimizer] = size, ours or [*self.origins.past] if self.optimizers else ours  # or copies of all
+        return self.steps[optimizer][1]
 
     @guarded
-    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.is_ours(optimizer):
-            return
-        if id(optimizer) in self.stepped:
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
+        if not self.moved_by(optimizer):
+            return None
+        if self.update and optimizer in self.update.stepped:
             self.finish()
-        if self.stepped:
-            return  # the second optimizer of the same update
-        count = self.count + 1
-        if count % self.every:
-            return
-        if not self.graded:
-            self.norms("grad_norm", lambda p: p.grad)
-        self.due = bool(self.parts) and (count // self.every - 1) % self.update_every == 0
-        if self.due:
-            self.copies = self.copies or {q.parameter: torch.empty_like(q.parameter) for q in self.parts}
-            torch._foreach_copy_([*self.copies.values()], [p.detach() for p in self.copies])
-        self.line = {"step": count, "lr": optimizer.param_groups[0]["lr"]}
+        self.closures = 0
+        closure = next(filter(callable, (kwargs.get("closure"), *args[1:2])), None)
+        if self.update is None and (self.count + 1) % self.every == 0:  # else the second optimizer of one update
+            if not self.graded and not closure:
+                self.norms(self.numbers, "grad_norm", lambda p: p.grad)
+            rate = optimizer.param_groups[0]["lr"]
+            self.rate = rate.clone() if isinstance(rate, Tensor) else rate  # a scheduler changes a tensor in place
+            self.due = ((self.count + 1) // self.every - 1) % self.update_every == 0
+            if self.due:
+                for p in {q.parameter for q in self.parts if q.parameter.requires_grad}:
+                    self.copies[p] = self.copies[p].copy_(p.detach()) if p in self.copies else p.detach().clone()
+        if closure is None:
+            return None
+
+        def counted() -> Any:
+            self.closures += 1  # the first is at the weights that the step begins with
+            return closure()
+
+        return ((args[0], counted, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": counted})
 
     @guarded
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.is_ours(optimizer):
+        ours = self.moved_by(optimizer)
+        if not ours:
             return
-        if not self.stepped:
+        self.closures = 0
+        if self.update is None:
             self.count += 1
-        self.stepped.add(id(optimizer))
-        if self.line is not None:
-            self.line["seconds"] = time.perf_counter() - self.start
+            line = {"step": self.count, "lr": self.rate} if self.count % self.every == 0 else None
+            self.update = Update(line, self.numbers, self.said)
+            self.numbers, self.said, self.graded = {}, None, False
+        if self.update.line is not None:
+            self.update.line["seconds"] = time.perf_counter() - self.start
+        self.update.stepped.append(optimizer)
+        self.update.moved.update(ours)
+        self.update.losses.append(self.origins.take(ours))
 
     def loss(self, loss: Any) -> None:
         """The loss of this update, where it is not the number whose backward() is called."""
-        self.said = loss
+        if self.update is not None and self.called:  # behind the step, before the next forward pass
+            self.update.said = loss
+        else:
+            self.said = loss
 
     @guarded
     def note(self, **values: Any) -> None:
-        """`note(validation=2.31)` adds to the line of the last update, until the next forward pass."""
-        if self.line is not None:
-            self.line.update(values)
+        """`note(validation=2.31)` adds to the line of the last update, until the next forward or backward pass."""
+        if self.update is not None and self.update.line is not None:
+            self.update.line.update(values)
 
     def finish(self) -> None:
-        """Writes the line of the update that is done: at the next forward pass, so that nothing waits for a device."""
-        if not self.stepped:  # gradients add up; or a scaler left the update out, and they begin anew
-            if all(q.parameter.grad is None for q in self.parts):
-                self.losses, self.numbers = [], {}
+        """Writes the line of the update that is made: at the next pass, so that nothing waits for a device."""
+        update, self.update = self.update, None
+        if update is None or update.line is None:
             return
-        line, self.line = self.line, None
-        if line is not None:
-            losses = [self.said] if self.said is not None else self.losses
-            if losses:
-                self.numbers["", "loss"] = torch.stack([torch.as_tensor(x).detach().float().mean() for x in losses]).sum()
-            if self.due:
-                torch._foreach_sub_([*self.copies.values()], [p.detach() for p in self.copies])
-                self.norms("update_norm", lambda p: self.copies[p])
-                self.norms("weight_norm", torch.Tensor.detach)
-            self.head()
-            self.fill(line)
-            self.log.write(line, shows=True)
-        self.stepped, self.losses, self.said, self.numbers, self.graded = set(), [], None, {}, False
+        names = {q.name for q in self.parts if q.parameter in update.moved}
+        numbers = {(field, name): v for (field, name), v in update.numbers.items()
+                   if field != "grad_norm" or name in names}
+        loss, why = (update.said, "") if update.said is not None else loss_of(update.losses)
+        if why:
+            self.remark(f"{why}: the update has no loss (recording.loss says it)")
+        else:
+            numbers["", "loss"] = torch.as_tensor(loss).detach().float().mean()
+        if self.due:
+            self.due = False
+            moved = {p: copy for p, copy in self.copies.items() if p in update.moved and p.requires_grad}
+            if moved:
+                torch._foreach_sub_([*moved.values()], [p.detach() for p in moved])
+            self.norms(numbers, "update_norm", moved.get)
+            self.norms(numbers, "weight_norm", lambda p: p.detach() if p in moved else None)
+        self.head()
+        if self.late:
+            update.line["notes"], self.late = self.late, []
+        self.fill(update.line, numbers)
+        self.log.write(update.line, shows=True)
 
-    def fill(self, line: dict[str, Any]) -> None:
+    def fill(self, line: dict[str, Any], numbers: dict[tuple[str, str], Tensor]) -> None:
         devices: dict[Any, dict[tuple[str, str], Tensor]] = {}  # a transfer from each
-        for place, v in self.numbers.items():
+        for place, v in numbers.items():
             devices.setdefault(v.device, {})[place] = v.detach().float()
-        for numbers in devices.values():
-            for (field, name), v in zip(numbers, torch.stack([*numbers.values()]).tolist()):
+        for there in devices.values():
+            for (field, name), v in zip(there, torch.stack([*there.values()]).tolist()):
                 (line.setdefault(field, {}) if field else line)[name] = v
         states = line.pop("sum_variance", {})
         if self.found:
@@ -263,9 +346,13 @@ class Recording:
             about["data"] = {"name": str(self.about["data"])}
         if self.compiled:
             self.notes.append("compiled: the stream is of the same batch, passed once more uncompiled, without dropout")
-        if found is None or not found.sublayers:
+        if not self.called:
+            self.notes.append(f"the model itself is never called, so its stream is not seen: {self.hint()}")
+        elif not self.trains:
+            self.notes.append("the model is in eval(): it is recorded as it is, without dropout")
+        if self.called and (found is None or not found.sublayers):
             self.notes.append("no residual stream was found")
-        elif not any(s.kind for s in found.sublayers):
+        elif found and not any(s.kind for s in found.sublayers):
             self.notes.append("the residual sums are in no layers that are recognised")
         if found:
             about.setdefault("placement", found.placement)
@@ -276,6 +363,15 @@ class Recording:
             for note in self.notes:
                 say(f"{self.log.path}: {note}")
         self.log.write(about)
+
+    def hint(self) -> str:
+        """Which module to watch: the one that holds most of the parameters."""
+        sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in self.plain.named_children()
+                 if type(m).forward is not torch.nn.Module.forward}  # a list of modules has none
+        most = max(sizes, key=sizes.__getitem__, default="")
+        whole = sum(p.numel() for p in self.plain.parameters())
+        example = f", as watch(model.{most})" if most and 2 * sizes[most] > whole else ""
+        return "watch the module that is called" + example
 
     def close(self) -> None:
         """Writes the last line and takes every hook away."""
@@ -318,9 +414,9 @@ def rank() -> int:
     return torch.distributed.get_rank() if ranks else int(os.environ.get("RANK", "0") or 0)
 
 
-def thirds(name: str, p: Tensor, found: Found) -> Iterable[Part]:
-    cut = any(rule.replace("{layer}", n) == f"{name}[q]" for n in [*filter(str.isdigit, name.split(".")), ""]
-              for rule in found.names if rule.endswith("[q]"))
+def thirds(name: str, p: Tensor, found: Optional[Found]) -> Iterable[Part]:
+    cut = found and any(rule.replace("{layer}", n) == f"{name}[q]" for n in [*re.findall(r"\d+", name), ""]
+                        for rule in found.names if rule.endswith("[q]"))
     if not cut:
         return [Part(name, p)]
     across = max(range(p.dim()), key=lambda d: p.shape[d])
@@ -330,38 +426,7 @@ def thirds(name: str, p: Tensor, found: Found) -> Iterable[Part]:
 def entry(s: SubLayer) -> dict[str, Any]:
     if not s.kind:
         return {"module": s.module, "not recognised": True}
-    more = {"parts": [f"{s.stack}L{s.layer:02}.{kind}" for kind, _, _ in s.parts]} if s.parts else {}
-    return {"name": s.name, "module": s.module, "norms": list(s.norms), **more}
-
-
-# The loss is the number whose backward() is called.
-
-WATCHING: "weakref.WeakSet[Recording]" = weakref.WeakSet()
-PATCHED: list[Any] = []
-
-
-def watch_backward(recording: Recording) -> None:
-    WATCHING.add(recording)
-    if PATCHED:
-        return
-    backward, scale = torch.Tensor.backward, torch.amp.GradScaler.scale
-    scaled: Any = {}
-
-    def scale_seen(self: Any, outputs: Any) -> Any:
-        out = scale(self, outputs)
-        if WATCHING and isinstance(out, Tensor) and self._enabled:
-            scaled.clear()
-            scaled[id(out)] = (out, outputs.detach(), self._scale)
-        return out
-
-    def backward_seen(self: Tensor, *values: Any, **more: Any) -> Any:
-        result = backward(self, *values, **more)
-        if WATCHING and self.numel() == 1:
-            _, loss, factor = scaled.pop(id(self), (self, self.detach(), None))
-            for r in list(WATCHING):
-                r.backward(loss, factor.detach().clone() if factor is not None else None)
-        return result
-
-    PATCHED.extend([backward, scale])
-    torch.Tensor.backward = backward_seen  # type: ignore[method-assign, assignment]
-    torch.amp.GradScaler.scale = scale_seen  # type: ignore[method-assign]
+    more: dict[str, Any] = {"norms": list(s.norms)} if s.clear else {}
+    if s.parts:
+        more["parts"] = [f"{s.stack}L{s.layer:02}.{kind}" for kind, _, _ in s.parts]
+    return {"name": s.name, "module": s.module, **more}

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import math
+import os
 import subprocess
 import sys
 from typing import IO, Any, Callable, Optional
@@ -51,10 +53,26 @@ def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
 class Log:
     """A log that is open until something fails; of several processes the first one writes."""
 
-    def __init__(self, path: str, rank: int, show: bool, together: bool = False) -> None:
-        """`together`: the other processes measure too, as numbers are computed by all."""
+    def __init__(self, path: str, rank: int, show: bool, together: bool = False, first: int = 0) -> None:
+        """`together`: the other processes measure too, as numbers are computed by all. After `first` updates a log goes
+        on; otherwise one that is there is kept, under another name."""
         self.path, self.show, self.together = path, show, together
-        self.file: Optional[IO[str]] = open(path, "w", buffering=1) if rank == 0 else None
+        self.file: Optional[IO[str]] = None
+        self.seconds = 0.0  # that a log which goes on has recorded
+        if rank != 0:
+            return
+        if first:
+            self.seconds = last_seconds(path)
+        elif os.path.isfile(path) and os.path.getsize(path) > 0:
+            kept = free_name(path)
+            os.replace(path, kept)
+            say(f"{path}: the recording that was there is {kept} now (first=STEPS goes on with one)")
+        self.file = open(path, "a" if first else "w", buffering=1)
+        if first and os.path.getsize(path) > 0:
+            self.file.write("\n")  # the last line may have been cut off
+
+    def is_at(self, path: str) -> bool:
+        return self.file is not None and os.path.isfile(path) and os.path.samefile(path, self.path)
 
     @property
     def open(self) -> bool:
@@ -75,6 +93,21 @@ class Log:
         if file is not None:
             with contextlib.suppress(Exception):
                 file.close()
+
+
+def last_seconds(path: str) -> float:
+    """When the last whole line of a log was written, in seconds since its beginning."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - (1 << 24)))
+        for line in reversed(file.read().splitlines()):
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                return float(json.loads(line)["seconds"])
+    return 0.0
+
+
+def free_name(path: str) -> str:
+    stem, end = os.path.splitext(path)
+    return next(name for n in itertools.count(1) for name in [f"{stem}.{n}{end}"] if not os.path.lexists(name))
 
 
 def show(path: str) -> None:

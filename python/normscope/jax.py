@@ -40,9 +40,10 @@ def named(tree: Any) -> dict[str, Any]:
 
 
 class Recording:
-    def __init__(self, path: str, name: str, placement: str, data: Any, show: bool, settings: dict[str, Any]) -> None:
-        self.log = Log(path, jax.process_index(), show, jax.process_count() > 1)
-        self.start = time.perf_counter()
+    def __init__(self, path: str, first: int, name: str, placement: str, data: Any, show: bool,
+                 settings: dict[str, Any]) -> None:
+        self.log = Log(path, jax.process_index(), show, jax.process_count() > 1, first)
+        self.start = time.perf_counter() - self.log.seconds
         self.begin(name, placement, data, settings)
 
     @guarded
@@ -65,7 +66,8 @@ class Recording:
         self.log.stop()
 
 
-def watch(path: str = "run.jsonl", *, name: str = "", placement: str = "", data: Any = None, show: bool = False,
-          **settings: Any) -> Recording:
-    """Opens a log; of several processes the first one writes, and all make a recording."""
-    return Recording(path, name, placement, data, show, settings)
+def watch(path: str = "run.jsonl", *, first: int = 0, name: str = "", placement: str = "", data: Any = None,
+          show: bool = False, **settings: Any) -> Recording:
+    """Opens a log, which goes on after `first` updates; of several processes the first one writes, and all make a
+    recording."""
+    return Recording(path, first, name, placement, data, show, settings)

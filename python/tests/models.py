@@ -1,9 +1,14 @@
 """Small models of one's own for the tests, whose names tell nothing."""
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from normscope._probe import Probe
+from normscope._stream import Analysis, Found
 
 D, HEADS, FF, LAYERS, SYMBOLS, T = 16, 2, 32, 2, 31, 12
 
@@ -65,3 +70,18 @@ def loss_of(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 def batch(step: int, rows: int = 4, symbols: int = SYMBOLS, length: int = T) -> torch.Tensor:
     return torch.randint(0, symbols, (rows, length), generator=torch.Generator().manual_seed(step))
+
+
+def find(model: nn.Module, *inputs: Any, **named: Any) -> Found:
+    """What is found in one forward pass."""
+    probe = Probe(model, {id(p): n for n, p in model.named_parameters()})
+    probe.start([inputs, named])
+    out = model(*inputs, **named)
+    probe.end()
+    if probe.failure:
+        raise probe.failure
+    return Analysis(probe.graph_to(out), {n: tuple(p.shape) for n, p in model.named_parameters()}).found()
+
+
+def names_of(found: Found) -> list[str]:
+    return [s.name if s.kind else "not recognised" for s in found.sublayers]

@@ -1,6 +1,6 @@
-"""What recording costs: steps of a GPT (width 512, 6 layers, 8 rows of 128) with and without it, in turns of a few.
+"""What recording costs: processor time of steps of a GPT (8 rows of 128) with and without it, in turns of a few.
 
-    python overhead.py [ROUNDS] [STEPS A TURN] [STREAM_EVERY]
+    python overhead.py [ROUNDS] [STEPS A TURN] [STREAM_EVERY] [WIDTH] [LAYERS]
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import models
 import normscope
 
 
-def main(rounds: int = 6, turn: int = 2, stream_every: int = 1) -> None:
-    torch.set_num_threads(2)
+def main(rounds: int = 6, turn: int = 2, stream_every: int = 1, width: int = 512, layers: int = 6) -> None:
+    torch.set_num_threads(1)
     sides = []
     for watched in (False, True):
         torch.manual_seed(1)
-        model = models.Own(d=512, heads=8, ff=2048, layers=6, symbols=1000, length=128)
+        model = models.Own(d=width, heads=8, ff=4 * width, layers=layers, symbols=1000, length=128)
         adam = torch.optim.AdamW(model.parameters(), lr=1e-4)
         sides.append((model, adam, watched))
     times: list[list[float]] = [[], []]
@@ -29,12 +29,12 @@ def main(rounds: int = 6, turn: int = 2, stream_every: int = 1) -> None:
         for side, (model, adam, _) in enumerate(sides):
             for step in range(turn):
                 rows = models.batch(step, rows=8, symbols=1000, length=128)
-                start = time.perf_counter()
+                start = time.process_time()
                 adam.zero_grad()
                 models.loss_of(model, rows).backward()
                 adam.step()
                 if i:  # the first turn has the probe
-                    times[side].append(time.perf_counter() - start)
+                    times[side].append(time.process_time() - start)
     recording.close()
     without, with_it = map(statistics.median, times)
     turns = [sum(times[1][i:i + turn]) / sum(times[0][i:i + turn]) for i in range(0, len(times[0]), turn)]

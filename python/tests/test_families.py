@@ -11,28 +11,17 @@ try:
 except ImportError:
     hf = None  # type: ignore[assignment]
 
-from normscope._probe import Probe
-from normscope._stream import Analysis, Found
+from normscope._stream import Found
+
+try:
+    from .models import find, names_of
+except ImportError:
+    from models import find, names_of  # type: ignore[no-redef]
 
 LAYERS = 3
 SIZES: dict[str, Any] = dict(vocab_size=96, hidden_size=64, num_hidden_layers=LAYERS, num_attention_heads=4,
                              intermediate_size=128)
 IDS = torch.randint(0, 96, (2, 12), generator=torch.Generator().manual_seed(1))
-
-
-def find(model: torch.nn.Module, **inputs: Any) -> Found:
-    names = {id(p): n for n, p in model.named_parameters()}
-    probe = Probe(model, names)
-    probe.start([inputs])
-    out = model(**inputs)
-    probe.end()
-    if probe.failure:
-        raise probe.failure
-    return Analysis(probe.graph_to(out), {n: tuple(p.shape) for n, p in model.named_parameters()}).found()
-
-
-def names_of(found: Found) -> list[str]:
-    return [s.name if s.kind else "not recognised" for s in found.sublayers]
 
 
 @unittest.skipIf(hf is None, "transformers is not installed")
@@ -120,6 +109,18 @@ class Families(unittest.TestCase):
             found = self.causal(family, num_key_value_heads=2, num_experts_per_tok=2, **more)
             self.check(found, "pre" if family == "Mixtral" else "qknorm", ("before",), inner=family != "Mixtral")
             self.assertEqual(found.names["model.layers.{layer}.self_attn.o_proj.weight"], "L{layer}.attn.wo")
+
+    def test_parallel_branches_that_are_added_one_after_the_other(self) -> None:
+        found = self.causal("Cohere", num_key_value_heads=2)  # its norm is written by hand
+        self.check(found, "pre", ("before",))
+        self.assertEqual(found.names["model.layers.{layer}.mlp.down_proj.weight"], "L{layer}.ffn.w2")
+
+    def test_the_last_sum_of_an_encoder_has_its_norm_on_the_stream(self) -> None:
+        torch.manual_seed(1)
+        config = hf.BartConfig(vocab_size=96, d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                               decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64)
+        found = find(hf.BartForConditionalGeneration(config), input_ids=IDS, labels=IDS)
+        self.assertEqual(found.placement, "post")
 
     def test_shared_layers_have_no_names(self) -> None:
         torch.manual_seed(1)

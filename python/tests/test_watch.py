@@ -161,6 +161,19 @@ class Own(Case):
         self.assertLess(lines[1]["loss"], 20)  # of one batch
         self.assertIsNotNone(lines[1]["grad_norm"]["stack.0.up.weight"])
 
+    def test_a_fused_optimizer_that_leaves_an_update_out(self) -> None:
+        torch.manual_seed(1)
+        model, scaler = models.Own(), torch.amp.GradScaler("cpu", init_scale=1024.0)
+        adam = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+        with normscope.watch(model, adam, self.path):
+            for step in range(3):
+                adam.zero_grad()
+                scaler.scale(models.loss_of(model, models.batch(step))).backward()
+                model.read.weight.grad[0, 0] *= float("inf") if step == 1 else 1
+                scaler.step(adam)
+                scaler.update()
+        self.assertEqual([x["step"] for x in self.read()[1:]], [1, 2])
+
     def test_compiled(self) -> None:
         plain, _ = self.train()
         with contextlib.redirect_stderr(io.StringIO()) as said:
@@ -270,6 +283,275 @@ class Own(Case):
             self.near(lines, plain, 1e-5)
             self.assertEqual(lines[0]["stream"], plain[0]["stream"])
 
+
+class Losses(Case):
+    """A step's loss is the one that its optimizer's gradients came from."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        torch.manual_seed(1)
+        self.model = models.Own()
+        self.sgd = torch.optim.SGD(self.model.parameters(), lr=1e-2)
+        self.true: list[float] = []
+
+    def loss(self, step: int) -> torch.Tensor:
+        return models.loss_of(self.model, models.batch(step))
+
+    def step(self, step: int, in_place: bool = False) -> None:
+        self.sgd.zero_grad(set_to_none=not in_place)
+        loss = self.loss(step)
+        loss.backward()
+        self.sgd.step()
+        self.true.append(float(loss))
+
+    def check(self, lines: Optional[Lines] = None) -> None:
+        lines = lines or self.read()
+        self.assertEqual([x["step"] for x in lines[1:]], list(range(1, len(self.true) + 1)))
+        for line, true in zip(lines[1:], self.true):
+            self.assertAlmostEqual(line["loss"], true, places=5)
+
+    def test_of_another_model_and_of_no_model_at_all(self) -> None:
+        other, alone = models.Own(), nn.Parameter(torch.ones(()))
+        adam, path, true = torch.optim.Adam(other.parameters()), self.path + ".other", []
+        with normscope.watch(self.model, self.sgd, self.path), normscope.watch(other, adam, path):
+            for step in range(3):
+                self.step(step)
+                adam.zero_grad()
+                loss = models.loss_of(other, models.batch(step + 7))
+                loss.backward()
+                adam.step()
+                (alone - 100).square().backward()
+                true.append(float(loss))
+        self.check()
+        self.true = true
+        self.check([json.loads(x) for x in pathlib.Path(path).read_text().splitlines()])
+
+    def test_of_two_networks_that_play_against_each_other(self) -> None:
+        maker, judge = nn.Linear(4, 4), nn.Linear(4, 1)
+        for together in (False, True):
+            by_maker, by_judge = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (maker, judge))
+            self.true, both = [], nn.ModuleList([maker, judge])
+            with normscope.watch(judge, by_judge, self.path), contextlib.redirect_stderr(io.StringIO()), \
+                    normscope.watch(both, None, self.path + ".both"):
+                for _ in range(3):
+                    x = torch.randn(8, 4)
+                    by_maker.zero_grad()
+                    judge(maker(x)).mean().backward()  # its gradients reach the judge too
+                    if not together:
+                        by_maker.step()
+                    by_judge.zero_grad()
+                    loss = (judge(x + 1) - judge(maker(x).detach())).mean()
+                    loss.backward()
+                    if together:
+                        by_maker.step()
+                    by_judge.step()
+                    self.true.append(float(loss))
+            self.check()
+            lines = [json.loads(x) for x in pathlib.Path(self.path + ".both").read_text().splitlines()]
+            if together:  # one update of two losses
+                self.assertFalse(any("loss" in x for x in lines[1:]))
+                self.assertIn("gradients of different losses", lines[0]["notes"][0])
+            else:
+                self.check([lines[0], *({**x, "step": x["step"] // 2} for x in lines[2::2])])
+                self.assertEqual(list(lines[2]["grad_norm"]), ["1.weight", "1.bias"])
+
+    def test_of_an_update_that_was_left_out(self) -> None:
+        for in_place in (False, True):
+            with normscope.watch(self.model, self.sgd, self.path):
+                self.true = []
+                for step in range(3):
+                    self.step(2 * step, in_place)
+                    self.sgd.zero_grad(set_to_none=not in_place)
+                    self.loss(2 * step + 1).backward()  # a guard finds the loss too large
+            self.check()
+
+    def test_what_is_accumulated_in_place_adds_up(self) -> None:
+        with normscope.watch(self.model, self.sgd, self.path):
+            for step in range(2):
+                self.sgd.zero_grad(set_to_none=False)
+                parts = [self.loss(2 * step + i) / 2 for i in range(2)]
+                for part in parts:
+                    part.backward()
+                    nn.utils.clip_grad_norm_(self.model.parameters(), 100)
+                self.sgd.step()
+                self.true.append(float(sum(parts)))
+        self.check()
+
+    def test_of_closures_it_is_the_first(self) -> None:
+        for in_place in (False, True):
+            lbfgs, first = torch.optim.LBFGS(self.model.parameters(), lr=0.1, max_iter=4), []
+            with normscope.watch(self.model, lbfgs, self.path):
+                for step in range(2):
+                    seen: list[float] = []
+
+                    def closure() -> torch.Tensor:
+                        lbfgs.zero_grad(set_to_none=not in_place)
+                        loss = self.loss(step)
+                        loss.backward()
+                        seen.append(float(loss))
+                        return loss
+
+                    lbfgs.step(closure)
+                    first.append(seen[0])
+            self.true = first
+            self.check()
+
+    def test_a_model_in_eval_and_one_that_is_never_called(self) -> None:
+        self.model.eval()
+        with contextlib.redirect_stderr(io.StringIO()), normscope.watch(self.model, self.sgd, self.path):
+            for step in range(3):
+                self.step(step)
+        self.check()
+        self.assertIn("in eval()", self.read()[0]["notes"][0])
+        self.assertEqual(len(self.read()[-1]["branch_variance"]), 4)
+
+        class Outer(nn.Module):
+            def __init__(self, net: nn.Module) -> None:
+                super().__init__()
+                self.net = net
+
+        self.true = []
+        with contextlib.redirect_stderr(io.StringIO()) as said, \
+                normscope.watch(Outer(self.model), self.sgd, self.path):
+            for step in range(3):
+                self.step(step)
+        self.check()
+        self.assertIn("watch(model.net)", said.getvalue())
+        slopes = [x["grad_norm"]["net.stack.0.up.weight"] for x in self.read()[1:]]
+        self.assertAlmostEqual(slopes[-1], float(self.model.stack[0].up.weight.grad.norm()), places=5)
+
+    def test_a_backward_by_any_name(self) -> None:
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        with normscope.watch(self.model, self.sgd, self.path):
+            for step in range(3):
+                self.sgd.zero_grad()
+                loss = self.loss(step)
+                if step == 0:
+                    torch.autograd.backward([loss / 2, loss / 2])
+                elif step == 1:
+                    loss.backward(torch.ones(()))
+                else:
+                    scaled = scaler.scale(loss)
+                    models.loss_of(models.Own(), models.batch(9)).backward()
+                    scaled.backward()
+                    scaler.unscale_(self.sgd)
+                self.sgd.step()
+                self.true.append(float(loss))
+        self.check()
+
+    def test_what_cannot_be_told_is_left_out_and_said(self) -> None:
+        def by_grad() -> None:
+            found = torch.autograd.grad(self.loss(0), list(self.model.parameters()))
+            for p, g in zip(self.model.parameters(), found):
+                p.grad = g
+
+        def of_several() -> None:
+            logits = self.model(models.batch(0))
+            logits.backward(torch.ones_like(logits))
+
+        def of_a_scaled_one() -> None:
+            (torch.amp.GradScaler("cpu").scale(self.loss(0)) / 2).backward()
+
+        for backward, why in ((by_grad, "no backward() reached"), (of_several, "of no number"),
+                              (of_a_scaled_one, "of no number")):
+            with contextlib.redirect_stderr(io.StringIO()) as said, normscope.watch(self.model, self.sgd, self.path):
+                self.true = []
+                self.step(0)
+                self.sgd.zero_grad()
+                backward()
+                self.sgd.step()
+            lines = self.read()
+            self.assertNotIn("loss", lines[2])
+            self.assertIn(why, lines[2]["notes"][0])
+            self.assertIn(why, said.getvalue())
+            self.assertIn("stack.0.up.weight", lines[2]["grad_norm"])
+
+    def test_layers_that_are_trained_later(self) -> None:
+        frozen = list(self.model.stack[0].parameters())
+        for p in frozen:
+            p.requires_grad_(False)
+        self.sgd = torch.optim.SGD([p for p in self.model.parameters() if p.requires_grad], lr=1e-2)
+        with normscope.watch(self.model, self.sgd, self.path, update_every=1):
+            self.step(0)
+            for p in frozen:
+                p.requires_grad_(True)
+            self.sgd.add_param_group({"params": frozen})
+            self.step(1)
+            self.model.more = nn.Parameter(torch.ones(models.D))
+            self.sgd.add_param_group({"params": [self.model.more]})
+            self.model.last.register_forward_hook(lambda m, x, out: out + self.model.more)
+            self.step(2)
+            self.step(3)
+        self.check()
+        for field in ("grad_norm", "weight_norm", "update_norm"):
+            self.assertEqual(["stack.0.up.weight" in x[field] for x in self.read()[1:]], [False, True, True, True])
+            self.assertIn("more", self.read()[-1][field])
+
+    def test_a_branch_is_measured_as_it_is_added(self) -> None:
+        class Half(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.f = nn.Linear(8, 8)
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return torch.add(x, self.f(x), alpha=0.5)
+
+        model, x = nn.Sequential(Half(), nn.Linear(8, 1)), torch.randn(5, 8)
+        branch = model[0].f(x)
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with normscope.watch(model, sgd, self.path):
+            for _ in range(2):
+                model(x).sum().backward()
+                sgd.step()
+        value = self.read()[1]["branch_variance"]["L01.ffn"]
+        self.assertAlmostEqual(value / float((branch / 2).var(correction=0)), 1, places=5)
+
+
+class Logs(Case):
+    def run_of(self, model: nn.Module, steps: int, path: str = "", **how: Any) -> Any:
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        recording = normscope.watch(model, path=path or self.path, **how)
+        for step in range(steps):
+            sgd.zero_grad()
+            models.loss_of(model, models.batch(step)).backward()
+            sgd.step()
+        return recording
+
+    def steps(self, path: str = "") -> list[int]:
+        return [json.loads(x)["step"] for x in pathlib.Path(path or self.path).read_text().splitlines()
+                if '"step"' in x]
+
+    def test_watch_again_ends_the_recording_before_and_keeps_it(self) -> None:
+        model = models.Own()
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.run_of(model, 5)
+            self.run_of(model, 3)
+            self.run_of(models.Own(), 2).close()
+        folder = pathlib.Path(self.path).parent
+        self.assertEqual([self.steps(str(folder / f)) for f in ("run.1.jsonl", "run.2.jsonl", "run.jsonl")],
+                         [[1, 2, 3, 4, 5], [1, 2, 3], [1, 2]])
+        self.assertEqual(said.getvalue().count("this recording has ended"), 2)
+        self.assertIn("run.2.jsonl", said.getvalue())
+
+    def test_a_model_has_one_recording(self) -> None:
+        model = models.Own()
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.run_of(model, 2)
+            self.run_of(model, 3, self.path + ".other").close()
+        self.assertEqual((self.steps(), self.steps(self.path + ".other")), ([1, 2], [1, 2, 3]))
+
+    def test_a_training_that_goes_on_goes_on_with_its_log(self) -> None:
+        model = models.Own()
+        self.run_of(model, 3).close()
+        whole = pathlib.Path(self.path).read_text()
+        pathlib.Path(self.path).write_text(whole[:-5])  # it was killed while it wrote
+        self.run_of(model, 2, first=2).close()
+        lines = [json.loads(x) for x in pathlib.Path(self.path).read_text().splitlines() if x.endswith("}")]
+        self.assertEqual([x["step"] for x in lines if "step" in x], [1, 2, 3, 4])
+        seconds = [x["seconds"] for x in lines if "step" in x]
+        self.assertEqual(seconds, sorted(seconds))
+
+
 def distributed(rank: int, folder: str, kind: str) -> None:
     import torch.distributed as dist
 
@@ -320,6 +602,7 @@ class Several(Case):
                 lines = self.spawn(kind)
                 self.assertIn("cut by FSDP", lines[0]["notes"][0])
                 self.assertNotIn("grad_norm", lines[1])
+                self.assertTrue(all(8 < x["loss"] < 14 for x in lines[1:]))
                 self.assertEqual([s["name"] for s in lines[0]["stream"]],
                                  ["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"])
                 self.assertEqual(len(lines[1]["branch_variance"]), 4)

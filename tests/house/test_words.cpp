@@ -158,6 +158,24 @@ TEST_CASE("a translation says what there is in English, with the same places") {
     }
 }
 
+TEST_CASE("a norm is the piece of the model: how large something is has another word") {
+  // English: of the gradient, the state, a matrix. German: "Norm" is what a lecture calls ‖·‖, the piece is a Normalisierung.
+  const std::regex english(
+      "(gradient|state|update|weight)s? norms?|norms? of (the (loss|gradient|step|weights)|∂)"),
+      german("(^|[^-A-Za-zäöüß])Norm(en)?([^-A-Za-zäöüß]|$)");
+  for (const std::string name : {"en", "de"})
+    for (const Language::Entry& entry : words::language(name).entries()) {
+      if (entry.key.ends_with(".words") || entry.key.starts_with("controls.other"))
+        continue;  // to search for
+      for (const auto& [form, text] : entry.forms) {
+        std::string all;
+        for (const words::Template::Piece& piece : text.pieces) all += piece.text + "{" + piece.place + "}";
+        INFO(name << " " << entry.key << ": " << all);
+        CHECK_FALSE(std::regex_search(all, name == "en" ? english : german));
+      }
+    }
+}
+
 TEST_CASE("the files of words are those of assets/words, and no key stands in them twice") {
   std::set<std::string> shipped, there;
   for (const words::WordFile& file : words::word_files()) {

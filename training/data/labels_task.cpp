@@ -102,8 +102,8 @@ std::shared_ptr<const Task> make_made_up_labels(const DataSpec& spec) {
 
 LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name,
                        int32_t context)
-    : Task("label"), name_(std::move(name)) {
-  if (valid.empty()) valid = held_out(train, train.size() / 5);
+    : Task("label"), name_(std::move(name)), holds_out_(valid.empty()) {
+  if (holds_out_) valid = held_out(train, train.size() / 5);
   for (const TsvRow& row : train) labels_.push_back(row.first);
   std::sort(labels_.begin(), labels_.end());
   labels_.erase(std::unique(labels_.begin(), labels_.end()), labels_.end());
@@ -127,11 +127,18 @@ LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std
 int32_t LabelsTask::label_of(const std::string& label) const {
   const auto at = std::lower_bound(labels_.begin(), labels_.end(), label);
   if (at == labels_.end() || *at != label)
-    fail("data " + name_, "the label '{}' occurs in the validation lines only: expected one of {}", label,
+    fail("data " + name_, "the label '{}' occurs in the validation lines only{}: expected one of {}", label,
+         holds_out_ ? ", which are the last fifth of the file (mix its lines, or give others to validate on)"
+                    : "",
          fmt::join(labels_.begin(),
                    labels_.begin() + std::min<std::ptrdiff_t>(8, static_cast<std::ptrdiff_t>(labels_.size())),
                    ", "));
   return static_cast<int32_t>(at - labels_.begin());
+}
+
+int32_t LabelsTask::only_class() const {
+  const int32_t first = valid_.front().label;
+  return std::ranges::all_of(valid_, [&](const Line& line) { return line.label == first; }) ? first : -1;
 }
 
 int32_t LabelsTask::vocabulary() const { return kByteSymbols; }

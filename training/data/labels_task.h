@@ -42,6 +42,8 @@ class LabelsTask final : public Task {
   }
 
   const std::vector<std::string>& labels() const { return labels_; }
+  /// `only_class` is the one class that all validation lines have; -1: they have several.
+  int32_t only_class() const;
 
  private:
   struct Line {
@@ -54,6 +56,7 @@ class LabelsTask final : public Task {
   std::string name_;
   std::vector<std::string> labels_;
   std::vector<Line> train_, valid_;
+  bool holds_out_;  // validates on the end of the file, which is sorted by class as often as not
 };
 
 /// `make_labels_task` reads spec.labels_path, or makes the set that spec.name says. Throws Error.

@@ -27,6 +27,9 @@ std::string slurm_text(const Elsewhere& where) {
       "#SBATCH --signal=B:TERM@60\n",
       where.name, tasks - 1);
   if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
+  script +=
+      "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
+      "# your settings, has to be on every node.\n";
   // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
   script += fmt::format(
       "exec {} \\\n  --threads 1 \\\n  --store {}-shards/\"$SLURM_ARRAY_TASK_ID\" \\\n  --shard "

@@ -13,8 +13,10 @@
 
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
+#include "training/io/gguf.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
+#include "training/published/model_folder.h"
 #include "training/published/published_run.h"
 
 namespace normscope {
@@ -116,6 +118,7 @@ FileLook look_at_file(const std::string& path) {
   const std::string head = head_of(path);
   const bool whole = head.size() < kHead;
   if (head.empty()) return unusable(name_of(path) + " is empty.");
+  if (is_gguf(head)) return unusable(fmt::format("{} {}.", name_of(path), kGgufWords));
   if (is_safetensors(head))
     return {FileKind::Recorded,
             fmt::format(
@@ -136,6 +139,10 @@ FileLook look_at_file(const std::string& path) {
 
 FileLook look(const std::string& path) {
   struct stat status {};
+  if (published::is_published(path))
+    return {
+        FileKind::Published,
+        "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
   if (::stat(path.c_str(), &status) != 0)
     return unusable(errno == ENOENT || errno == ENOTDIR
                         ? fmt::format("There is no file {}.", path)
@@ -143,10 +150,8 @@ FileLook look(const std::string& path) {
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / "session.json"))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
-    if (published::is_published(path))
-      return {
-          FileKind::Published,
-          "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
+    if (fs::exists(fs::path(path) / "adapter_config.json"))
+      return unusable(fmt::format("{} {}.", name_of(path), published::why_none(path)));
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "training/inside/lens.h"
@@ -53,7 +54,7 @@ class Numbers {
   std::vector<double> numbers_;
 };
 
-std::vector<Inside::Sublayer> stream_of(const Look& look, const Numbers& number, size_t width) {
+std::vector<Inside::Sublayer> stream_of(Look& look, const Numbers& number, size_t width) {
   std::vector<Inside::Sublayer> stream;
   for (const SublayerValues& s : look.values().sublayers) {
     Inside::Sublayer row;
@@ -66,13 +67,13 @@ std::vector<Inside::Sublayer> stream_of(const Look& look, const Numbers& number,
     row.layer_cosine = number(s.name + ".layer_cosine");
     const size_t index = stream.size() + 1;
     for (size_t j = 0; j <= index; ++j) row.shares.push_back(number(fmt::format("beta2.{}.{}", index, j)));
+    row.longest = number(s.name + ".longest");
+    row.token_share = number(s.name + ".token_share");
+    row.token_shares = look.token_shares()[stream.size()];
     stream.push_back(std::move(row));
   }
   return stream;
 }
-
-/// `kMostKept` is up to how many bytes of a training program the gradients of all states are kept.
-constexpr int64_t kMostKept = int64_t{1} << 30;
 
 /// `add_state_gradients` adds how strongly the loss depends on each token's state.
 void add_state_gradients(const Look& look, Inside& inside, size_t width) {
@@ -134,56 +135,98 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
-/// `look_at` takes one pass over the text for all but the lens and what is left out, and returns what the lens reads.
-std::vector<LayerState> look_at(Store& store, const ModelConfig& model, const Batch& text,
-                                const InsideAsked& asked, Inside& inside) {
-  const auto width = static_cast<size_t>(model.d_model);
-  const bool keeps = asked.gradients && estimated_bytes(model, 1) <= kMostKept;
-  Look look(store, model, shape_of(text), asked.gradients, asked.attention, keeps);
-  look.put(text);
-  const Numbers number(look);
-  inside.loss = look.program().loss();
-  inside.token_loss = Said(look.program(), look.values().logits, look.values().loss).losses(text.targets);
-  inside.embedding = row_norms(look.read(look.values().embedding), width);
-  inside.sublayers = stream_of(look, number, width);
-  const int32_t counted = text.key_lengths.empty() ? text.T : std::clamp(text.key_lengths[0], 1, text.T);
-  inside.attention = attention_of(look, number, static_cast<size_t>(counted));
-  if (asked.gradients) inside.gradients = gradients_of(look, store);
-  if (keeps) add_state_gradients(look, inside, width);
-  return asked.guesses > 0 ? states_of(look) : std::vector<LayerState>();
-}
-
-std::vector<Inside::LeftOut> left_out_of(Store& store, const ModelConfig& model, const Batch& text,
-                                         const std::vector<Inside::Sublayer>& sublayers) {
+/// `left_out_of` names all that can be left out: each sub-layer, and behind its last one each layer.
+std::vector<Inside::LeftOut> left_out_of(const std::vector<Inside::Sublayer>& sublayers) {
   std::vector<Inside::LeftOut> all;
-  const auto leave_out = [&](const std::string& name, int32_t layer) {
-    Program program = evaluation_program(store, model, shape_of(text), {name});
-    put(text, program);
-    program.replay({});
-    all.push_back({name, layer, program.loss()});
-  };
   for (size_t i = 0; i < sublayers.size(); ++i) {
-    leave_out(sublayers[i].name, sublayers[i].layer);
+    all.push_back({sublayers[i].name, sublayers[i].layer});
     if (i + 1 == sublayers.size() || sublayers[i + 1].layer != sublayers[i].layer)
-      leave_out(layer_of(sublayers[i]), sublayers[i].layer);
+      all.push_back({layer_of(sublayers[i]), sublayers[i].layer});
   }
   return all;
 }
 
+double loss_without(Store& store, const ModelConfig& model, const Batch& text, const std::string& name) {
+  Program program = evaluation_program(store, model, shape_of(text), {name});
+  put(text, program);
+  program.replay({});
+  return program.loss();
+}
+
 }  // namespace
 
-Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
+std::optional<Dominant> dominant_of(const Inside& inside) {
+  Dominant most;
+  for (size_t i = 0; i < inside.sublayers.size(); ++i) {
+    const Inside::Sublayer& s = inside.sublayers[i];
+    if (!(s.longest > most.times)) continue;
+    most = {i, static_cast<size_t>(std::ranges::max_element(s.norms) - s.norms.begin()), s.longest};
+  }
+  return most.times >= kDominates ? std::optional(most) : std::nullopt;
+}
+
+double own_share(const Inside::Sublayer& sublayer, bool dominated) {
+  return dominated ? sublayer.token_share : sublayer.shares.back();
+}
+
+InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked)
+    : store_(store), model_(model), text_(std::move(text)), asked_(asked) {
   require_stack(model);
-  if (text.B != 1) fail("inside", "{} texts were given: expected one", text.B);
-  require_tokens(model, text.tokens);
-  Inside inside;
-  inside.tokens = text.tokens;
-  inside.targets = text.targets;
-  // The room of its values is given back before the lens takes some.
-  const std::vector<LayerState> states = look_at(store, model, text, asked, inside);
-  if (asked.guesses > 0) inside.lens = lenses_of(store, model, text, states, asked.guesses);
-  if (asked.left_out) inside.left_out = left_out_of(store, model, text, inside.sublayers);
-  return inside;
+  if (text_.B != 1) fail("inside", "{} texts were given: expected one", text_.B);
+  require_tokens(model, text_.tokens);
+  inside_.tokens = text_.tokens;
+  inside_.targets = text_.targets;
+}
+
+size_t InsideWork::parts() const {
+  if (done_ == 0) return 1;
+  return 1 + states_.size() + inside_.left_out.size() + leave_.size();
+}
+
+/// `look` takes one pass over the text for all but the lenses and what is left out.
+void InsideWork::look() {
+  const auto width = static_cast<size_t>(model_.d_model);
+  Look look(store_, model_, shape_of(text_), asked_.gradients, asked_.attention);
+  look.put(text_);
+  look.keep_token_shares();
+  const Numbers number(look);
+  inside_.loss = look.program().loss();
+  inside_.token_loss = Said(look.program(), look.values().logits, look.values().loss).losses(text_.targets);
+  inside_.embedding = row_norms(look.read(look.values().embedding), width);
+  inside_.sublayers = stream_of(look, number, width);
+  const int32_t counted = text_.key_lengths.empty() ? text_.T : std::clamp(text_.key_lengths[0], 1, text_.T);
+  inside_.attention = attention_of(look, number, static_cast<size_t>(counted));
+  if (asked_.gradients) {
+    inside_.gradients = gradients_of(look, store_);
+    add_state_gradients(look, inside_, width);
+  }
+  if (asked_.guesses > 0) states_ = states_of(look);
+  if (asked_.left_out) leave_ = left_out_of(inside_.sublayers);
+  std::ranges::reverse(leave_);
+}
+
+bool InsideWork::next() {
+  if (done_ >= parts()) return false;
+  if (done_ == 0) {
+    look();
+  } else if (inside_.lens.size() < states_.size()) {
+    inside_.lens.push_back(
+        lens_of(store_, model_, text_, std::exchange(states_[inside_.lens.size()], {}), asked_.guesses));
+  } else {
+    Inside::LeftOut left = std::move(leave_.back());
+    leave_.pop_back();
+    left.loss = loss_without(store_, model_, text_, left.name);
+    inside_.left_out.push_back(std::move(left));
+  }
+  ++done_;
+  return true;
+}
+
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
+  InsideWork work(store, model, text, asked);
+  while (work.next()) {
+  }
+  return work.found();
 }
 
 }  // namespace normscope

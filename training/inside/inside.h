@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,17 @@ struct Inside {
   struct Sublayer {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
-    std::vector<float> norms;  ///< |x| of each token's state after it, by token
-    std::vector<float>
-        gradients;  ///< |d loss / dx| of the same; empty where they were not asked for, or too large
+    std::vector<float> norms;      ///< |x| of each token's state after it, by token
+    std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
     double branch_variance = 0, input_variance = 0;
     std::vector<double>
         shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
+    std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
+    double longest = 0, token_share = 0;  ///< measure/step_metrics.h
     double token_cosine = 0, layer_cosine = 0;
+    float share(size_t component, size_t token) const {
+      return token_shares[component * norms.size() + token];
+    }
   };
   /// `Attention` has the probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
   struct Attention {
@@ -77,8 +82,53 @@ struct Inside {
   std::vector<LeftOut> left_out;
 };
 
-/// `inside_of` measures one text: a batch of one row of a decoder or an encoder. Throws Error for a model that is no
-/// such transformer.
+/// `Dominant` is the token whose state is longest over the median, and the sub-layer behind which it is. From kDominates
+/// times on, shares and variances over all tokens say what this one does.
+struct Dominant {
+  size_t sublayer = 0, token = 0;
+  double times = 0;
+};
+/// `dominant_of` is nothing where no token dominates.
+std::optional<Dominant> dominant_of(const Inside& inside);
+/// `own_share` is the median over the tokens where one dominates, otherwise beta2.I.I over all.
+double own_share(const Inside::Sublayer& sublayer, bool dominated);
+
+/// `LayerState` is what a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
+struct LayerState {
+  std::string name;  ///< "L03", "embedding"
+  int32_t layer = 0;
+  std::vector<float> state;
+  std::vector<float> second;  ///< ResiDual's second stream; empty without one
+};
+
+/// `InsideWork` measures one text part by part, what answers first before what takes many passes: the look at all
+/// states, a lens for each layer, then the losses with something left out.
+class InsideWork {
+ public:
+  /// `text` is a batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
+  InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked);
+  /// `next` measures one part; false where there is none left.
+  bool next();
+  size_t done() const { return done_; }
+  /// `quick_done` says whether nothing is left but the losses with something left out.
+  bool quick_done() const { return done_ > states_.size(); }
+  size_t parts() const;
+  const Inside& found() const { return inside_; }
+
+ private:
+  void look();
+
+  Store& store_;
+  ModelConfig model_;
+  Batch text_;
+  InsideAsked asked_;
+  size_t done_ = 0;
+  std::vector<LayerState> states_;      ///< what the lenses read
+  std::vector<Inside::LeftOut> leave_;  ///< what is still to be left out, the last first
+  Inside inside_;
+};
+
+/// `inside_of` measures all of it at once.
 Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked);
 
 }  // namespace normscope

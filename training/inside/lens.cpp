@@ -51,29 +51,26 @@ std::vector<float> Said::losses(std::span<const int32_t> targets) const {
   return losses;
 }
 
-std::vector<Inside::Lens> lenses_of(Store& store, const ModelConfig& model, const Batch& text,
-                                    const std::vector<LayerState>& states, int32_t guesses) {
+Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& layer,
+                     int32_t guesses) {
   Tape tape(store);
   const ModelValues end = record_end(tape, model, record_options(shape_of(text), false));
   Program program =
       seal(tape, {.loss = end.loss, .backward = false, .reuse_bytes = true, .keep_probabilities = false});
   put(text, program);
-  std::vector<Inside::Lens> lenses;
-  for (const LayerState& layer : states) {
-    std::ranges::copy(layer.state, program.floats("state").begin());
-    if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
-    program.replay({});
-    const Said said(program, end.logits, end.loss);
-    Inside::Lens& lens = lenses.emplace_back();
-    lens.name = layer.name;
-    lens.layer = layer.layer;
-    lens.loss = program.loss();
-    for (const float loss : said.losses(text.targets)) lens.right.push_back(std::exp(-loss));
-    for (size_t t = 0; t < text.tokens.size(); ++t)
-      for (const int32_t token : largest(said.row(t), static_cast<size_t>(guesses)))
-        lens.guesses.push_back({token, std::exp(said.row(t)[static_cast<size_t>(token)] - said.log_sum(t))});
-  }
-  return lenses;
+  std::ranges::copy(layer.state, program.floats("state").begin());
+  if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
+  program.replay({});
+  const Said said(program, end.logits, end.loss);
+  Inside::Lens lens;
+  lens.name = layer.name;
+  lens.layer = layer.layer;
+  lens.loss = program.loss();
+  for (const float loss : said.losses(text.targets)) lens.right.push_back(std::exp(-loss));
+  for (size_t t = 0; t < text.tokens.size(); ++t)
+    for (const int32_t token : largest(said.row(t), static_cast<size_t>(guesses)))
+      lens.guesses.push_back({token, std::exp(said.row(t)[static_cast<size_t>(token)] - said.log_sum(t))});
+  return lens;
 }
 
 }  // namespace normscope

@@ -11,14 +11,6 @@
 
 namespace normscope {
 
-/// `LayerState` is what a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
-struct LayerState {
-  std::string name;  ///< "L03", "embedding"
-  int32_t layer = 0;
-  std::vector<float> state;
-  std::vector<float> second;  ///< ResiDual's second stream; empty without one
-};
-
 /// `Said` has the logits of a replay. `loss` is the value that softmax_xent gave.
 class Said {
  public:
@@ -35,9 +27,9 @@ class Said {
   std::vector<float> logits_, log_sums_;
 };
 
-/// `lenses_of` runs what comes after the last layer on each state. A lens has fewer guesses where the model has fewer
+/// `lens_of` runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
 /// symbols.
-std::vector<Inside::Lens> lenses_of(Store& store, const ModelConfig& model, const Batch& text,
-                                    const std::vector<LayerState>& states, int32_t guesses);
+Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
+                     int32_t guesses);
 
 }  // namespace normscope

@@ -16,6 +16,27 @@ using Json = nlohmann::json;
 
 constexpr size_t kShown = 60;
 
+/// `with_quotes` makes texts of NaN and Infinity, which Python writes and JSON does not know: whoever wants a number there
+/// then names its place.
+std::string with_quotes(std::string_view json) {
+  constexpr std::string_view kWords[] = {"NaN", "Infinity", "-Infinity"};
+  std::string made;
+  for (size_t at = 0; at < json.size();) {
+    const std::string_view rest = json.substr(at);
+    size_t length = 1;
+    if (rest[0] == '"') {
+      while (length < rest.size() && rest[length] != '"') length += rest[length] == '\\' ? 2 : 1;
+      ++length;
+    }
+    const auto word =
+        std::ranges::find_if(kWords, [&](std::string_view one) { return rest.starts_with(one); });
+    if (word != std::end(kWords)) length = word->size();
+    made += word != std::end(kWords) ? fmt::format("\"{}\"", *word) : std::string(rest.substr(0, length));
+    at += length;
+  }
+  return made;
+}
+
 std::string whole_range(int64_t low, int64_t high) {
   return low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
 }
@@ -42,13 +63,18 @@ InputValue InputValue::parse(std::string_view json, std::string where, std::stri
     deep = deep || depth > kInputDepth;
     return !deep;  // deeper values are not kept
   };
-  try {
-    document->root = Json::parse(json, check);
-  } catch (const Json::parse_error& error) {
-    fail(document->where, "{}is damaged: no JSON at byte {}", name, error.byte);
-  } catch (const Json::exception&) {  // a number beyond all doubles
-    fail(document->where, "{}is damaged: it holds a number that is too large", name);
-  }
+  const auto read = [&](std::string_view text) -> size_t {  // the byte at which it is no JSON, from 1
+    try {
+      document->root = Json::parse(text, check);
+      return 0;
+    } catch (const Json::parse_error& error) {
+      return error.byte;
+    } catch (const Json::exception&) {  // a number beyond all doubles
+      fail(document->where, "{}is damaged: it holds a number that is too large", name);
+    }
+  };
+  if (const size_t wrong = read(json); wrong > 0 && read(with_quotes(json)) > 0)
+    fail(document->where, "{}is damaged: no JSON at byte {}", name, wrong);
   if (deep) fail(document->where, "{}is nested too deeply: expected at most {} levels", name, kInputDepth);
   const Json& root = document->root;
   return {std::move(document), root, std::move(path)};
@@ -141,9 +167,11 @@ std::string InputValue::text(size_t most) const {
   return of_at_most(most, json_->get_ref<const std::string&>());
 }
 
+std::string InputValue::json_text(size_t most) const { return of_at_most(most, json_->dump()); }
+
 std::string InputValue::object_text(size_t most) const {
   if (!is_object()) refuse("an object");
-  return of_at_most(most, json_->dump());
+  return json_text(most);
 }
 
 std::string InputValue::of_at_most(size_t most, std::string text) const {

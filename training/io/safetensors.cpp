@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "training/io/gguf.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
@@ -55,6 +56,8 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
     fail(where(path), "is truncated or not a safetensors file: {} bytes, expected at least 8", size);
   uint64_t length = 0;
   read(&length, 8);
+  if (char head[8]; is_gguf({static_cast<char*>(std::memcpy(head, &length, 8)), 8}))
+    fail(where(path), "{}", kGgufWords);
   if (length > size - 8 || length > kMaxHeader) {
     fail(where(path), "is truncated or not a safetensors file: a header of {} bytes, {} bytes follow", length,
          size - 8);
@@ -64,13 +67,18 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
 
 // `parse_header` refuses duplicate keys and deep nesting, which JSON allows and this format does not.
 Json parse_header(const std::string& path, const std::string& header) {
-  std::set<std::string> names;
+  std::set<std::string> names, fields;  // of the header, and of the tensor that is being read
+  std::string tensor;
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
     if (depth > kMaxDepth) fail(where(path), "the header is nested too deeply");
-    if (event == Json::parse_event_t::key && depth == 1) {
-      const std::string& name = value.get_ref<const std::string&>();
-      if (!names.insert(name).second) fail(where(path), "tensor {}: named twice", shown_text(name));
-    }
+    if (event != Json::parse_event_t::key || depth > 2) return true;
+    const std::string& name = value.get_ref<const std::string&>();
+    if (depth == 2 && !fields.insert(name).second)
+      fail(where(path), "tensor {}: it has {} twice", shown_text(tensor), shown_text(name));
+    if (depth == 2) return true;
+    if (!names.insert(name).second) fail(where(path), "tensor {}: named twice", shown_text(name));
+    tensor = name;
+    fields.clear();
     return true;
   };
   Json json = Json::parse(header, check, false);
@@ -238,6 +246,7 @@ void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
       tensors_.push_back(HeaderReader{path_, name, entry, data_size}.read());
       continue;
     }
+    if (entry.is_null()) continue;  // as the format's own library reads it
     if (!entry.is_object()) fail(where(path_), "the metadata is not an object");
     for (const auto& [key, value] : entry.items()) {
       if (!value.is_string()) fail(where(path_), "the metadata's {} is not a string", shown_text(key));

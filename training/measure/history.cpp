@@ -76,19 +76,29 @@ std::shared_ptr<History> History::copy() const {
   return made;
 }
 
-void History::append(int32_t step, double loss, double rate, std::span<const double> stats) {
+void History::append(int32_t step, std::optional<double> loss, double rate, std::span<const double> stats) {
   if (stats.size() != layout_.size())
     fail("history", "{} numbers at step {}: expected {}", stats.size(), step, layout_.size());
-  Frame frame{step, std::vector<float>(stats.begin(), stats.end()), {}};
+  std::vector<float> numbers(stats.begin(), stats.end());
   const std::lock_guard lock(mutex_);
-  steps_.push_back(step);
-  losses_.push_back(static_cast<float>(loss));
-  rates_.push_back(static_cast<float>(rate));
-  thin_dense();
-  frame_bytes_ += frame_bytes(frame);
-  frames_.push_back(std::move(frame));
-  thin();
   ++version_;
+  if (loss) {
+    if (steps_.empty() || steps_.back() != step) {
+      steps_.push_back(step);
+      losses_.emplace_back();
+      rates_.emplace_back();
+    }
+    losses_.back() = static_cast<float>(*loss);
+    rates_.back() = static_cast<float>(rate);
+    thin_dense();
+  }
+  if (!frames_.empty() && frames_.back().step == step) {
+    frames_.back().stats = std::move(numbers);
+    return;
+  }
+  frames_.push_back({step, std::move(numbers), {}});
+  frame_bytes_ += frame_bytes(frames_.back());
+  thin();
 }
 
 void History::append_dense(std::span<const int32_t> steps, std::span<const float> losses,
@@ -188,8 +198,14 @@ void History::thin() {
 
 void History::append_validation(int32_t step, double loss) {
   const std::lock_guard lock(mutex_);
-  validation_.steps.push_back(step);
-  validation_.values.push_back(static_cast<float>(loss));
+  auto& [steps, values] = validation_;
+  const auto at = std::lower_bound(steps.begin(), steps.end(), step);
+  const auto place = at - steps.begin();
+  if (at == steps.end() || *at != step) {
+    steps.insert(at, step);
+    values.insert(values.begin() + place, 0);
+  }
+  values[static_cast<size_t>(place)] = static_cast<float>(loss);
   ++version_;
 }
 
@@ -233,7 +249,7 @@ int32_t History::find(std::string_view stat) const {
 
 int32_t History::last_step() const {
   const std::lock_guard lock(mutex_);
-  return steps_.empty() ? 0 : steps_.back();
+  return std::max(steps_.empty() ? 0 : steps_.back(), frames_.empty() ? 0 : frames_.back().step);
 }
 
 uint64_t History::version() const {

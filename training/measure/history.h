@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,12 +77,14 @@ class History {
   void set_budget(size_t bytes);  ///< thins at once
   std::shared_ptr<History> copy() const;
 
-  // Written by the trainer.
-  void append(int32_t step, double loss, double rate, std::span<const double> stats);
+  // Written by the trainer, or by the reader of a log.
+  /// `append` leaves no point in the dense series where the loss was not measured, which is another thing than NaN. A step
+  /// that is the last already gets these numbers instead.
+  void append(int32_t step, std::optional<double> loss, double rate, std::span<const double> stats);
   /// `append_dense` adds to the dense series only, as a checkpoint has them.
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
-  void append_validation(int32_t step, double loss);
+  void append_validation(int32_t step, double loss);  ///< at its place, instead of one that is there
   /// `restore_frames` adds frames from a file, before any other. Throws Error unless they fit together and this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);

@@ -57,26 +57,27 @@ void put(const Batch& batch, Program& program) {
   if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
 }
 
-Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities,
-           bool gradients)
-    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities, gradients)) {}
+Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities)
+    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities)) {}
 
 Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(store, model, shape_of(batch)) {
   put(batch);
 }
 
-Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities,
-                     bool gradients) {
+Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities) {
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.probes = true;  // they bring the length of a padded target row
   values_ = record_model(tape, model_, options);
   if (!probabilities)
     for (SublayerValues& s : values_.sublayers) s.probabilities = kNone;
+  std::vector<ValueId> states{values_.embedding};
+  for (const SublayerValues& s : values_.sublayers) states.push_back(s.output);  // kNone names no value
   return seal(tape, {.loss = values_.loss,
                      .backward = backward,
                      .update = kNoOp,
-                     .reuse_bytes = backward && !gradients,
+                     .reuse_bytes = backward,
+                     .kept_gradients = states,
                      .keep_probabilities = probabilities});
 }
 

@@ -28,10 +28,10 @@ void put(const Batch& batch, Program& program);
 class Look {
  public:
   /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
-  /// another such program of the backend is replayed (SealOptions::reuse_bytes). Without `probabilities`, nobody reads
-  /// attention's, and they take no room. `gradients`: those of all values stay, too, for read_gradient().
+  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and those of the embedding and of the
+  /// state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
-       bool probabilities = true, bool gradients = false);
+       bool probabilities = true);
   /// For that batch.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
   Look(const Look&) = delete;
@@ -43,8 +43,8 @@ class Look {
   const Program& program() const { return program_; }
   const ModelValues& values() const { return values_; }
   const Shape& shape(ValueId value) const;
-  std::vector<float> read(ValueId value) const;  ///< as the last replay left it
-  std::vector<float> read_gradient(ValueId value) const;
+  std::vector<float> read(ValueId value) const;           ///< as the last replay left it
+  std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, or of a state
 
   /// `layout` lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
@@ -52,11 +52,13 @@ class Look {
   /// called.
   void measure(std::span<double> out);
   std::vector<double> measure();
-  /// See LiveMeasurements.
+  /// See LiveMeasurements for these.
   double residual() { return live().residual(); }
+  void keep_token_shares() { live().keep_token_shares(); }
+  const std::vector<std::vector<float>>& token_shares() { return live().token_shares(); }
 
  private:
-  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities, bool gradients);
+  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities);
   LiveMeasurements& live();
 
   ModelConfig model_;

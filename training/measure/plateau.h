@@ -43,6 +43,9 @@ class Plateau {
   /// `begin_anew` is for a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();
   bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
+  /// `began_below` says whether the first losses that decide all lie below the line: such a run, of trained weights, never
+  /// was on the plateau.
+  bool began_below(double level) const;
   bool stuck() const { return stuck_; }
   /// `at_level` says whether a mean is no more than the margin above the level.
   static bool at_level(double mean, double level) { return mean < level + kMargin; }

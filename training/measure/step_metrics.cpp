@@ -89,7 +89,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   const size_t count = static_cast<size_t>(sequences) * longest;
   for (auto* buffer : {&x_, &branch_, &y_, &bias_component_, &total_, &factor_})
     buffer->reserve(count * width_);
-  for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
+  for (auto* buffer : {&mean_, &inverse_sigma_, &lengths_, &own_shares_}) buffer->reserve(count);
   for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
   direction_.resize(width_);
   rank_room_.reserve(longest, width_);
@@ -102,6 +102,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   }
   make_room_for_streams(count);
   shares_.resize(components_.size());
+  row_shares_.assign(components_.size(), std::vector<cpu::Moments>(count));
   rows_ = static_cast<size_t>(sequences);  // sequences until measure_sublayer knows the length
   lay_out();
 }
@@ -190,11 +191,11 @@ void LiveMeasurements::lay_out() {
     s.first_number = static_cast<int32_t>(layout_.size());
     const int32_t layer = std::atoi(s.name.c_str() + s.name.find('L') + 1);
     const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
-    for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance"})
-      layout_.push_back({s.name + number, layer});
-    for (const char* number : {".extreme", ".extreme_position", ".effective_rank"})
+    for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance",
+                               ".extreme", ".extreme_position", ".effective_rank"})
       layout_.push_back({s.name + number, layer});
     if (s.probabilities != kNone) lay_out_heads(s, layer);
+    for (const char* number : {".longest", ".token_share"}) layout_.push_back({s.name + number, layer});
     layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
     for (int32_t j = 0; j <= s.index_in_stack; ++j)
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
@@ -273,6 +274,8 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   *number++ = effective_rank(y_, tokens_per_sequence_, width_, rank_room_);
   if (s.probabilities != kNone) number = number_heads(s, number);
   carry_components(s);
+  number_tokens(static_cast<size_t>(&s - sublayers_.data()), number);
+  number += 2;
   double* sum = number++;
   *sum = 0;
   const double whole = variance(y_);
@@ -309,7 +312,8 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   if (map.inverse_sigma || map.scale || s.adds_bottom || s.starts_stack) carry_older(s.stream, map, own);
   map.scale = nullptr;  // the branch's own scale is applied already
   components_[own] = branch_;
-  shares_[own] = cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width);
+  shares_[own] =
+      cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width, row_shares_[own].data());
   check_total();
 }
 
@@ -342,7 +346,8 @@ void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t c
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   total_.assign(y_.size(), 0.0f);
   for (size_t j = 0; j < count; ++j)
-    shares_[j] = cpu::carry_rows(map, components_[j].data(), total_.data(), rows, width);
+    shares_[j] =
+        cpu::carry_rows(map, components_[j].data(), total_.data(), rows, width, row_shares_[j].data());
   if (has_bias(norm.kind)) map.bias = bias_.data();
   cpu::carry_rows(map, bias_component_.data(), total_.data(), rows, width);
 }

@@ -15,6 +15,9 @@
 
 namespace normscope {
 
+/// `kDominates` is how many times as long as the median a token's state is when it counts as dominating. Ours.
+inline constexpr double kDominates = 10;
+
 /// `LiveMeasurements` measures these numbers, each with its name in layout():
 /// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1), the share of component J in the state
 /// x_I after sub-layer I, dimensionless:
@@ -25,6 +28,10 @@ namespace normscope {
 /// Variances are over all tokens and features measured. Of ResiDual's two streams the normalised one is the state. Of
 /// several streams the state is what the next sub-layer reads, and c_IJ is the branch times its weight in that.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
+/// "NAME.longest": the length |x| of the longest state after sub-layer NAME over the median length. From kDominates on,
+/// the shares above and every variance say what this one token does.
+/// "NAME.token_share": the own share by token, Var(c_II) / Var(x_I) over the features of a token alone, median over the
+/// tokens. Ours; where all states are equally long, it is near beta2.I.I.
 /// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
 /// tokens point the same way.
 /// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
@@ -61,6 +68,10 @@ class LiveMeasurements {
   /// `residual` is the largest |sum of components - state| of the last measure(), over its standard deviation (the
   /// identity of A.5).
   double residual() const { return residual_; }
+  /// `keep_token_shares` has every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
+  /// shares by token as "NAME.token_share" takes them, (J, token) row-major, J = 0..I.
+  void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
+  const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
 
  private:
   /// `Norm` is a norm on the stream, through which components are carried.
@@ -121,6 +132,7 @@ class LiveMeasurements {
   void make_room_for_heads(int32_t sequences);
   void lay_out_heads(const Sublayer& s, int32_t layer);
   void number_extreme(double* number);
+  void number_tokens(size_t place, double* number);
   double* number_heads(const Sublayer& s, double* number);
   double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
   double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;
@@ -130,14 +142,16 @@ class LiveMeasurements {
   size_t rows_ = 0, width_ = 0, tokens_per_sequence_ = 0;
   std::vector<Sublayer> sublayers_;
   std::vector<StatInfo> layout_;
-  std::vector<std::vector<float>> components_;        ///< of the current stack: embedding, then branches
-  std::vector<std::vector<float>> layer_components_;  ///< where a sum adds the layer's input: the components
-                                                      ///< of that input, its bias component last
-  std::vector<cpu::Moments> shares_;                  ///< of each component carried so far
-  std::vector<float> total_;                          ///< sum of all components
+  std::vector<std::vector<float>> components_;         ///< of the current stack: embedding, then branches
+  std::vector<std::vector<float>> layer_components_;   ///< where a sum adds the layer's input: the components
+                                                       ///< of that input, its bias component last
+  std::vector<cpu::Moments> shares_;                   ///< of each component carried so far
+  std::vector<std::vector<cpu::Moments>> row_shares_;  ///< the same of each row
+  std::vector<std::vector<float>> token_shares_;       ///< empty: nobody asked for them
+  std::vector<float> total_;                           ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
-  std::vector<float> direction_, factor_;
+  std::vector<float> direction_, factor_, lengths_, own_shares_;
   EffectiveRankRoom rank_room_;
   std::vector<float> queries_, keys_, position_, distances_;  ///< of the attention being measured
   StreamShares streams_;

@@ -51,7 +51,7 @@ void LiveMeasurements::carry_streams(const Sublayer& s) {
     else
       streams_.read(j, read, inverse_sigma_);
     x_ = components_[j];
-    shares_[j] = cpu::carry_rows(map, x_.data(), total_.data(), rows, width);
+    shares_[j] = cpu::carry_rows(map, x_.data(), total_.data(), rows, width, row_shares_[j].data());
   }
   check_total();
 }

@@ -30,6 +30,11 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
   return verdict;
 }
 
+bool began_below(std::span<const RunEvent> events, int32_t step) {
+  const Verdict verdict = verdict_of(events, step);
+  return verdict.kind == Verdict::Kind::Learns && verdict.what == kBeganBelow;
+}
+
 std::string to_string(const Verdict& verdict) {
   switch (verdict.kind) {
     case Verdict::Kind::Learns:

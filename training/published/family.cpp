@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include "engine/core/error.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
@@ -136,6 +135,25 @@ std::map<std::string, Family> read_all() {
   return all;
 }
 
+constexpr size_t kLongestType = 64;
+
+/// `type_of_class` is the type of a model whose older config.json names its class alone: "BertForMaskedLM" is of bert,
+/// "Gemma3ForCausalLM" of gemma3_text. Empty where there is no such type.
+std::string type_of_class(const InputValue& config) {
+  const auto classes = config.find("architectures");
+  if (!classes || !classes->is_list()) return {};
+  for (const InputValue& value : classes->list(0, 16)) {
+    const std::string name = small_letters(value.text(kLongestType));
+    for (const auto& [type, family] : families()) {
+      std::string plain = type.substr(0, type.find("_text"));
+      replace_each(plain, "_", "");
+      const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
+      if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Family parse_family(std::string_view text, const std::string& type,
@@ -162,12 +180,12 @@ const std::map<std::string, Family>& families() {
 }
 
 const Family& family_of(const InputValue& config) {
-  const InputValue type = config.at("model_type");
-  const auto at = families().find(type.text(64));
+  const auto type = config.find("model_type");
+  const auto at = families().find(type ? type->text(kLongestType) : type_of_class(config));
   if (at != families().end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : families()) known.push_back(name);
-  type.refuse(in_words(known, "or"));
+  config.at("model_type").refuse(in_words(known, "or"));
 }
 
 }  // namespace normscope::published

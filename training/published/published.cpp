@@ -13,6 +13,7 @@
 #include "engine/tape/backend.h"
 #include "training/io/input_kinds.h"
 #include "training/published/family.h"
+#include "training/published/model_folder.h"
 
 namespace normscope::published {
 namespace {
@@ -211,7 +212,8 @@ void convert(const Published& model, const Place& place, const ParameterInfo& pa
 
 }  // namespace
 
-Published open(const std::string& folder, int32_t positions) {
+Published open(const std::string& at, int32_t positions) {
+  const std::string folder = require_folder(at);
   Published model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
   const std::string path = (std::filesystem::path(folder) / "config.json").string(),
                     named = "published " + path;
@@ -241,9 +243,11 @@ void declare(const Published& model, Store& store) {
   record_transformer(tape, model.spec.model, {.batch = 1, .sequence = 1, .training = false, .probes = false});
 }
 
-int64_t bytes_of(const Published& model, const Store& declared) {
+int64_t bytes_of(const Published& model, const Store& declared, int32_t positions) {
   constexpr int64_t kMoments = 2 * sizeof(float);  // which only training has
-  return estimated_bytes(model.spec.model, 1) - kMoments * static_cast<int64_t>(declared.size());
+  ModelConfig read = model.spec.model;             // whose table may have far more positions
+  read.sequence = positions;
+  return estimated_bytes(read, 1) - kMoments * static_cast<int64_t>(declared.size());
 }
 
 void load(const Published& model, Store& store) {

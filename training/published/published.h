@@ -36,8 +36,9 @@ struct Published {
 /// `kFewest` is the shortest text there is: whoever opens for it learns how many positions the model's table has.
 inline constexpr int32_t kFewest = 2;
 
-/// `open` reads what the model is. `positions` is the length of the texts that it will read. Throws Error.
-Published open(const std::string& folder, int32_t positions);
+/// `open` reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
+/// folder_of(). Throws Error.
+Published open(const std::string& at, int32_t positions);
 
 /// `place_of` is where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
 Place place_of(const Published& model, const ParameterInfo& parameter);
@@ -45,9 +46,9 @@ Place place_of(const Published& model, const ParameterInfo& parameter);
 /// `declare` declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
 void declare(const Published& model, Store& store);
 
-/// `bytes_of` is roughly what the weights, their gradients and the activations of one text take, from the declared
-/// parameters.
-int64_t bytes_of(const Published& model, const Store& declared);
+/// `bytes_of` is roughly what the weights, their gradients and the activations of a text of so many positions take, from
+/// the declared parameters.
+int64_t bytes_of(const Published& model, const Store& declared, int32_t positions);
 
 /// `load` allocates the Store's values and fills them in. Throws Error before it allocates if a tensor is missing, of
 /// another shape, of a type that holds no floats, or has no place.

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/token_task.h"
+#include "training/published/model_folder.h"
 #include "training/published/published.h"
 
 namespace normscope::published {
@@ -28,7 +29,8 @@ std::string passage_for(const TextTokens& symbols, std::string_view passage) {
 
 }  // namespace
 
-bool is_published(const std::string& folder) {
+bool is_published(const std::string& path) {
+  const std::string folder = folder_of(path);
   std::error_code none;
   if (!fs::is_regular_file(fs::path(folder) / "config.json", none)) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
@@ -40,13 +42,13 @@ bool is_published(const std::string& folder) {
 }
 
 RunSpec run_of(const std::string& folder, std::string_view passage) {
-  const std::string place = fs::weakly_canonical(fs::absolute(folder)).string();
+  const std::string place = fs::weakly_canonical(fs::absolute(require_folder(folder))).string();
   const TextTokens symbols(place);
   const std::string text = passage_for(symbols, passage);
   const size_t tokens = symbols.encode(text).size();
   if (tokens < 2) fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens, place);
   RunSpec run = open(place, kFewest).spec;
-  run.name = fs::path(place).filename().string();
+  run.name = title_of(place);
   run.data.name = "passage";
   run.data.passage = text;
   run.data.tokenizer_path = place;

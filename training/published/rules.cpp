@@ -82,6 +82,18 @@ std::string turns_kept(const RuleInput& in) {
   return in.spec.model.rotary.scaling == RotaryScaling::Yarn ? "32" : real_text(RotaryConfig().high);
 }
 
+/// `whole_pairs` refuses a share that leaves a number of a head without a partner, which the library then takes from
+/// those that do not turn.
+std::string whole_pairs(const RuleInput& in) {
+  const int32_t width = head_width(in.spec.model);
+  float standard = 0;
+  parse_real(in.text, standard);
+  const double share = in.value ? in.value->number(0, 1) : static_cast<double>(standard);
+  if (static_cast<int>(share * width) % 2 != 0)
+    refuse(in, fmt::format("a share that is an even number of the {} of a head", width));
+  return in.text;
+}
+
 /// `windows`: a list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
 std::string windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
@@ -97,15 +109,12 @@ std::string late_windows(const RuleInput& in) {
   return std::string(first, 'f') + std::string(layers - first, 'w');
 }
 
-constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activation},
-                                                        {"biases_beside_mlp_bias", biases_beside_mlp_bias},
-                                                        {"inverse_root", inverse_root},
-                                                        {"late_windows", late_windows},
-                                                        {"less_two", less_two},
-                                                        {"or_four_widths", or_four_widths},
-                                                        {"turns_kept", turns_kept},
-                                                        {"unless_the_width", unless_the_width},
-                                                        {"windows", windows}};
+constexpr std::pair<std::string_view, Rule> kRules[] = {
+    {"activation", activation},     {"biases_beside_mlp_bias", biases_beside_mlp_bias},
+    {"inverse_root", inverse_root}, {"late_windows", late_windows},
+    {"less_two", less_two},         {"or_four_widths", or_four_widths},
+    {"turns_kept", turns_kept},     {"unless_the_width", unless_the_width},
+    {"whole_pairs", whole_pairs},   {"windows", windows}};
 
 /// `value_of` is the text of a setting; nothing: our own default.
 std::optional<std::string> value_of(const Setting& setting, const InputValue& config, const RunSpec& spec) {
@@ -146,6 +155,22 @@ void check_must(const Family& family, const InputValue& config) {
   }
 }
 
+/// `check_scaling` wants of each kind of scaling the numbers that the library wants.
+void check_scaling(const InputValue& config) {
+  constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {{"linear", "factor"},
+                                                                       {"yarn", "factor"},
+                                                                       {"llama3", "factor"},
+                                                                       {"llama3", "low_freq_factor"},
+                                                                       {"llama3", "high_freq_factor"}};
+  for (const char* place : {"rope_scaling", "rope_parameters", "rope_parameters.full_attention"}) {
+    const auto scaling = found(config, place);
+    if (!scaling || !scaling->is_object()) continue;
+    const auto type = scaling->find(scaling->find("rope_type") ? "rope_type" : "type");
+    for (const auto& [kind, key] : kNeeded)
+      if (type && type->is(kind) && scaling->at(key).is_null()) scaling->at(key).refuse("a number");
+  }
+}
+
 }  // namespace
 
 Rule rule_named(std::string_view name) {
@@ -163,6 +188,7 @@ std::optional<InputValue> found(const InputValue& config, std::string_view key) 
 
 RunSpec spec_of(const Family& family, const InputValue& config, std::string_view where, int32_t positions) {
   check_must(family, config);
+  check_scaling(config);
   RunSpec spec;
   const auto apply = [&](std::string_view key, const auto& set) {
     const auto at = family.settings.find(std::string(key));

@@ -18,10 +18,57 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-constexpr size_t kMostPairs = 1000;
+constexpr size_t kMostPairs = 10'000;
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-/// `to_float` makes a number beyond all floats infinite.
+struct NumberField {
+  std::string_view key;
+  std::optional<double> LogStep::*to;
+};
+constexpr NumberField kNumberFields[] = {{"loss", &LogStep::loss},
+                                         {"lr", &LogStep::rate},
+                                         {"validation", &LogStep::validation},
+                                         {"seconds", &LogStep::seconds}};
+
+/// `read_number` reads a number as JSON or Python writes it, and returns its end, or null where there is none. NaN: null,
+/// and what is not finite or too large.
+const char* read_number(const char* at, const char* end, double& out) {
+  if (std::string_view(at, end).starts_with("null")) {
+    out = NAN;
+    return at + 4;
+  }
+  const auto [stop, error] = read_real(at, end, out);
+  if (error == std::errc::invalid_argument) return nullptr;
+  if (error == std::errc::result_out_of_range)
+    out = std::string_view(at, stop).find('-', 1) != std::string_view::npos ? 0 : NAN;
+  if (!std::isfinite(out)) out = NAN;
+  return stop;
+}
+
+bool is_number(std::string_view text, double& out) {
+  return !text.empty() &&
+         read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
+}
+
+/// `as_json` writes null for the numbers that JSON does not know: NaN, Infinity, and those beyond all doubles.
+std::string as_json(std::string_view line) {
+  std::string json;
+  json.reserve(line.size());
+  for (size_t at = 0, end = 0; at < line.size(); at = end) {
+    if (line[at] == '"') {
+      for (end = at + 1; end < line.size() && line[end] != '"'; ++end) end += line[end] == '\\';
+      ++end;
+    } else {
+      end = std::max(at + 1, line.find_first_of("{}[]:, \t\"", at));
+    }
+    const std::string_view word = line.substr(at, end - at);
+    double number = 0;
+    json += is_number(word, number) && std::isnan(number) ? "null" : word;
+  }
+  return json;
+}
+
+/// `to_float` makes a gap of a number beyond all floats.
 float to_float(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
   return std::abs(value) <= kMost ? static_cast<float>(value) : NAN;
@@ -64,10 +111,8 @@ class Scanner {
   bool member(std::string_view key, LogStep& out) {
     if (const int32_t field = field_of(key); field >= 0) return stats(field, out);
     if (key == "step") return whole(out.step) && out.step <= kMostSteps;
-    if (key == "loss") return number(out.loss);
-    if (key == "lr") return number(out.rate);
-    if (key == "validation") return number(out.validation);
-    if (key == "seconds") return number(out.seconds);
+    for (const NumberField& field : kNumberFields)
+      if (key == field.key) return number((out.*field.to).emplace());
     if (key == "seed") return whole(out.seed);
     if (key == "run") return text(out.run) && out.run.size() <= kLongestText;
     if (key == "format" || key == "result") return false;
@@ -118,18 +163,10 @@ class Scanner {
     return true;
   }
 
-  // Python writes NaN and Infinity where JSON has null.
   bool number(double& out) {
-    if (end_ - at_ >= 4 && std::string_view(at_, 4) == "null") {
-      out = NAN;
-      at_ += 4;
-      return true;
-    }
-    const auto [stop, error] = read_real(at_, end_, out);
-    if (error != std::errc{}) return false;
-    if (!std::isfinite(out)) out = NAN;
-    at_ = stop;
-    return true;
+    const char* const stop = read_number(at_, end_, out);
+    if (stop) at_ = stop;
+    return stop != nullptr;
   }
 
   template <typename Whole>
@@ -144,22 +181,56 @@ class Scanner {
   const char *at_, *end_;
 };
 
-/// `number_of` is a number, or NaN for null and for a missing number.
-double number_of(const InputValue& object, std::string_view key) {
+/// `number_in` is a number, also one within a text, as "NaN" where a format lacks it.
+double number_in(const InputValue& value) {
+  double number = NAN;
+  if (value.is_null() || (value.is_text() && is_number(value.text(kLongestText), number))) return number;
+  return value.number(-kLargest, kLargest);
+}
+
+std::optional<double> number_of(const InputValue& object, std::string_view key) {
   const auto value = object.find(key);
-  return !value || value->is_null() ? NAN : value->number(-kLargest, kLargest);
+  return value ? std::optional(number_in(*value)) : std::nullopt;
+}
+
+/// `positive_of` is a number above zero; NaN where there is none.
+double positive_of(const InputValue& object, std::string_view key) {
+  const double number = number_of(object, key).value_or(NAN);
+  return number > 0 ? number : NAN;
 }
 
 std::string text_of(const InputValue& object, std::string_view key) {
   const auto value = object.find(key);
-  return value ? value->text(kLongestText) : "";
+  return value && !value->is_null() ? value->text(kLongestText) : "";
+}
+
+/// `name_of` is the run's name as a line that a table has room for.
+std::string name_of(const InputValue& line) {
+  constexpr size_t kMost = 120;  // bytes
+  std::string name = text_of(line, "name");
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  size_t end = std::min(kMost, name.size());
+  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return end < name.size() ? name.substr(0, end) + "…" : name;
 }
 
 LogLabel label_of(const InputValue& line) {
   LogLabel label{text_of(line, "run"), 0};
-  if (const auto seed = line.find("seed"))
+  if (const auto seed = line.find("seed"); seed && !seed->is_null())
     label.seed = static_cast<uint64_t>(seed->whole64(0, std::numeric_limits<int64_t>::max()));
   return label;
+}
+
+/// `step_of` takes 5.0 and "5" too, as programs without whole numbers write them.
+int32_t step_of(const InputValue& line) {
+  const InputValue step = line.at("step");
+  const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
+  double number = NAN;
+  if (!scalar || !is_number(step.scalar(kLongestText), number) || number != std::floor(number) ||
+      number < 0 || number > kMostSteps)
+    step.refuse(fmt::format("a whole number from 0 to {}", kMostSteps));
+  return static_cast<int32_t>(number);
 }
 
 void read_step(const InputValue& line, LogStep& out) {
@@ -169,35 +240,50 @@ void read_step(const InputValue& line, LogStep& out) {
   const LogLabel label = label_of(line);
   out.run = keep(label.run);
   out.seed = label.seed;
-  out.step = line.at("step").whole(0, kMostSteps);
-  out.loss = number_of(line, "loss");
-  out.rate = number_of(line, "lr");
-  out.validation = number_of(line, "validation");
-  out.seconds = number_of(line, "seconds");
+  out.step = step_of(line);
+  for (const NumberField& field : kNumberFields) out.*field.to = number_of(line, field.key);
   for (size_t field = 0; field < std::size(kStatFields); ++field) {
     const auto all = line.find(kStatFields[field].key);
     if (!all || all->is_null()) continue;
-    for (const auto& [name, value] : all->members(kMostStats)) {
-      const double number = value.is_null() ? NAN : value.number(-kLargest, kLargest);
-      out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number)});
-    }
+    for (const auto& [name, value] : all->members(kMostStats))
+      out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number_in(value))});
   }
   if (out.stats.size() > kMostStats) line.refuse(fmt::format("at most {} numbers in it", kMostStats));
 }
 
-Pairs pairs_of(const InputValue& line, std::string_view key) {
+/// `take` reads a part of a header or a result, which costs itself alone where it cannot be read.
+template <typename Value, typename Read>
+bool take(LogAbout& out, Value& to, const Read& read) {
+  try {
+    to = read();
+    return true;
+  } catch (const Error& error) {
+    out.faults.push_back(error.what());
+    return false;
+  }
+}
+
+/// `pairs_of` has lists and objects as JSON.
+Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
   Pairs pairs;
   const auto all = line.find(key);
   if (!all || all->is_null()) return pairs;
-  for (const auto& [name, value] : all->members(kMostPairs))
-    if (!value.is_null()) pairs.emplace_back(name, value.scalar(kLongestText));
+  for (const auto& pair : all->members(kMostPairs)) {
+    const InputValue& value = pair.second;
+    std::string text;
+    const bool read = !value.is_null() && take(out, text, [&] {
+      return value.is_list() || value.is_object() ? value.json_text(kLongestText)
+                                                  : value.scalar(kLongestText);
+    });
+    if (read) pairs.emplace_back(pair.first, std::move(text));
+  }
   return pairs;
 }
 
 /// `settings_of` takes the order from the line, as a parsed object has lost the order of its members.
-Pairs settings_of(const InputValue& line, std::string_view key, std::string_view text) {
+Pairs settings_of(const InputValue& line, std::string_view key, std::string_view text, LogAbout& out) {
   constexpr size_t kLongestSorted = 200'000;
-  Pairs pairs = pairs_of(line, key);
+  Pairs pairs = pairs_of(line, key, out);
   if (text.size() > kLongestSorted) return pairs;
   const size_t begin = text.find(fmt::format("\"{}\"", key));
   std::map<std::string, size_t> places;
@@ -231,30 +317,36 @@ void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
     line.at("format").refuse(fmt::format("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
   out.is_header = true;
   out.label = label_of(line);
-  out.maker = text_of(line, "maker");
-  out.name = text_of(line, "name");
-  out.placement = text_of(line, "placement");
-  out.settings = settings_of(line, "settings", text);
-  out.names = pairs_of(line, "names");
-  out.data = data_of(line);
-  out.unigram = number_of(line, "unigram");
-  out.tokens_per_step = number_of(line, "tokens_per_step");
+  take(out, out.maker, [&] { return text_of(line, "maker"); });
+  take(out, out.name, [&] { return name_of(line); });
+  take(out, out.placement, [&] { return text_of(line, "placement"); });
+  take(out, out.settings, [&] { return settings_of(line, "settings", text, out); });
+  take(out, out.names, [&] { return pairs_of(line, "names", out); });
+  take(out, out.data, [&] { return data_of(line); });
+  take(out, out.unigram, [&] { return number_of(line, "unigram").value_or(NAN); });
+  take(out, out.tokens_per_step, [&] { return positive_of(line, "tokens_per_step"); });
+}
+
+std::vector<Edit> edits_of(const InputValue& line) {
+  std::vector<Edit> edits;
+  const auto all = line.find("edits");
+  if (!all || all->is_null()) return edits;
+  for (const InputValue& edit : all->list(0, kMostEdits))
+    edits.push_back({edit.at("step").whole(0, kLastEdit), edit.at("key").text(kLongestText),
+                     edit.at("value").text(kLongestText)});
+  return edits;
 }
 
 void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
   const InputValue result = line.at("result");
   out.label = label_of(line);
-  out.name = text_of(line, "name");
-  out.data = data_of(line);
-  out.verdict = text_of(result, "verdict");
-  out.unigram = number_of(result, "unigram");
-  out.seconds_per_step = number_of(result, "ms_per_step") * 1e-3;
-  out.settings = settings_of(line, "spec", text);
-  const auto edits = line.find("edits");
-  if (!edits || edits->is_null()) return;
-  for (const InputValue& edit : edits->list(0, kMostEdits))
-    out.edits.push_back({edit.at("step").whole(0, kLastEdit), edit.at("key").text(kLongestText),
-                         edit.at("value").text(kLongestText)});
+  take(out, out.name, [&] { return name_of(line); });
+  take(out, out.data, [&] { return data_of(line); });
+  take(out, out.verdict, [&] { return text_of(result, "verdict"); });
+  take(out, out.unigram, [&] { return number_of(result, "unigram").value_or(NAN); });
+  take(out, out.seconds_per_step, [&] { return positive_of(result, "ms_per_step") * 1e-3; });
+  take(out, out.settings, [&] { return settings_of(line, "spec", text, out); });
+  take(out, out.edits, [&] { return edits_of(line); });
 }
 
 }  // namespace
@@ -263,7 +355,7 @@ void LogStep::clear() {
   run = {};
   seed = 0;
   step = -1;
-  loss = rate = validation = seconds = NAN;
+  loss = rate = validation = seconds = std::nullopt;
   stats.clear();
   texts.clear();
 }
@@ -274,7 +366,7 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
   if (line.find_first_not_of(" \t") == line.npos) return LineKind::Blank;
   if (Scanner(line).scan(step)) return LineKind::Step;
   step.clear();
-  const InputValue value = InputValue::parse(line, fmt::format("line {}", number));
+  const InputValue value = InputValue::parse(as_json(line), fmt::format("line {}", number));
   about = {};
   if (value.find("format")) {
     read_header(value, line, about);

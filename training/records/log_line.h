@@ -1,13 +1,15 @@
 // A log line (docs/log-format.md) is read as a value: its kind, and what it says.
 //
 // Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
-// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong. Names are views
-// into the line or into the value itself. Called by log_reader.cpp.
+// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same
+// numbers, whatever stands beside them. Names are views into the line or into the value itself. Called by
+// log_reader.cpp.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,13 +25,13 @@ namespace normscope::records {
 /// a single head, "L03.attn.head.2"; empty: heads have none.
 struct StatField {
   std::string_view key, suffix;
-  const char* words;  ///< "gradient norms", in sentences; null: not missed where a log has none
+  const char* words;  ///< "gradient sizes", in sentences; null: not missed where a log has none
   std::string_view head_suffix = {};
   std::string_view suffix_of(std::string_view name) const {
     return head_suffix.empty() || name.find(".head.") == name.npos ? suffix : head_suffix;
   }
 };
-inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient norms"},
+inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient sizes"},
                                             {"update_norm", ".update_norm", "update norms"},
                                             {"weight_norm", ".weight_norm", "weight norms"},
                                             {"mean_square", ".mean_square", "hidden states"},
@@ -38,7 +40,9 @@ inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradien
                                             {"share", "", nullptr},
                                             {"attention_entropy", ".attention_entropy", nullptr, ".entropy"},
                                             {"largest_logit", ".largest_logit", nullptr, ".logit"},
-                                            {"first_mass", ".first_mass", nullptr, ".first_mass"}};
+                                            {"first_mass", ".first_mass", nullptr, ".first_mass"},
+                                            {"longest", ".longest", nullptr},
+                                            {"token_share", ".token_share", nullptr}};
 inline constexpr int32_t kHiddenField = 3, kFirstOfAttention = 7;
 
 /// `LogStat` is a number of a step, with its field and name.
@@ -60,8 +64,8 @@ struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
   int32_t step = -1;
-  double loss = NAN, rate = NAN, validation = NAN;
-  double seconds = NAN;  ///< since the recording began
+  std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
+  std::optional<double> seconds;                 ///< since the recording began
   std::vector<LogStat> stats;
   std::deque<std::string> texts;  ///< where a line had escapes, what `run` and `name` point to
   void clear();
@@ -71,6 +75,7 @@ struct LogStep {
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
+  std::vector<std::string> faults;  ///< why members could not be read: each costs itself alone
   std::string maker, name, placement, verdict;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name

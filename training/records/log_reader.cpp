@@ -43,7 +43,7 @@ void LogReader::take(std::string_view bytes) {
     const std::string_view part = bytes.substr(begin, end == bytes.npos ? bytes.npos : end - begin);
     if (skipping_ || waiting_.size() + part.size() > kLongestLine) {
       if (!skipping_) {
-        ++lines_;
+        ++read_.lines;
         broken(fmt::format("is longer than {} bytes", kLongestLine));
         too_long_ = true;
       }
@@ -69,7 +69,7 @@ void LogReader::finish() {
 }
 
 void LogReader::line(std::string_view text) {
-  ++lines_;
+  ++read_.lines;
   try {
     understand(text);
   } catch (const Error& error) {
@@ -78,30 +78,44 @@ void LogReader::line(std::string_view text) {
 }
 
 void LogReader::understand(std::string_view text) {
-  const LineKind kind = read_line(text, lines_, step_, about_);
+  const LineKind kind = read_line(text, read_.lines, step_, about_);
   if (kind == LineKind::Blank) return;
   if (kind == LineKind::Step) {
     run_of(step_.run, step_.seed).add(step_);
     ++steps_;
-  } else if (about_.is_header) {
-    head(about_);
   } else {
-    run_of(about_.label.run, about_.label.seed).add(about_);
+    for (const std::string& fault : about_.faults) note(without_place(fault));
+    if (about_.is_header)
+      head(about_);
+    else
+      run_of(about_.label.run, about_.label.seed).add(about_);
   }
   ++understood_;
 }
 
 void LogReader::broken(const std::string& what) {
-  ++broken_;
-  if (faults_.size() < kNamedFaults) faults_.push_back(fmt::format("line {}: {}", lines_, what));
+  ++read_.broken;
+  note(what);
 }
 
-// `head` allows a second header in a log that goes on after a pause: it holds for runs that begin after it.
+void LogReader::note(const std::string& what) {
+  if (read_.faults.size() < kNamedFaults)
+    read_.faults.push_back(fmt::format("line {}: {}", read_.lines, what));
+}
+
+// `head` allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
+// clock of the others begins anew.
 void LogReader::head(const LogAbout& header) {
-  for (const auto& [theirs, ours] : header.names) {
-    NameRule rule = name_rule(theirs, ours);
-    if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
-  }
+  std::string first;
+  size_t unknown = 0;
+  for (const auto& [theirs, ours] : header.names) try {
+      NameRule rule = name_rule(theirs, ours);
+      if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
+    } catch (const Error& error) {
+      if (unknown++ == 0) first = error.what();
+    }
+  if (unknown > 0) note(fmt::format("{} of {} names left out: {}", unknown, header.names.size(), first));
+  for (const auto& builder : runs_) builder->begin_clock();
   header_ = header;
 }
 
@@ -120,12 +134,12 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
 }
 
 RecordedFile LogReader::file() const {
-  RecordedFile file;
-  file.lines = lines_;
-  file.broken = broken_;
-  file.faults = faults_;
+  RecordedFile file{read_, {}};
   const std::string stem = std::filesystem::path(path_).stem().string();
-  for (const auto& builder : runs_) file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
+  for (const auto& builder : runs_) {
+    file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
+    file.runs.back().read = read_;
+  }
   return file;
 }
 
@@ -135,10 +149,13 @@ std::vector<LogName> LogReader::names() const {
 
 std::string LogReader::fault() const {
   if (has_step()) return "";
+  const std::string first = read_.faults.empty() ? "" : "; " + read_.faults.front();
   if (understood_ > 0)
-    return fmt::format("{}: {} lines and none is of a step: expected a log that has begun", path_, lines_);
+    return fmt::format("{}: {} lines and none is of a step: expected a log that has begun", path_,
+                       read_.lines) +
+           first;
   return fmt::format("{}: is no log: expected a JSON object with a step on each line (docs/log-format.md){}",
-                     path_, faults_.empty() ? "" : "; " + faults_.front());
+                     path_, first);
 }
 
 void read_log(InputFile& in, LogReader& reader) {

@@ -1,5 +1,5 @@
 // `LogReader` reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
-// counts them and names the first.
+// counts them and names the first. Of a header that is broken in part, the rest holds.
 //
 // Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
 #pragma once
@@ -61,6 +61,7 @@ class LogReader {
   void head(const LogAbout& header);
   RunBuilder& run_of(std::string_view run, uint64_t seed);
   void broken(const std::string& what);
+  void note(const std::string& what);  ///< a fault of this line, which holds all the same
 
   std::string path_;
   NameMapping mapping_;
@@ -72,8 +73,8 @@ class LogReader {
   std::string waiting_;           ///< the beginning of a line
   bool skipping_ = false;         ///< the rest of a line that is too long
   bool too_long_ = false;         ///< whether a line was
-  int64_t lines_ = 0, broken_ = 0, understood_ = 0, steps_ = 0;
-  std::vector<std::string> faults_;
+  LinesRead read_;
+  int64_t understood_ = 0, steps_ = 0;
 };
 
 /// `names_in` lists the names that a log's first run uses. Throws Error as read_recorded does.

@@ -1,6 +1,8 @@
 // See recorded_run.h.
 #include "training/records/recorded_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "training/data/identity/data_identity.h"
@@ -56,12 +58,18 @@ RecordedRun saved_run(const std::string& path) {
   run.origin = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(
-        "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");
+        "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
   run.spec = std::move(saved.spec);
   return run;
 }
 
 }  // namespace
+
+std::string LinesRead::fault() const {
+  const std::string first = faults.empty() ? "" : faults.front();
+  if (broken == 0) return first;
+  return fmt::format("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
+}
 
 bool is_saved_run(const std::string& path) {
   InputFile in(path, input::kLog);

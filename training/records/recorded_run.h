@@ -2,7 +2,8 @@
 // compared like one of ours. Nothing that needs weights can be done with it.
 //
 // Promises: a file is read once, in bounded memory (history.h thins older steps and keeps their extremes); a line
-// that cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up.
+// that cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up. A step
+// whose loss is not said has none in the history; one whose loss is not finite has NaN there.
 // Called by `normscope compare FILE...` and `normscope record`; LogFollower (log_reader.h) reads a log that still
 // grows.
 #pragma once
@@ -27,6 +28,15 @@ enum class Origin : uint8_t {
   Log     ///< a log: numbers only
 };
 
+/// `LinesRead` says how much of a log could be read.
+struct LinesRead {
+  int64_t lines = 0, broken = 0;
+  std::vector<std::string>
+      faults;  ///< the first ten: "line 17: ..."; a line that lacks only a part is not broken
+  /// `fault` says it in a line; empty: all could be read.
+  std::string fault() const;
+};
+
 /// `AboutRun` is what is said of a run beside its numbers. It is also the head of a run to compare, live ones too
 /// (app/compare/comparison.h).
 struct AboutRun {
@@ -38,8 +48,9 @@ struct AboutRun {
   std::optional<RunSpec> origin;  ///< before the edits; empty: unknown
   std::vector<Edit> edits;
   DataIdentity data;  ///< what it reads, as far as that is known
-  /// What cannot be shown, a sentence each: "gradient norms: not in this log".
+  /// What cannot be shown, a sentence each: "gradient sizes: not in this log".
   std::vector<std::string> missing;
+  LinesRead read;  ///< of its whole log, as a line that cannot be read is of no run
 };
 
 /// `OneSeed` is one training of a run.
@@ -64,10 +75,8 @@ struct RecordedRun : AboutRun, OneSeed {
 };
 
 /// `RecordedFile` is what was read from one file: our logs can hold several runs and seeds.
-struct RecordedFile {
+struct RecordedFile : LinesRead {
   std::vector<RecordedRun> runs;  ///< in order of first appearance
-  int64_t lines = 0, broken = 0;
-  std::vector<std::string> faults;  ///< the first ten broken lines: "line 17: ... "
 };
 
 /// `is_saved_run` recognises a saved run by its first bytes. Throws Error when the file cannot be read.

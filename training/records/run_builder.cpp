@@ -75,10 +75,10 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
   numbers_.push_back(0);
 }
 
-/// `gather` puts the numbers of a step under their columns.
+/// `gather` puts the numbers of a line under their columns, beside those that its step has already.
 void RunBuilder::gather(const LogStep& step) {
   const size_t before = columns_.size();
-  std::fill(numbers_.begin(), numbers_.end(), std::numeric_limits<double>::quiet_NaN());
+  if (step.step != last_step_) std::fill(numbers_.begin(), numbers_.end(), NAN);
   size_t place = 0;
   const auto take = [&](const LogStat& stat) {
     if (find(stat, place) < 0) learn(stat, place);
@@ -97,29 +97,54 @@ void RunBuilder::widen() {
   history_ = std::move(wider);
 }
 
+void RunBuilder::set_back(int32_t step) {
+  if (set_backs_ == kMostSetBacks)
+    throw Error(fmt::format("step {} after step {}: the run was set back more than {} times", step,
+                            last_step_, kMostSetBacks));
+  if (set_backs_++ == 0) {
+    first_back_from_ = last_step_;
+    first_back_to_ = step;
+  }
+  history_->truncate(step - 1);
+}
+
+void RunBuilder::add_validation(const LogStep& step) {
+  if (!step.validation || validations_ >= kMostValidations) return;
+  history_->append_validation(step.step, *step.validation);
+  ++validations_;
+}
+
+// `add` lets a validation that comes late stand alone: the run went on meanwhile.
 void RunBuilder::add(const LogStep& step) {
-  if (step.step <= last_step_) {
-    if (++set_backs_ > kMostSetBacks)
-      throw Error(fmt::format("step {} after step {}: the run was set back more than {} times", step.step,
-                              last_step_, kMostSetBacks));
-    history_->truncate(step.step - 1);
+  const bool late = step.validation && !step.loss && !step.rate && step.stats.empty();
+  if (step.step < last_step_ && late) return add_validation(step);
+  if (step.step < last_step_) set_back(step.step);
+  gather(step);
+  if (step.step != last_step_) {
+    loss_.reset();
+    rate_ = NAN;
   }
   last_step_ = step.step;
-  gather(step);
-  history_->append(step.step, step.loss, step.rate, numbers_);
-  if (!std::isnan(step.validation) && validations_ < kMostValidations) {
-    history_->append_validation(step.step, step.validation);
-    ++validations_;
+  if (step.loss) loss_ = step.loss;
+  rate_ = step.rate.value_or(rate_);
+  history_->append(step.step, loss_, rate_, numbers_);
+  add_validation(step);
+  has_loss_ = has_loss_ || step.loss;
+  has_rate_ = has_rate_ || step.rate;
+  measure_time(step);
+}
+
+// `measure_time` takes only lines whose clock went on: a recording that goes on may count its seconds from 0 again, and a
+// clock may be set back.
+void RunBuilder::measure_time(const LogStep& step) {
+  const double now = step.seconds.value_or(NAN);
+  if (std::isnan(now)) return;
+  if (timed_step_ >= 0 && step.step > timed_step_ && now >= timed_at_) {
+    timed_steps_ += step.step - timed_step_;
+    timed_seconds_ += now - timed_at_;
   }
-  has_loss_ = has_loss_ || !std::isnan(step.loss);
-  has_rate_ = has_rate_ || !std::isnan(step.rate);
-  if (std::isnan(step.seconds)) return;
-  if (first_timed_ < 0 || step.step < first_timed_) {
-    first_timed_ = step.step;
-    first_seconds_ = step.seconds;
-  }
-  last_timed_ = step.step;
-  last_seconds_ = step.seconds;
+  timed_step_ = step.step;
+  timed_at_ = now;
 }
 
 // `layout` writes "L03.attn.wq.grad_norm" where the name is known and no other has it; otherwise their name. The output

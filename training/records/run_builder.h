@@ -2,12 +2,14 @@
 // run.
 //
 // Promises: memory is bounded by the budget, the dense series and kMostColumns names. A name that appears late widens
-// the history, and earlier frames have NaN there. A repeated step sets the run back, so that the later line counts.
+// the history, and earlier frames have NaN there. A further line of a step adds to it; an earlier step sets the run
+// back. Where two lines say the same number, the later one counts.
 // Called by log_reader.cpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,6 +41,8 @@ class RunBuilder {
   /// Adds a result line.
   void add(const LogAbout& result);
   void set_budget(size_t bytes);
+  /// `begin_clock` says that the seconds of the next line count from another beginning.
+  void begin_clock() { timed_step_ = -1; }
 
   const LogLabel& label() const { return label_; }
   /// `run` is the recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
@@ -59,6 +63,9 @@ class RunBuilder {
   int32_t find(const LogStat& stat, size_t place);
   void learn(const LogStat& stat, size_t place);
   void gather(const LogStep& step);
+  void set_back(int32_t step);
+  void add_validation(const LogStep& step);
+  void measure_time(const LogStep& step);
   void widen();
   std::vector<StatInfo> layout() const;
   std::string setting(std::string_view key) const;
@@ -74,13 +81,18 @@ class RunBuilder {
   std::unordered_map<std::string, int32_t> places_;  ///< field and name -> column
   std::vector<int32_t> order_;   ///< of the numbers of the line before, as most lines are alike
   std::vector<double> numbers_;  ///< of a step, by column
+  std::optional<double> loss_;   ///< of the last step, as `rate_`
+  double rate_ = NAN;
   OlderShares older_shares_;
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
-  int64_t left_out_ = 0;  ///< numbers whose names came after kMostColumns others
+  int32_t first_back_from_ = 0, first_back_to_ = 0;  ///< steps
+  int64_t left_out_ = 0;                             ///< numbers whose names came after kMostColumns others
   size_t validations_ = 0;
   bool has_loss_ = false, has_rate_ = false;
-  int32_t first_timed_ = -1, last_timed_ = -1;  ///< steps with `seconds`
-  double first_seconds_ = 0, last_seconds_ = 0;
+  int32_t timed_step_ = -1;  ///< the last one with `seconds`; -1: none since the clock began
+  double timed_at_ = 0;
+  int32_t timed_steps_ = 0;  ///< between neighbouring lines of one clock, with their `timed_seconds_`
+  double timed_seconds_ = 0;
 };
 
 }  // namespace normscope::records

@@ -76,8 +76,8 @@ void RunBuilder::describe(RecordedRun& run) const {
   run.seconds_per_step = about_.seconds_per_step;
   if (run.spec && run.maker.empty()) run.maker = "normscope";  // older logs had no header
   if (run.spec && std::isnan(run.tokens_per_step)) run.tokens_per_step = units_of_step(*run.spec);
-  if (std::isnan(run.seconds_per_step) && last_timed_ > first_timed_)
-    run.seconds_per_step = (last_seconds_ - first_seconds_) / (last_timed_ - first_timed_);
+  if (std::isnan(run.seconds_per_step) && timed_seconds_ > 0)
+    run.seconds_per_step = timed_seconds_ / timed_steps_;
 }
 
 RecordedRun RunBuilder::run(const std::string& path, const std::string& stem, bool alone) const {
@@ -109,6 +109,10 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   std::vector<std::string> all;
   if (!has_loss_) all.push_back("loss: not in this log");
   if (!has_rate_) all.push_back("learning rate: not in this log");
+  if (set_backs_ > 0)
+    all.push_back(fmt::format("some lines do not count: steps went back {} from {} to {}",
+                              set_backs_ == 1 ? "once," : fmt::format("{} times, first", set_backs_),
+                              first_back_from_, first_back_to_));
   for (size_t field = 0; field < std::size(kStatFields); ++field) {
     const auto of_field = [&](const Column& c) { return c.field == static_cast<int32_t>(field); };
     if (kStatFields[field].words && std::none_of(columns_.begin(), columns_.end(), of_field))

@@ -299,7 +299,7 @@ TensorName parse_own_name(std::string_view name) {
     if (!is_one_of(rest.substr(0, rest.find('.')), "attn|cross|ffn")) return {};
   } else if (!is_share(rest) &&
              !is_one_of(rest,
-                        "emb.tokens|emb.positions|emb.norm.gain|emb.norm.bias|out.w|class.w|class.b|"
+                        "emb.tokens|emb.positions|emb.norm.gain|emb.norm.bias|out.w|out.b|class.w|class.b|"
                         "final.gain|final.bias")) {
     return {};
   }

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.h"
 #include "training/measure/look.h"
+#include "training/measure/verdict.h"
 #include "training/run/run_impl.h"
 #include "training/spec/update_rule.h"
 
@@ -159,7 +160,7 @@ void Run::Impl::recognise(int32_t step, double loss) {
     case Plateau::Change::None:
       break;
     case Plateau::Change::LeftPlateau:
-      add(RunEvent::Kind::LeftPlateau, "leaves the plateau");
+      add(RunEvent::Kind::LeftPlateau, plateau.began_below(level) ? kBeganBelow : "leaves the plateau");
       break;
     case Plateau::Change::Returned:
       add(RunEvent::Kind::Returned, "back on the plateau");

@@ -148,9 +148,16 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
     return {{session::ExchangeReset{true}}, {session::ExchangeReset{false}}};
   if (now.budget != before.budget) change.undo.emplace_back(session::SetBudget{before.budget});
   if (change.undo.empty()) return {};
-  change.redo.push_back(
-      reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
-            : command);
+  const auto* edit = std::get_if<session::EditField>(&command);
+  if (edit && now.budget == before.budget && is_live(edit->key))
+    for (const session::Command& one : change.undo) {
+      const int32_t run = std::get<session::SetSpec>(one).run;
+      change.redo.emplace_back(session::SetSpec{run, now.specs[static_cast<size_t>(run)]});
+    }
+  else
+    change.redo.push_back(
+        reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
+              : command);
   return change;
 }
 

@@ -58,7 +58,8 @@ struct SetBackend {
   static const char* doing() { return "moving the runs"; }
 };
 /// `EditField` changes a field. A live field acts on the next step. A structural field restarts that run, which then
-/// catches up at full speed while the others wait; data.* and run.seed belong to all runs and restart them all.
+/// catches up at full speed while the others wait, and so does a warm-up where it is over: no step to come would change.
+/// data.* and run.seed belong to all runs and restart them all.
 struct EditField {
   int32_t run = -1;  ///< -1 = all
   std::string key, value;
@@ -69,9 +70,8 @@ struct LoadText {
   std::string path;
   static const char* doing() { return "loading the text"; }
 };
-/// `SetSpec` gives one run a whole specification, as undo does. Where only live fields differ, it edits them. A run
-/// that was restarted from this specification before returns as it was left, and catches up; otherwise the run
-/// restarts.
+/// `SetSpec` gives one run a whole specification, as undo does. The run that had it before an edit or a restart returns
+/// as it was left, and catches up. Where none is kept, live fields are edited, and others restart the run.
 struct SetSpec {
   int32_t run = 0;
   std::shared_ptr<const RunSpec> spec;
@@ -84,8 +84,8 @@ struct ForkRequest {
   bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
   std::string note;         ///< "12 norms moved"
   int32_t step = -1;        ///< the source's step that D forks at; -1: its newest
-  /// `train` lets D train at once, even if the Lab was at rest, and brings steps of its own: until the fork is removed,
-  /// the budget of all runs ends no sooner than LabView::portion steps after the fork.
+  /// `train` lets D train at once, even if the Lab was at rest, and brings steps of its own: D ends no sooner than
+  /// LabView::portion steps after the fork, and the others where they were to end.
   bool train = false;
   static const char* doing() { return "forking"; }
 };

@@ -25,9 +25,10 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 // bounds this wait while a hand never rests.
 constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
-/// `is_quiet` holds for a command that changes nothing of the session: it clears no message, nobody waits, nothing is
-/// saved.
-bool is_quiet(const Command& command) { return std::holds_alternative<session::PlayStep>(command); }
+/// `is_quiet` holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
+bool is_quiet(const Command& c) {
+  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::LookInside>(c);
+}
 
 }  // namespace
 
@@ -73,7 +74,7 @@ struct Lab::Impl {
   bool unsaved = false;          // trainer thread only, as next_save
   Clock::time_point next_save{};
   std::optional<Clock::time_point> latest_save;  // trainer thread only: when a save that was put off is due
-  std::string step_refusal;                      // trainer thread only: the message of a PlayStep
+  std::string step_refusal;                      // trainer thread only: the message of a quiet command
   std::string sidecar;                           // under the mutex, as sidecar_changed
   bool sidecar_changed = false;
   int64_t generation = 0;  // trainer thread only, as `whole`: the autosave's
@@ -317,7 +318,7 @@ void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
   if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
-  const bool quiet = trainer.replays();  // a replay changes nothing of the session
+  const bool quiet = trainer.only_looks();
   trainer.work();
   if (!quiet) unsaved = !options.autosave.empty();
   if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);

@@ -46,13 +46,13 @@ struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
   std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
-  std::string name;                       ///< what it began as; `edits` says what was changed later
+  std::string name;                       ///< what it began as; told_apart() where others began so too
   RunState state = RunState::Training;
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
   double seconds_per_step = 0;               ///< of this run alone, smoothed; 0: no step was taken here
-  double loss = 0;                           ///< mean of the last loss_window(step, edits) steps
+  double loss = 0;                           ///< mean of loss_window(step, edits) steps; NaN: no own one
   int32_t learning_since = 0;                ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;                ///< NaN until measured
   std::shared_ptr<const DataIdentity> data;  ///< what it reads; nullptr: unknown
@@ -71,17 +71,18 @@ struct RunView {
   std::shared_ptr<const RunSpread>
       spread;  ///< after CheckSeeds, of this very specification and edits; or nullptr
   std::shared_ptr<const BatchMeasurement> batch;  ///< the newest result of MeasureBatch, or nullptr
-  std::shared_ptr<const Ablation> ablation;  ///< the newest result of Ablate, taken at Ablation::step; or
-                                             ///< nullptr
-  std::shared_ptr<const RunInside> inside;   ///< the newest result of LookInside, at its step; or nullptr
+  std::shared_ptr<const Ablation> ablation;   ///< the newest result of Ablate, taken at Ablation::step; or
+                                              ///< nullptr
+  std::shared_ptr<const RunInside> inside;    ///< the newest result of LookInside, at its step; or nullptr
+  int32_t inside_done = 0, inside_parts = 0;  ///< parts of it that are measured; 0 of 0: all
 };
 
 struct LabView {
   uint64_t version = 0;
   bool playing = false;
-  bool busy = false;  ///< building a run or catching up
-  int32_t step = 0;   ///< of the lockstep
-  int32_t budget = 300;
+  bool busy = false;            ///< building a run or catching up
+  int32_t step = 0;             ///< of the lockstep
+  int32_t budget = 300;         ///< of the run that ends last; RunSpec::train has each one's
   int32_t portion = 300;        ///< steps that playing on at the end adds, and that a fork brings
   double seconds_per_step = 0;  ///< all runs together, smoothed, validations left out
   double tokens_per_second = 0;

@@ -1,8 +1,13 @@
-// This part of LabTrainer moves the runs. All runs, stashed ones too, are on one backend.
+// This part of LabTrainer says where the runs are: all of them, stashed ones too, on one backend, and in its memory.
+#include <algorithm>
+
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "training/run/keyframes.h"
 #include "training/session/lab_trainer.h"
 #include "training/spec/backend_choice.h"
+#include "training/spec/limits.h"
 
 namespace normscope {
 
@@ -37,7 +42,10 @@ void LabTrainer::set_backend(BackendChoice choice) {
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
     fail("backend", "{}", why);
   }
-  for (LabEntry* entry : moved) entry->parsing.reset();
+  for (LabEntry* entry : moved) {
+    entry->parsing.reset();
+    entry->looking.reset();
+  }
   leave_rerun();
   earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
@@ -53,6 +61,7 @@ bool LabTrainer::fall_back(const std::string& why) {
     while (run.catching_up()) run.step();                 // a snapshot is never old
     entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
     entry->parsing.reset();                               // a half from another backend would not fit
+    entry->looking.reset();
   }
   leave_rerun();
   earlier_.reset();
@@ -61,6 +70,47 @@ bool LabTrainer::fall_back(const std::string& why) {
   choice_ = {};
   backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
   return true;
+}
+
+size_t LabTrainer::kept_bytes() const {
+  size_t sum = 0;
+  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
+  return sum;
+}
+
+int64_t LabTrainer::memory() const {  // 0: the size is unknown
+  return options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+}
+
+int64_t LabTrainer::held_bytes() const {
+  int64_t bytes = 0;
+  for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+  return bytes;
+}
+
+// `make_room` refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
+// It drops runs that are kept for undoing an edit, the oldest first.
+void LabTrainer::make_room(const std::vector<RunSpec>& more) {
+  int64_t wanted = 0;
+  for (const RunSpec& spec : more) {
+    validate(spec);
+    wanted += estimated_bytes(spec);
+  }
+  while (!parked_.empty() && !has_room(wanted)) parked_.erase(parked_.begin());
+  if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
+}
+
+// `share_bytes` keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
+// no more than it can use.
+void LabTrainer::share_bytes() {
+  constexpr size_t kSession = size_t{256} << 20;
+  const std::vector<LabEntry*> all = kept();
+  if (all.empty()) return;
+  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
+  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
+  for (LabEntry* entry : all)
+    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 }  // namespace normscope

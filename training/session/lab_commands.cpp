@@ -1,5 +1,5 @@
 // These commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything
-// as it was. lab_fork.cpp has the commands about D.
+// as it was. lab_edits.cpp has those that change a run, lab_fork.cpp those about D.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,16 +8,9 @@
 #include "engine/core/error.h"
 #include "training/session/ablation.h"
 #include "training/session/lab_trainer.h"
-#include "training/session/run_inside.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
-namespace {
-
-// `is_shared` says whether all runs share the field: a comparison is about one set of data and one seed.
-bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
-
-}  // namespace
 
 LabEntry& LabTrainer::entry(int32_t index) const {
   const auto all = entries();
@@ -61,8 +54,8 @@ std::string LabTrainer::letters() const {
 
 // `take_parked` takes the newest stashed run with this letter and specification; nullptr without one.
 std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
-  spec.train.steps = budget_;
   for (size_t i = parked_.size(); i-- > 0;) {
+    spec.train.steps = end_of(*parked_[i]);
     if (parked_[i]->letter != letter || !(parked_[i]->run->spec() == spec)) continue;
     auto found = std::move(parked_[i]);
     parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -223,12 +216,13 @@ void LabTrainer::reset(bool new_seed) {
 void LabTrainer::exchange_reset(bool back) {
   std::vector<size_t> places;
   for (const LabEntry* now : entries()) {
-    const RunSpec wanted = now->run->spec();
+    RunSpec wanted = now->run->spec();
     size_t best = parked_.size();
     for (size_t i = 0; i < parked_.size(); ++i) {
       const LabEntry& one = *parked_[i];
       if (one.letter != now->letter || (back ? one.born >= now->born : one.born <= now->born)) continue;
       if (best < parked_.size() && (one.born < parked_[best]->born) == back) continue;
+      wanted.train.steps = end_of(one);
       if (one.run->spec() == wanted) best = i;
     }
     if (best == parked_.size())
@@ -274,86 +268,6 @@ void LabTrainer::set_steps_per_second(double limit) {
   next_step_ = {};
 }
 
-void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
-  if (runs_.empty()) fail("lab", "there is no run to edit");
-  if (run >= 0) entry(run);  // throws for an unknown run
-  if (key == "train.steps") {
-    RunSpec trial = entry(0).run->spec();
-    set_field(trial, key, value);
-    return set_budget(trial.train.steps);
-  }
-  if (is_live(key)) return edit_live(run, key, value);
-  edit_structure(is_shared(key) ? -1 : run, key, value);
-}
-
-void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
-  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
-  for (const LabEntry* one : edited) {  // all runs are edited, or none
-    RunSpec trial = one->run->spec();
-    set_field(trial, key, value);
-    validate(trial);
-  }
-  for (LabEntry* one : edited) one->run->edit(key, value);
-}
-
-// `replace` gives a run another specification: it puts the stashed run with that specification in its place, or a new
-// one.
-void LabTrainer::replace(LabEntry& old, RunSpec spec) {
-  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
-  if (!made) {
-    make_room({spec});
-    made = make_entry(std::move(spec), old.letter);
-  }
-  std::swap(old, *made);
-  park(std::move(made), parked_);
-  // A run that is ahead waits for the others; the others may also return before it takes its next step.
-  int32_t least = std::numeric_limits<int32_t>::max();
-  for (const LabEntry* one : entries())
-    if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
-  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
-    step_ = least;
-    if (!playing_) target_ = step_;
-  }
-  share_bytes();
-}
-
-void LabTrainer::set_spec(int32_t run, RunSpec spec) {
-  LabEntry& old = entry(run);
-  spec.train.steps = budget_;
-  const std::vector<Edit> edits = edits_between(old.run->spec(), spec, 0);
-  if (edits.empty()) return;
-  validate(spec);
-  if (std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_live(edit.key); })) {
-    for (const Edit& edit : edits) old.run->edit(edit.key, edit.value);
-    return;
-  }
-  if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
-    return replace(old, std::move(spec));
-  std::vector<RunSpec> all = specs();
-  for (RunSpec& other : all) {
-    other.seed = spec.seed;
-    other.data = spec.data;
-  }
-  all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
-}
-
-void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
-  if (run >= 0) {
-    LabEntry& old = entry(run);
-    RunSpec spec = old.run->spec();
-    set_field(spec, key, value);
-    if (!(spec == old.run->spec())) replace(old, std::move(spec));
-    return;
-  }
-  std::vector<RunSpec> all = specs();
-  for (RunSpec& spec : all) set_field(spec, key, value);
-  if (all == specs()) return;
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
-}
-
 void LabTrainer::measure_batch() {
   if (runs_.empty()) fail("lab", "there is no run to measure");
   std::vector<LabEntry*> measured = entries();
@@ -368,18 +282,6 @@ void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
   LabEntry& measured = entry(run);
   if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
   measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
-}
-
-void LabTrainer::look_inside(const session::LookInside& asked) {
-  LabEntry& seen = entry(asked.run);
-  const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
-  const size_t copies = size_t{past} + size_t{asked.spectra_of.has_value()};
-  if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
-  const std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
-  Run& run = past ? *then : *seen.run;
-  if (run.state() == RunState::NonFinite)
-    fail("inside", "the weights are not finite: expected a run that is");
-  seen.inside = normscope::look_inside(run, asked.text, asked.left_out, asked.spectra_of);
 }
 
 void LabTrainer::load_text(const std::string& path) {

@@ -1,10 +1,13 @@
 // This part of LabTrainer makes the fork D from a run, now or at an earlier step, and undoes and redoes it.
+#include <algorithm>
+
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 
 namespace normscope {
 
 void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
+  if (entry) entry->looking.reset();  // a copy of an earlier state takes memory
   where.push_back(std::move(entry));
   if (where.size() > kMostParked) where.erase(where.begin());
 }
@@ -20,9 +23,10 @@ void LabTrainer::fork(session::ForkRequest request) {
   if (request.from_start) {
     made = make_entry(std::move(spec), 'D');
   } else {
-    spec.train.steps = budget_;
+    spec.train.steps = end_of(source);
     made = std::make_unique<LabEntry>();
     made->run = source.run->fork(spec);
+    made->run->set_budget(budget_);
     made->fork_step = made->run->steps_done();
     made->hold = source.hold;  // a change of a run that waits at an earlier step waits there too
     made->born = ++made_;
@@ -46,10 +50,24 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   start_playing();
 }
 
+// `bring_budget` gives the fork steps of its own. The others end where they were to end: what a finished run came to
+// stays what it was.
 void LabTrainer::bring_budget() {
-  if (!fork_ || portion_after(fork_->fork_step) <= budget_) return;
-  fork_->budget_before = budget_;
-  change_budget(portion_after(fork_->fork_step));
+  if (!fork_) return;
+  fork_->run->set_budget(std::max(budget_, portion_after(fork_->fork_step)));
+  settle_budget();
+}
+
+// `settle_budget` ends the lockstep with the run that ends last.
+void LabTrainer::settle_budget() {
+  int32_t reached = 0;
+  budget_ = 1;
+  for (const LabEntry* entry : entries()) {
+    budget_ = std::max(budget_, end_of(*entry));
+    reached = std::max(reached, std::min(std::max(step_, entry->run->steps_done()), end_of(*entry)));
+  }
+  step_ = reached;
+  if (step_ >= budget_) pause();
 }
 
 // `fork_from` replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
@@ -93,14 +111,12 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
 
 void LabTrainer::remove_fork() {
   if (!fork_ && undo_.empty()) return;
-  const int32_t before = fork_ ? fork_->budget_before : 0;
   park(std::move(fork_), redo_);
   if (!undo_.empty()) {
     fork_ = std::move(undo_.back());
     undo_.pop_back();
   }
-  // Steps that were trained meanwhile stay within the budget.
-  if (before > 0 && step_ <= before) change_budget(before);
+  settle_budget();
   share_bytes();
 }
 
@@ -109,7 +125,7 @@ void LabTrainer::restore_fork() {
   park(std::move(fork_), undo_);
   fork_ = std::move(redo_.back());
   redo_.pop_back();
-  if (fork_ && fork_->budget_before > 0) bring_budget();
+  settle_budget();
 }
 
 }  // namespace normscope

@@ -48,12 +48,9 @@ void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
 void LabTrainer::require_played(const LabEntry& played) {
   played_.reset();
   const Run& run = *played.run;
-  int64_t held = 0;
-  for (const LabEntry* entry : kept()) held += estimated_bytes(entry->run->spec());
-  const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
-  if (memory == 0) return;  // the size is unknown
+  if (memory() == 0) return;  // the size is unknown
   const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
-  require_bytes("copying a step", need, held, memory);
+  require_bytes("copying a step", need, held_bytes(), memory());
 }
 
 /// `replay` trains a broken run again by a portion, up to its last step. True: the copy is handed out.

@@ -1,9 +1,13 @@
-// This part of LabTrainer scores a classifier, or a parser's trees, at a validation. Trees take long, so a command
-// interrupts the score, which then goes on from where it was.
+// This part of LabTrainer does what takes long in portions, between which commands are carried out: the score of a
+// classifier, or of a parser's trees, at a validation, and the looks inside.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
+#include <memory>
+#include <utility>
 
+#include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 #include "training/text/dependency_parser.h"
 
@@ -36,6 +40,42 @@ void LabTrainer::score(LabEntry& entry) {
   if (entry.unscored) return;
   entry.parsing.reset();
   entry.score = trees ? to_string(*trees) : accuracy_of(run);
+}
+
+void LabTrainer::look_inside(const session::LookInside& asked) {
+  LabEntry& seen = entry(asked.run);
+  const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
+  const size_t copies = size_t{past} + size_t{asked.spectra_of.has_value()};
+  if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
+  std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
+  Run& run = past ? *then : *seen.run;
+  if (run.state() == RunState::NonFinite)
+    fail("inside", "the weights are not finite: expected a run that is");
+  seen.looking =
+      std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+  look_some(seen);
+}
+
+LabEntry* LabTrainer::looking() const {
+  LabEntry* least = nullptr;
+  for (LabEntry* entry : entries())
+    if (entry->looking && (!least || entry->looking->done() < least->looking->done())) least = entry;
+  return least;
+}
+
+/// `look_some` measures at least one part, and as many more as take no time.
+void LabTrainer::look_some(LabEntry& seen) {
+  constexpr auto kAtOnce = std::chrono::milliseconds(20);
+  const auto until = Clock::now() + kAtOnce;
+  try {
+    do {
+      if (!seen.looking->holds() || !seen.looking->next()) return seen.looking.reset();
+      if (seen.looking->worth_showing()) seen.inside = seen.looking->found();
+    } while (Clock::now() < until);
+  } catch (...) {
+    seen.looking.reset();
+    throw;
+  }
 }
 
 }  // namespace normscope

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
@@ -85,7 +87,7 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
   if (const SeedVariability* luck = find_variability(rerun.key))
     if (const auto at = luck->by_seed.find(rerun.seed);
         at != luck->by_seed.end() &&
-        (at->second->broken || at->second->losses.size() >= static_cast<size_t>(budget_)))
+        (at->second->broken || at->second->losses.size() >= static_cast<size_t>(rerun.spec.train.steps)))
       return true;
   auto known = finished_->find(run_key(rerun.spec, rerun.edits));
   if (!known && options_.losses) {
@@ -109,14 +111,14 @@ void LabTrainer::check_seeds() {
       const Run& run = *entry->run;
       Rerun rerun{variability_key(*entry), run.origin().seed + i, run.origin(), run.past().all_edits()};
       rerun.spec.seed = rerun.seed;
-      rerun.spec.train.steps = budget_;
       const bool known =
           knows_variability(rerun) || std::any_of(reruns_.begin(), reruns_.end(), [&](const Rerun& other) {
             return other.key == rerun.key && other.seed == rerun.seed;
           });
-      if (!known) reruns_.push_back(std::move(rerun));
+      if (known) continue;
+      seed_check_steps_ += rerun.spec.train.steps;
+      reruns_.push_back(std::move(rerun));
     }
-  seed_check_steps_ = static_cast<int64_t>(reruns_.size()) * budget_;
 }
 
 void LabTrainer::cancel_seeds() {
@@ -136,6 +138,7 @@ void LabTrainer::drop_stale_reruns() {
     seed_check_done_ -= rerun_->steps_done();
     rerun_.reset();
   }
+  const size_t before = reruns_.size();
   for (auto at = reruns_.begin(); at != reruns_.end();) {
     if (!stale(*at)) {
       ++at;
@@ -144,6 +147,8 @@ void LabTrainer::drop_stale_reruns() {
     seed_check_steps_ -= at->spec.train.steps;
     at = reruns_.erase(at);
   }
+  if (const size_t dropped = before - reruns_.size(); dropped > 0)
+    message = fmt::format("{} reruns with other seeds are not made: their runs were changed", dropped);
 }
 
 void LabTrainer::finish_rerun() {

@@ -70,7 +70,6 @@ void io(Io& io, codec::Of<Io, SavedSession::Entry>& e) {
   io.optional("score", e.score, kText);
   io.optional("unscored", e.unscored);
   io.optional("hold", e.hold, codec::Whole{-1, kMostSteps}, -1);
-  io.optional("budget_before", e.budget_before, kStep);
   io.optional("keyframes", e.keyframes, codec::List{0, kMostKeyframes, FileName{}});
 }
 
@@ -322,7 +321,7 @@ void LabTrainer::restore(const std::string& folder, bool play, session::Ticket t
   earlier_.reset();
   step_ = session.step;
   show(std::move(loaded));
-  change_budget(session.budget);
+  budget_ = session.budget;
   portion_ = session.portion;
   for (const auto& entry : parked_) entry->born = ++made_;
   for (LabEntry* entry : entries()) entry->born = ++made_;

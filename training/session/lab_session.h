@@ -30,10 +30,9 @@ struct KeptEntry {
   char letter = 'A';
   int32_t forked_from = -1, fork_step = 0;
   std::string fork_note;
-  std::string score;          ///< see RunView::score
-  bool unscored = false;      ///< a command interrupted the scoring, which is still to be done
-  int32_t hold = -1;          ///< step at which it waits for play before it catches up; -1: none
-  int32_t budget_before = 0;  ///< before a fork raised the budget; 0: it did not
+  std::string score;      ///< see RunView::score
+  bool unscored = false;  ///< a command interrupted the scoring, which is still to be done
+  int32_t hold = -1;      ///< step at which it waits for play before it catches up; -1: none
   bool operator==(const KeptEntry&) const = default;
 };
 

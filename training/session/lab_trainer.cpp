@@ -3,16 +3,21 @@
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/run/keyframes.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
+#include "training/spec/told_apart.h"
 
 namespace normscope {
 namespace {
@@ -32,25 +37,25 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
 /// `shown_loss` is the loss that every card, plot and table shows for a run as it is.
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
-std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
+std::string badge_of(const LabEntry& entry, bool playing) {
   const Run& run = *entry.run;
-  const std::string& unit = run.task().unit();
   switch (run.state()) {
     case RunState::NonFinite:
       return fmt::format("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
-      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), unit);
+      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), run.task().unit());
     case RunState::Learning:
+      if (began_below(run.history()->events())) return "learning from the first step on";
       return fmt::format("learning since step {}", run.learning_since());
     case RunState::Finished:
-      return fmt::format("finished, {:.2f}", shown_loss(run));
+      return "finished";
     case RunState::WarmingUp:
       return playing ? "warming up" : "paused";
     case RunState::Training:
       if (!playing) return "paused";
       if (entry.forked_from < 0) return "training";
       return fmt::format("{} of its own {} steps", run.steps_done() - entry.fork_step,
-                         budget - entry.fork_step);
+                         run.spec().train.steps - entry.fork_step);
   }
   return "";
 }
@@ -63,6 +68,20 @@ std::string name_of(const LabEntry& entry) {
   for (const Edit& edit : run.edits())
     if (edit.step <= entry.fork_step + 1) set_field(born, edit.key, edit.value);
   return default_name(born);
+}
+
+// `tell_apart` renames runs that have one name. It is seldom needed, and reading all settings takes a while.
+void tell_apart(std::vector<RunView>& runs) {
+  std::vector<NamedSettings> named;
+  std::set<std::string> names;
+  for (const RunView& run : runs) {
+    named.push_back({run.name});
+    names.insert(run.name);
+  }
+  if (names.size() == runs.size()) return;
+  for (size_t i = 0; i < runs.size(); ++i) named[i].settings = field_values(*runs[i].spec);
+  const std::vector<std::string> told = told_apart(named);
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
 }
 
 // `keep_sample` keeps the newest samples, and of older ones every second.
@@ -111,7 +130,8 @@ std::vector<LabEntry*> LabTrainer::entries() const {
 }
 
 bool LabTrainer::lags(const LabEntry& entry) const {
-  return !entry.broken() && entry.run->steps_done() < (entry.hold >= 0 ? std::min(entry.hold, step_) : step_);
+  const int32_t to = std::min(step_, entry.hold >= 0 ? entry.hold : end_of(entry));
+  return !entry.broken() && entry.run->steps_done() < to;
 }
 
 LabEntry* LabTrainer::lagging() const {
@@ -126,7 +146,10 @@ bool LabTrainer::all_broken() const {
 }
 
 bool LabTrainer::wants_step() const {
-  return step_ < std::min(target_, budget_) && !runs_.empty() && !all_broken();
+  const auto all = entries();
+  return step_ < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
+           return !entry->broken() && step_ < end_of(*entry);
+         });
 }
 
 LabEntry* LabTrainer::without_text() const {
@@ -138,7 +161,7 @@ LabEntry* LabTrainer::without_text() const {
 }
 
 bool LabTrainer::has_work() const {
-  return replays() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
+  return only_looks() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
 }
 
 void LabTrainer::work() {
@@ -151,6 +174,7 @@ void LabTrainer::work() {
 
 void LabTrainer::do_work() {
   if (replays()) return replay_some();
+  if (LabEntry* seen = looking()) return look_some(*seen);
   if (LabEntry* late = unscored()) return score(*late);
   if (LabEntry* late = lagging()) {
     step_entry(*late);
@@ -188,44 +212,6 @@ std::vector<LabEntry*> LabTrainer::kept() const {
   return kept;
 }
 
-size_t LabTrainer::kept_bytes() const {
-  size_t sum = 0;
-  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
-  return sum;
-}
-
-// `make_room` refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
-// It drops runs that are kept for undoing an edit, the oldest first.
-void LabTrainer::make_room(const std::vector<RunSpec>& more) {
-  int64_t wanted = 0;
-  for (const RunSpec& spec : more) {
-    validate(spec);
-    wanted += estimated_bytes(spec);
-  }
-  const auto held = [&] {
-    int64_t bytes = 0;
-    for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
-    return bytes;
-  };
-  const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
-  if (memory == 0) return;  // the size is unknown
-  while (!parked_.empty() && wanted + held() > memory) parked_.erase(parked_.begin());
-  require_bytes("lab", wanted, held(), memory);
-}
-
-// `share_bytes` keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
-// no more than it can use.
-void LabTrainer::share_bytes() {
-  constexpr size_t kSession = size_t{256} << 20;
-  const std::vector<LabEntry*> all = kept();
-  if (all.empty()) return;
-  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
-  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
-  for (LabEntry* entry : all)
-    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
-                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
-}
-
 // `step_entry` returns its seconds without validation, which is rare and may take longer than many steps.
 double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
@@ -236,12 +222,13 @@ double LabTrainer::step_entry(LabEntry& entry) {
   if (const std::string notice = run.take_notice(); !notice.empty())
     message = fmt::format("run {}: {}", entry.letter, notice);
   const int32_t every = options_.validation_every;
-  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
+  const bool ended = run.steps_done() == end_of(entry);
+  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || ended)) {
     run.validation_loss();
     entry.parsing.reset();
     score(entry);
   }
-  if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
+  if (ended || entry.broken()) keep_finished(entry);
   return seconds;
 }
 
@@ -259,7 +246,7 @@ void LabTrainer::step_all() {
   double tokens = 0, seconds = 0;
   for (LabEntry* entry : entries()) {
     // A run that is ahead took this step before the device failed in another run.
-    if (entry->broken() || entry->run->steps_done() > step_) continue;
+    if (entry->broken() || entry->run->steps_done() > step_ || step_ >= end_of(*entry)) continue;
     seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
   }
@@ -319,11 +306,12 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(entry, budget_, playing_);
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, playing_);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;
-  view.loss = shown_loss(run);
+  const bool own = entry.forked_from < 0 || view.step > entry.fork_step;
+  view.loss = own ? shown_loss(run) : std::numeric_limits<double>::quiet_NaN();  // not its source's
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();
   view.data = entry.published_data;
@@ -342,6 +330,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.batch = entry.batch;
   view.ablation = entry.ablation;
   view.inside = entry.inside;
+  if (entry.looking) std::tie(view.inside_done, view.inside_parts) = entry.looking->progress();
   return view;
 }
 
@@ -379,6 +368,7 @@ LabView LabTrainer::view() const {
   view.answered = answered;
   view.answers = answers_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
+  tell_apart(view.runs);
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();
     view.entropy_rate = task.entropy_rate().value_or(0);

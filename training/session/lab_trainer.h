@@ -15,6 +15,7 @@
 #include "training/session/lab.h"
 #include "training/session/lab_session.h"
 #include "training/session/run_cache.h"
+#include "training/session/run_inside.h"
 #include "training/spec/backend_choice.h"
 #include "training/text/dependency_parser.h"
 
@@ -41,7 +42,8 @@ struct LabEntry : KeptEntry {
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
-  std::shared_ptr<const RunInside> inside;        ///< likewise
+  std::shared_ptr<const RunInside> inside;        ///< likewise, as far as it is measured
+  std::unique_ptr<InsideLook> looking;            ///< what measures the rest of it
   std::string file;                               ///< in the autosave's folder, written at this stamp
   uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
@@ -66,7 +68,8 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
-  bool replays() const { return replayed_ >= 0; }  ///< its next work is for a copy of a step
+  /// `only_looks` says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  bool only_looks() const { return replays() || looking(); }
   /// `next_step_at` is the time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
   /// `work` does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
@@ -114,8 +117,11 @@ class LabTrainer {
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
   void look_inside(const session::LookInside& asked);
+  LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
+  void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
   void require_played(const LabEntry& played);
+  bool replays() const { return replayed_ >= 0; }
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
@@ -141,6 +147,9 @@ class LabTrainer {
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  int64_t memory() const;
+  int64_t held_bytes() const;
+  bool has_room(int64_t bytes) const { return memory() == 0 || held_bytes() + bytes <= memory(); }
   void make_room(const std::vector<RunSpec>& more);
   // `Replaced` says what becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
   // stashed. Exchanged: they are stashed, and a stashed run with the same letter and specification returns as it was
@@ -156,6 +165,7 @@ class LabTrainer {
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
+  void settle_budget();
   void start_playing();
   void rest_at_end();
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
@@ -165,7 +175,9 @@ class LabTrainer {
   std::vector<RunSpec> specs() const;
   std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
+  void park_copy(const LabEntry& entry);
   void replace(LabEntry& old, RunSpec spec);
+  void exchange(LabEntry& old, std::unique_ptr<LabEntry> made);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
   std::unique_ptr<Run> run_at(int32_t run, int32_t step);
@@ -176,6 +188,7 @@ class LabTrainer {
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;
+  static int32_t end_of(const LabEntry& entry) { return entry.run->spec().train.steps; }
   bool all_broken() const;
   bool wants_step() const;
   LabEntry* without_text() const;
@@ -235,11 +248,11 @@ class LabTrainer {
   std::vector<std::unique_ptr<LabEntry>> parked_;  ///< runs that a structural edit replaced, the newest last
 
   bool playing_ = false;
-  int32_t step_ = 0, budget_ = 300;
-  int32_t portion_ = 300;  ///< the requested budget: steps that playing on at its end adds
-  uint64_t made_ = 0;      ///< runs made so far, see LabEntry::born
-  int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
-  double limit_ = 0;       ///< steps a second, 0 = none
+  int32_t step_ = 0, budget_ = 300;  ///< budget: of the run that ends last, see end_of
+  int32_t portion_ = 300;            ///< the requested budget: steps that playing on at its end adds
+  uint64_t made_ = 0;                ///< runs made so far, see LabEntry::born
+  int32_t target_ = 0;               ///< steps are taken while step_ < min(target_, budget_)
+  double limit_ = 0;                 ///< steps a second, 0 = none
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 

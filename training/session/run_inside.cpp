@@ -20,8 +20,9 @@ std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
 
 }  // namespace
 
-std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, bool left_out,
-                                             std::optional<int32_t> spectra_of) {
+InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
+                       std::optional<int32_t> spectra_of)
+    : then_(std::move(then)), run_(&run), spectra_of_(spectra_of) {
   const RunSpec& spec = run.spec();
   require_language(spec.model);
   std::vector<int32_t> tokens = tokens_of(run, text);
@@ -29,17 +30,31 @@ std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, 
   if (text.empty() && tokens.size() > most) tokens.resize(most);
   if (tokens.size() < 2 || tokens.size() > most)
     fail("text", "{} tokens: expected 2 to {}, which this model reads at once", tokens.size(), most);
-  auto inside = std::make_shared<RunInside>();
-  inside->step = run.steps_done();
-  inside->text = text;
-  inside->left_out = left_out;
+  found_.step = run.steps_done();
+  found_.text = text;
+  found_.left_out = left_out;
   std::vector<int32_t> types = run.task().types(tokens);
-  inside->found =
-      inside_of(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
-                {.gradients = true, .attention = true, .guesses = 3, .left_out = left_out});
-  inside->spectra_of = spectra_of;
-  if (spectra_of) inside->spectra = next_spectra(run, spectra_of);
-  const auto word = [&](int32_t token) { inside->words.try_emplace(token, run.task().label(token)); };
+  work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
+                InsideAsked{.guesses = 3, .left_out = left_out});
+}
+
+/// The spectra come before what is left out: they take a single step.
+bool InsideLook::next() {
+  if (!work_->quick_done() || !spectra_of_ || found_.spectra_of) return work_->next();
+  found_.spectra = next_spectra(*run_, spectra_of_);
+  found_.spectra_of = spectra_of_;
+  return true;
+}
+
+bool InsideLook::worth_showing() const {
+  return done() == parts() || work_->done() == 1 || (work_->quick_done() && work_->found().left_out.empty());
+}
+
+std::shared_ptr<const RunInside> InsideLook::found() const {
+  auto inside = std::make_shared<RunInside>(found_);
+  inside->found = work_->found();
+  inside->whole = done() == parts();
+  const auto word = [&](int32_t token) { inside->words.try_emplace(token, run_->task().label(token)); };
   std::ranges::for_each(inside->found.tokens, word);
   for (const Inside::Lens& lens : inside->found.lens)
     for (const Inside::Guess& guess : lens.guesses) word(guess.token);

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "training/io/nearest.h"
 #include "training/spec/spec.h"
+#include "training/spec/told_apart.h"
 
 namespace normscope {
 namespace {
@@ -110,6 +111,42 @@ bool has_row(std::string_view name) {
                      [&](const RunPreset& preset) { return preset.name == name; });
 }
 
+const std::string* value_of(const NamedSettings& run, const std::string& key) {
+  const auto at = std::find_if(run.settings.begin(), run.settings.end(),
+                               [&](const auto& setting) { return setting.first == key; });
+  return at == run.settings.end() ? nullptr : &at->second;
+}
+
+/// `tells` leaves out what is no setting of the experiment, and wirings, which are no words.
+bool tells(const std::string& key) {
+  return key != "run.name" && key != "train.steps" && !key.starts_with("wiring.");
+}
+
+std::string said(const std::string& key, const std::string& value) {
+  const Field* field = find_field(key);
+  return fmt::format("{} {}", field ? std::string(field->label) : key, value);
+}
+
+/// `tell_apart` goes through the settings in their order and names those that part runs that read alike so far.
+void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings>& runs,
+                const std::vector<size_t>& alike) {
+  std::vector<std::string> told(runs.size());
+  for (const auto& [key, first] : runs[alike.front()].settings) {
+    if (!tells(key)) continue;
+    const auto parts = [&](size_t one, size_t other) {
+      const std::string *a = value_of(runs[one], key), *b = value_of(runs[other], key);
+      return told[one] == told[other] && a && b && *a != *b;
+    };
+    const bool useful = std::any_of(alike.begin(), alike.end(), [&](size_t one) {
+      return std::any_of(alike.begin(), alike.end(), [&](size_t other) { return parts(one, other); });
+    });
+    for (size_t one : alike)
+      if (const std::string* value = value_of(runs[one], key); useful && value)
+        told[one] += ", " + said(key, *value);
+  }
+  for (size_t one : alike) names[one].insert(std::min(names[one].find(", "), names[one].size()), told[one]);
+}
+
 }  // namespace
 
 std::string default_name(const RunSpec& spec) {
@@ -130,6 +167,18 @@ std::string default_name(const RunSpec& spec) {
   if (model.memory > 0) name += fmt::format(", memory {}", model.memory);
   const int32_t warmup = spec.train.schedule.warmup;
   return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
+}
+
+std::vector<std::string> told_apart(const std::vector<NamedSettings>& runs) {
+  std::vector<std::string> names;
+  for (const NamedSettings& run : runs) names.push_back(run.name);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    std::vector<size_t> alike;
+    for (size_t other = 0; other < runs.size(); ++other)
+      if (runs[other].name == runs[i].name) alike.push_back(other);
+    if (alike.size() > 1 && alike.front() == i) tell_apart(names, runs, alike);
+  }
+  return names;
 }
 
 std::vector<RunSpec> default_comparison(const DataSpec& data, uint64_t seed) {

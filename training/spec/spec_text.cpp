@@ -30,10 +30,11 @@ bool parse_whole(std::string_view text, T& value) {
 
 std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
 
-// `check_range` compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double. NaN fails.
-template <typename Real>
-void check_range(const Field& field, std::string_view text, Real value) {
-  if (!(value >= static_cast<Real>(field.low) && value <= static_cast<Real>(field.high)))
+// `check_range` compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double, and a whole number may
+// be one that no double is. NaN fails.
+template <typename Value>
+void check_range(const Field& field, std::string_view text, Value value) {
+  if (!(value >= static_cast<Value>(field.low) && value <= static_cast<Value>(field.high)))
     fail(field.key, "{} is out of range: expected {}", trimmed(text), range_text(field));
 }
 
@@ -84,7 +85,7 @@ void check_value(const Field& field, std::string_view text) {
       int64_t value = 0;
       if (!parse_integer(text, value))
         fail(field.key, "'{}' is not a whole number: expected {}", shown, range_text(field));
-      check_range(field, text, static_cast<double>(value));
+      check_range(field, text, value);
       return;
     }
     case FieldType::Real: {

@@ -10,34 +10,13 @@
 #include "engine/core/error.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/tokenizer/model/token_table.h"
+#include "training/tokenizer/older_options.h"
 #include "training/tokenizer/unicode.h"
 
 namespace normscope::tokenizer {
 namespace {
 
 using Json = nlohmann::json;
-
-struct OlderFiles {
-  std::filesystem::path folder;
-
-  std::string name(const char* file) const { return (folder / file).string(); }
-  std::string where(const char* file) const { return "tokenizer " + name(file); }
-  std::optional<std::string> read(const char* file) const {
-    return read_input_file_if_there(name(file), input::kTokenizerJson);
-  }
-};
-
-constexpr const char* kConfigFile = "tokenizer_config.json";
-
-InputValue read_tokenizer_config(const OlderFiles& files) {
-  return InputValue::parse(files.read(kConfigFile).value_or("{}"), files.where(kConfigFile));
-}
-
-bool flag_of(const InputValue& config, const char* key, bool otherwise) {
-  const auto found = config.find(key);
-  return found && !found->is_null() ? found->flag() : otherwise;
-}
 
 std::vector<std::string> lines_in(const std::string& text) {
   std::vector<std::string> lines;
@@ -50,81 +29,90 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// `special_tokens` are those of `names` that the vocabulary has.
-Json special_tokens(const Json& vocabulary, std::initializer_list<const char*> names) {
-  Json added = Json::array();
-  for (const char* name : names)
-    if (vocabulary.contains(name))
-      added.push_back({{"id", vocabulary[name]},
-                       {"content", name},
-                       {"lstrip", std::string_view(name) == "<mask>"},
-                       {"normalized", false},
-                       {"special", true}});
-  return added;
-}
-
-/// `around` is a post-processor that puts two tokens around a text, which the vocabulary must have.
-Json around(const Json& vocabulary, const std::string& where, const std::string& first,
-            const std::string& last) {
-  for (const std::string& token : {first, last})
-    if (!vocabulary.contains(token))
-      fail(where, "has no {}: expected it, because each text stands between two such tokens", token);
-  return {{"type", "BertProcessing"}, {"cls", {first, vocabulary[first]}}, {"sep", {last, vocabulary[last]}}};
+/// `around` is a post-processor that puts two tokens around a text.
+Json around(const OlderOptions& options) {
+  const auto [first, before] = options.require("cls_token");
+  const auto [last, behind] = options.require("sep_token");
+  return {{"type", "BertProcessing"}, {"cls", {first, before}}, {"sep", {last, behind}}};
 }
 
 Json from_vocab_txt(const OlderFiles& files, const std::string& text) {
+  constexpr std::string_view kClasses[] = {"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer"};
   Json vocabulary = Json::object();
   int32_t id = 0;
   for (const std::string& line : lines_in(well_formed(text))) vocabulary[line] = id++;
-  const bool lower = flag_of(read_tokenizer_config(files), "do_lower_case", true);
-  return {{"added_tokens", special_tokens(vocabulary, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})},
+  OlderOptions options(files, vocabulary);
+  options.kind(kClasses);
+  const Json added = options.add({{"unk_token", "[UNK]"},
+                                  {"sep_token", "[SEP]"},
+                                  {"pad_token", "[PAD]"},
+                                  {"cls_token", "[CLS]"},
+                                  {"mask_token", "[MASK]"}});
+  const auto accents = options.maybe("strip_accents");
+  return {{"added_tokens", added},
           {"normalizer",
            {{"type", "BertNormalizer"},
             {"clean_text", true},
-            {"handle_chinese_chars", true},
-            {"lowercase", lower}}},
+            {"handle_chinese_chars", options.flag("tokenize_chinese_chars", true)},
+            {"strip_accents", accents ? Json(*accents) : Json()},
+            {"lowercase", options.flag("do_lower_case", true)}}},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor", around(vocabulary, files.where("vocab.txt"), "[CLS]", "[SEP]")},
+          {"post_processor", around(options)},
           {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
           {"model",
            {{"type", "WordPiece"},
-            {"unk_token", "[UNK]"},
+            {"unk_token", options.text_of("unk_token").value_or("")},
             {"continuing_subword_prefix", "##"},
             {"max_input_chars_per_word", 100},
             {"vocab", vocabulary}}}};
 }
 
-/// `begin_of` is a template with the token that bos_token names, a text or an object that holds one.
-Json begin_of(const InputValue& config, const Json& vocabulary) {
-  const InputValue named = config.at("bos_token"), text = named.is_object() ? named.at("content") : named;
-  const std::string token = text.text(kMostWord);
-  if (!vocabulary.contains(token)) text.refuse("a token of the vocabulary");
-  return {{"type", "TemplateProcessing"},
-          {"single", {{{"SpecialToken", {{"id", token}}}}, {{"Sequence", {{"id", "A"}}}}}},
-          {"special_tokens", {{token, {{"ids", {vocabulary[token]}}}}}}};
+/// `ends` is a template with the tokens that add_bos_token and add_eos_token ask for.
+Json ends(const OlderOptions& options) {
+  Json parts = Json::array(), special = Json::object();
+  const auto put = [&](const char* flag, const char* role) {
+    if (!options.flag(flag, false) || !options.text_of(role)) return;
+    const auto [text, id] = options.require(role);
+    parts.push_back({{"SpecialToken", {{"id", text}}}});
+    special[text] = {{"ids", {id}}};
+  };
+  put("add_bos_token", "bos_token");
+  parts.push_back({{"Sequence", {{"id", "A"}}}});
+  put("add_eos_token", "eos_token");
+  return {{"type", "TemplateProcessing"}, {"single", parts}, {"special_tokens", special}};
+}
+
+/// `is_roberta` asks the model where nothing names the tokenizer's class, as the library does.
+bool is_roberta(const OlderFiles& files, const OlderOptions& options) {
+  constexpr std::string_view kClasses[] = {"GPT2Tokenizer", "RobertaTokenizer"},
+                             kModels[] = {"gpt2", "opt", "roberta"};
+  if (const auto kind = options.kind(kClasses)) return *kind == 1;
+  const auto model = files.object("config.json").find("model_type");
+  return model && !model->is_null() && model->choice(kModels) == 2;
 }
 
 Json from_vocab_json(const OlderFiles& files, const std::string& vocab, const std::string& merges) {
-  constexpr std::string_view kClasses[] = {"GPT2Tokenizer", "GPT2TokenizerFast", "RobertaTokenizer",
-                                           "RobertaTokenizerFast"};
   const InputValue value = InputValue::parse(vocab, files.where("vocab.json"));
   const Json vocabulary = Json::parse(value.object_text(input::kTokenizerJson.limit));
-  const InputValue config = read_tokenizer_config(files);
-  const auto name = config.find("tokenizer_class");
-  const bool roberta = name && name->choice(kClasses) >= 2;
+  OlderOptions options(files, vocabulary);
+  const bool roberta = is_roberta(files, options);
   Json pairs = Json::array();
   for (std::string& line : lines_in(well_formed(merges)))
     if (!line.empty() && !line.starts_with("#version")) pairs.push_back(std::move(line));
-  Json processor;
-  if (roberta)
-    processor = around(vocabulary, files.where("vocab.json"), "<s>", "</s>");
-  else if (flag_of(config, "add_bos_token", false))
-    processor = begin_of(config, vocabulary);
-  return {{"added_tokens",
-           special_tokens(vocabulary, {"<|endoftext|>", "<s>", "<pad>", "</s>", "<unk>", "<mask>"})},
+  const std::string end = "<|endoftext|>";
+  const Json added = options.add(
+      roberta ? OlderOptions::Standard{{"bos_token", "<s>"},
+                                       {"eos_token", "</s>"},
+                                       {"unk_token", "<unk>"},
+                                       {"sep_token", "</s>"},
+                                       {"pad_token", "<pad>"},
+                                       {"cls_token", "<s>"},
+                                       {"mask_token", "<mask>"}}
+              : OlderOptions::Standard{{"unk_token", end}, {"bos_token", end}, {"eos_token", end}});
+  return {{"added_tokens", added},
           {"pre_tokenizer",
-           {{"type", "ByteLevel"}, {"add_prefix_space", flag_of(config, "add_prefix_space", false)}}},
-          {"post_processor", processor},
+           {{"type", "ByteLevel"}, {"add_prefix_space", options.flag("add_prefix_space", false)}}},
+          {"post_processor", roberta ? around(options) : ends(options)},
           {"decoder", {{"type", "ByteLevel"}}},
           {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", pairs}}}};
 }

@@ -74,9 +74,8 @@ std::vector<compare::Compared> read_runs(const CompareOptions& options) {
     const Named name = named(word);
     const records::RecordedFile file =
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
-    if (file.broken > 0)
-      complain(fmt::format("{}: {} of {} lines cannot be read and are left out; {}", name.path, file.broken,
-                           file.lines, file.faults.empty() ? "" : file.faults.front()));
+    if (const std::string fault = file.fault(); !fault.empty())
+      complain(fmt::format("{}: {}", name.path, fault));
     for (compare::Compared& run : picked(file, name)) runs.push_back(std::move(run));
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));
@@ -254,14 +253,14 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
                      "files: names of your own in logs, as TOML (docs/log-format.md)")
           ->type_name("FILE"),
       app.add_option("--from", options.from, "files: only from this step of the baseline on")
-          ->check(CLI::Range(0, 1'000'000'000))
+          ->transform(whole(0, 1'000'000'000))
           ->type_name("STEP")
           ->default_str("the first"),
       app.add_option("--to", options.to, "files: only up to this step")
-          ->check(CLI::Range(0, 1'000'000'000))
+          ->transform(whole(0, 1'000'000'000))
           ->type_name("STEP")
           ->default_str("the last"),
-      app.add_option("--factor", options.factor, "files: gradient norms part when they differ by more")
+      app.add_option("--factor", options.factor, "files: gradients part when their sizes differ by more")
           ->check(CLI::Range(1.0, 1e6))
           ->type_name("TIMES"),
   };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/file_kind.h"
+#include "training/io/output_path.h"
 #include "training/session/lab.h"
 
 namespace normscope::commands {
@@ -168,6 +170,10 @@ Exit film(const FilmOptions& options) {
     inputs.insert(inputs.end(), files.begin(), files.end());
   }
   const std::string first = form.kind == FilmKind::Frames ? frame_path(form, 1) : form.path;
+  refuse_clashes({{"--out", first}}, inputs);
+  with_exit(Exit::Internal, [&] {
+    make_folder(std::filesystem::path(first).parent_path().string(), Access::Shared, "--out");
+  });
   check_outputs({{"--out", first}}, inputs);
 
   const InterruptGuard guard;
@@ -197,12 +203,12 @@ void add_film(CLI::App& app, Command& command) {
   sub.add_option("--seconds", options.seconds, "how long the film is")
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("S");
-  sub.add_option("--fps", options.fps, "frames a second")->check(CLI::Range(1, 120))->type_name("N");
+  sub.add_option("--fps", options.fps, "frames a second")->transform(whole(1, 120))->type_name("N");
   for (const auto& [name, value, help, standard] :
        {std::tuple{"--from", &options.from, "the first step that is shown", "0"},
         std::tuple{"--to", &options.to, "the last one", "the session's last"}})
     sub.add_option(name, *value, help)
-        ->check(CLI::Range(0, 10'000'000))
+        ->transform(whole(0, 10'000'000))
         ->type_name("STEP")
         ->default_str(standard);
   add_look(sub, options.theme, options.scale);

@@ -21,9 +21,11 @@
 #include "training/data/token_task.h"
 #include "training/inside/passage.h"
 #include "training/io/atomic_file.h"
+#include "training/io/number_json.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/memory_map.h"
 #include "training/published/family.h"
+#include "training/published/model_folder.h"
 #include "training/published/published.h"
 #include "training/run/run.h"
 #include "training/tokenizer/published_tokenizer.h"
@@ -72,7 +74,7 @@ std::vector<int32_t> passage_of(const InspectOptions& options, Encode encode) {
 void print_settings(const json& about) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : about.items())
-    if (key.starts_with("model.") || key.starts_with("wiring."))
+    if (key.starts_with("model.") || key.starts_with("wiring.") || key == "placement")
       rows.push_back({key, value.get<std::string>()});
   rows.push_back({"vocabulary", std::to_string(about["vocabulary"].get<int64_t>())});
   put(text_table(rows, "ll"));
@@ -93,7 +95,7 @@ Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig&
                             .attention = !options.no_attention,
                             .left_out = options.leave_out});
   if (options.json)
-    say("{}\n", json_of(shown).dump(2));
+    say("{}\n", to_lines(json_of(shown)));
   else
     print_inside(shown);
   if (options.svg.empty()) return Exit::Ok;
@@ -128,9 +130,11 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
                 gradients = options.no_gradients ? static_cast<int64_t>(store.size() * sizeof(float)) : 0,
-                here = published::bytes_of(model, store) - gradients;
+                here = published::bytes_of(model, store, static_cast<int32_t>(ids.size())) - gradients;
   Inspected shown;
   shown.name = model.family->title;
+  shown.decoder = model.spec.model.architecture == Architecture::Decoder;
+  shown.unit = "token";
   shown.about = {{"folder", model.folder},           {"family", model.family->title},
                  {"model_type", model.family->type}, {"parameters", parameters},
                  {"bytes_in_files", in_files},       {"bytes_here", here},
@@ -167,6 +171,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   Inspected shown;
   shown.name = spec.name.empty() ? default_name(spec) : spec.name;
+  shown.decoder = model.architecture == Architecture::Decoder;
   shown.about = {{"file", options.model},
                  {"run", shown.name},
                  {"step", run->steps_done()},
@@ -181,9 +186,11 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   return show_inside(options, run->store(), model, text, std::move(shown));
 }
 
-Exit inspect(const InspectOptions& options) {
+Exit inspect(const InspectOptions& given) {
   const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
-  require_text(options);
+  require_text(given);
+  InspectOptions options = given;
+  options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
   check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const bool saved = std::filesystem::is_regular_file(options.model);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -11,6 +12,7 @@
 
 #include "app/cli/terminal.h"
 #include "app/commands/inspect/inspect.h"
+#include "engine/core/median.h"
 #include "training/io/text_table.h"
 
 namespace normscope::commands {
@@ -20,9 +22,9 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kMostSymbols = 32;  ///< rows of symbols; of a longer text those with the largest loss
-constexpr size_t kMostColumns = 8;   ///< symbols beside each other
-constexpr size_t kMostGuesses = 4;   ///< of one symbol
+constexpr size_t kMostTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
+constexpr size_t kMostColumns = 8;  ///< tokens beside each other
+constexpr size_t kMostGuesses = 4;  ///< of one token
 
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
@@ -31,69 +33,106 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
   put(text_table(rows, alignment));
 }
 
-/// `symbol_at` is the place of a symbol, counted from 1, and what it is.
-std::string symbol_at(const Inspected& of, size_t place) {
+/// `token_at` is the place of a token, counted from 1, and what it is.
+std::string token_at(const Inspected& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
 
-void print_symbols(const Inspected& of) {
+void print_tokens(const Inspected& of) {
   const Inside& in = of.inside;
   std::vector<size_t> places;
   for (size_t t = 0; t < in.tokens.size(); ++t)
-    if (std::isfinite(in.token_loss[t]) || in.tokens.size() <= kMostSymbols) places.push_back(t);
-  const bool all = in.tokens.size() <= kMostSymbols;
+    if (std::isfinite(in.token_loss[t]) || in.tokens.size() <= kMostTokens) places.push_back(t);
+  const bool all = in.tokens.size() <= kMostTokens;
   if (!all) {
     std::ranges::stable_sort(places, std::greater<>(), [&](size_t t) { return in.token_loss[t]; });
-    places.resize(std::min(places.size(), kMostSymbols));
+    places.resize(std::min(places.size(), kMostTokens));
     std::ranges::sort(places);
   }
-  Rows rows{{"symbol", "asked for", "loss"}};
+  Rows rows{{of.unit, "asked for", "loss"}};
   for (const size_t t : places) {
     const bool asked = in.targets[t] >= 0;
-    rows.push_back({symbol_at(of, t), asked ? shown_token(of, in.targets[t]) : "",
+    rows.push_back({token_at(of, t), asked ? shown_token(of, in.targets[t]) : "",
                     asked ? fmt::format("{:.4f}", in.token_loss[t]) : ""});
   }
-  print_table(all ? "the symbols, and what each is worth in nats"
-                  : fmt::format("the {} symbols with the largest loss", places.size()),
+  print_table(all ? fmt::format("the {}s, and what each is worth in nats", of.unit)
+                  : fmt::format("the {} {}s with the largest loss", places.size(), of.unit),
               rows, "llr");
 }
 
 void print_stream(const Inspected& of) {
-  const auto stream = [&](const std::vector<float>& norms) {
+  const auto stream = [&](std::vector<float> norms) {
     const auto largest = static_cast<size_t>(std::ranges::max_element(norms) - norms.begin());
-    return std::vector{four_digits(root_mean_square(norms)), four_digits(norms[largest]),
-                       symbol_at(of, largest)};
+    const float most = norms[largest];
+    return std::vector{four_digits(root_mean_square(norms)), four_digits(median_of(norms)), four_digits(most),
+                       token_at(of, largest)};
   };
-  Rows rows{{"sub-layer", "branch var", "stream var", "beta2", "token cos", "layer cos", "stream norm",
-             "largest", "at"},
-            {"embedding", "", "", "", "", ""}};
+  Rows rows{{"sub-layer", "branch var", "stream var", "beta2", "by " + of.unit, "token cos", "layer cos",
+             "stream norm", "median", "largest", "at"},
+            {"embedding", "", "", "", "", "", ""}};
   std::ranges::copy(stream(of.inside.embedding), std::back_inserter(rows.back()));
   for (const Inside::Sublayer& s : of.inside.sublayers) {
     rows.push_back({s.name, four_digits(s.branch_variance), four_digits(s.input_variance),
-                    four_digits(s.shares.back()), four_digits(s.token_cosine), four_digits(s.layer_cosine)});
+                    four_digits(s.shares.back()), four_digits(s.token_share), four_digits(s.token_cosine),
+                    four_digits(s.layer_cosine)});
     std::ranges::copy(stream(s.norms), std::back_inserter(rows.back()));
   }
-  print_table("the stream: what each sub-layer adds, and how long the state of a symbol is after it", rows,
-              "lrrrrrrrl");
+  print_table(fmt::format("the stream: what each sub-layer adds, and how long the state of a {} is after it",
+                          of.unit),
+              rows, "lrrrrrrrrrl");
+  if (const auto dominant = dominant_of(of.inside))
+    say("{} dominates: after {} its state is {:.3g} times as long as the median one. Variances and beta2 over all "
+        "{}s say what it does; \"by {}\" is the median of each one's share in its own state.\n",
+        token_at(of, dominant->token), of.inside.sublayers[dominant->sublayer].name, dominant->times, of.unit,
+        of.unit);
+}
+
+/// `LayerShares` are the shares of the embedding, the layers before and the layer itself in a state.
+using LayerShares = std::array<double, 3>;
+
+/// `sums_of` adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
+template <typename Share>
+LayerShares sums_of(size_t first, size_t last, const Share& share) {
+  LayerShares sums{};
+  for (size_t j = 0; j <= last; ++j) sums[j == 0 ? 0 : j < first ? 1 : 2] += static_cast<double>(share(j));
+  return sums;
+}
+
+/// `shares_of` is of all tokens together or, where one dominates, the median over the tokens.
+LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
+  const size_t last = s.shares.size() - 1;
+  if (!dominated) return sums_of(first, last, [&](size_t j) { return s.shares[j]; });
+  std::array<std::vector<float>, 3> by_token;
+  for (size_t t = 0; t < s.norms.size(); ++t) {
+    const LayerShares sums = sums_of(first, last, [&](size_t j) { return s.share(j, t); });
+    for (size_t i = 0; i < sums.size(); ++i) by_token[i].push_back(static_cast<float>(sums[i]));
+  }
+  return {median_of(by_token[0]), median_of(by_token[1]), median_of(by_token[2])};
 }
 
 /// `print_shares` has a row for each layer: the shares of its last state.
 void print_shares(const Inspected& of) {
   const std::vector<Inside::Sublayer>& all = of.inside.sublayers;
-  Rows rows{{"layer", "embedding", "layers before", "this layer", "largest share"}};
+  const bool dominated = dominant_of(of.inside).has_value();
+  Rows rows{{"layer", "embedding", "layers before", "this layer"}};
+  if (!dominated) rows.back().emplace_back("largest share");
   for (size_t i = 0, first = 0; i < all.size(); ++i) {
     if (i + 1 < all.size() && all[i + 1].layer == all[i].layer) continue;
+    rows.push_back({fmt::format("L{:02}", all[i].layer)});
+    for (const double share : shares_of(all[i], first + 1, dominated))
+      rows.back().push_back(four_digits(share));
     const std::vector<double>& shares = all[i].shares;  // of the embedding, then of sub-layers 0 to i
-    const auto own = shares.begin() + static_cast<std::ptrdiff_t>(first) + 1;
     const auto most = static_cast<size_t>(std::ranges::max_element(shares) - shares.begin());
-    rows.push_back(
-        {fmt::format("L{:02}", all[i].layer), four_digits(shares[0]),
-         four_digits(std::accumulate(shares.begin() + 1, own, 0.0)),
-         four_digits(std::accumulate(own, shares.end(), 0.0)),
-         fmt::format("{} {}", four_digits(shares[most]), most == 0 ? "embedding" : all[most - 1].name)});
+    if (!dominated)
+      rows.back().push_back(
+          fmt::format("{} {}", four_digits(shares[most]), most == 0 ? "embedding" : all[most - 1].name));
     first = i + 1;
   }
-  print_table("shares of the state's variance after each layer", rows, "lrrrl");
+  print_table(
+      fmt::format("shares of the state's variance after each layer{}; they add up to more than 1 where parts "
+                  "cancel each other",
+                  dominated ? fmt::format(", median over the {}s", of.unit) : ""),
+      rows, dominated ? "lrrr" : "lrrrl");
 }
 
 void print_attention(const Inspected& of) {
@@ -107,20 +146,20 @@ void print_attention(const Inspected& of) {
   print_table("entropy of attention, nats: mean over the heads, and the heads at both ends", rows, "lrrr");
 }
 
-/// `print_lens` shows the first guess at each symbol of a short text, otherwise several at the last.
+/// `print_lens` shows the first guess at each token of a short text, otherwise several at the last.
 void print_lens(const Inspected& of) {
   const Inside& in = of.inside;
-  const size_t symbols = in.tokens.size(), guesses = in.lens.front().guesses.size() / symbols,
-               last = symbols - 1;
+  const size_t tokens = in.tokens.size(), guesses = in.lens.front().guesses.size() / tokens,
+               last = tokens - 1;
   const auto guess = [&](const Inside::Lens& lens, size_t t, size_t i) {
     const Inside::Guess& g = lens.guesses[t * guesses + i];
     return fmt::format("{} {:.2g}", shown_token(of, g.token), g.probability);
   };
-  const bool each = symbols <= kMostColumns;
+  const bool each = tokens <= kMostColumns;
   Rows rows{{"layer", "loss"}};
-  for (size_t t = 0; each && t < symbols; ++t) rows.back().push_back(symbol_at(of, t));
-  const size_t columns = each ? symbols : std::min(guesses, kMostGuesses);
-  if (!each) rows.back().push_back("at " + symbol_at(of, last));
+  for (size_t t = 0; each && t < tokens; ++t) rows.back().push_back(token_at(of, t));
+  const size_t columns = each ? tokens : std::min(guesses, kMostGuesses);
+  if (!each) rows.back().push_back("at " + token_at(of, last));
   for (const Inside::Lens& lens : in.lens) {
     rows.push_back({lens.name, fmt::format("{:.4f}", lens.loss)});
     for (size_t c = 0; c < columns; ++c)
@@ -148,8 +187,8 @@ void print_gradients(const Inspected& of) {
 void print_inside(const Inspected& of) {
   const Inside& in = of.inside;
   const auto asked = std::ranges::count_if(in.targets, [](int32_t target) { return target >= 0; });
-  say("\nloss {:.4f} over {} symbols, perplexity {:.4g}\n", in.loss, asked, std::exp(in.loss));
-  print_symbols(of);
+  say("\nloss {:.4f} over {} {}s, perplexity {:.4g}\n", in.loss, asked, of.unit, std::exp(in.loss));
+  print_tokens(of);
   print_stream(of);
   print_shares(of);
   if (!in.attention.empty()) print_attention(of);

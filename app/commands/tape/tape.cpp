@@ -153,7 +153,7 @@ void add_step_options(CLI::App& sub, TapeOptions& options) {
   sub.add_flag("--changes", options.changes,
                "of several runs: which instructions came and went against the first");
   sub.add_option("--after", options.after, "steps to train before the step that is looked at")
-      ->check(CLI::Range(0, 10'000'000))
+      ->transform(whole(0, 10'000'000))
       ->type_name("N")
       ->default_str("0");
   add_threads(sub, options.threads);

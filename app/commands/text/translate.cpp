@@ -149,13 +149,13 @@ void add_translate(CLI::App& app, Command& command) {
   sub.add_option("--out", options.out, "where the translations go; without it they are printed")
       ->type_name("FILE");
   sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")
-      ->check(CLI::Range(1, 100))
+      ->transform(whole(1, 100))
       ->type_name("N");
   sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("X");
   sub.add_option("--limit", options.limit, "only the first so many sentences")
-      ->check(CLI::Range(1, 100'000'000))
+      ->transform(whole(1, 100'000'000))
       ->type_name("N")
       ->default_str("all");
   add_threads(sub, options.threads);

@@ -41,7 +41,7 @@ void add_sources(CLI::App& sub, TrainOptions& options) {
       ->type_name("FILE");
   sub.add_option("--tokens", options.tokens,
                  "tokens of a batch, padding included, instead of train.batch rows")
-      ->check(CLI::Range(2, 10'000'000))
+      ->transform(whole(2, 10'000'000))
       ->type_name("N")
       ->default_str("train.batch rows");
 }
@@ -50,15 +50,15 @@ void add_course(CLI::App& sub, TrainOptions& options) {
   add_steps(sub, options.steps, "budget of steps");
   add_seed(sub, options.seed);
   sub.add_option("--validate-every", options.validate_every, "steps between validations")
-      ->check(CLI::Range(1, 10'000'000))
+      ->transform(whole(1, 10'000'000))
       ->type_name("N");
   sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
-      ->check(CLI::Range(1, 10'000'000))
+      ->transform(whole(1, 10'000'000))
       ->type_name("N")
       ->default_str("at the end only");
   sub.add_option("--keep", options.keep,
                  "keep the last so many of these states as FILE-STEP, to average them")
-      ->check(CLI::Range(1, 1000))
+      ->transform(whole(1, 1000))
       ->type_name("N")
       ->default_str("none");
   sub.add_option("--log", options.log,

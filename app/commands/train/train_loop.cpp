@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/commands/train/train.h"
+#include "training/data/labels_task.h"
 #include "training/data/treebank/parsing_task.h"
 #include "training/spec/loss_window.h"
 #include "training/text/dependency_parser.h"
@@ -81,13 +82,14 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
     progress.finish();
     show(job, runs);
   }
-  closing.attempt([&] { save_between(options, job, runs); });
   std::vector<float> stats;
   int32_t found = -1;
   if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
            measured ? job.attachment : std::nullopt);
+  // The log comes first: a run that is killed between the two writes its last steps again, and lacks none.
+  closing.attempt([&] { save_between(options, job, runs); });
 }
 
 std::string progress_note(const std::vector<Job>& jobs) {
@@ -98,23 +100,35 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-/// `say_left_out` speaks once for each data set.
-void say_left_out(const std::vector<Job>& jobs) {
+/// `note_on` is what one should know of a data set before it trains; empty: nothing.
+std::string note_on(const Task& task) {
+  if (const ParsingTask* trees = task.treebank(); trees && trees->left_out(Split::Train) > 0)
+    return fmt::format("{} of {} trees are not projective and are left out of training",
+                       trees->left_out(Split::Train), trees->trees(Split::Train));
+  const auto* labels = dynamic_cast<const LabelsTask*>(&task);
+  if (const int32_t only = labels ? labels->only_class() : -1; only >= 0)
+    return fmt::format(
+        "all validation lines are of the class '{}', and so is the accuracy: mix the lines of the file, or give "
+        "others with --valid",
+        task.class_name(only));
+  return {};
+}
+
+/// `say_notes` speaks once for each data set.
+void say_notes(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
-  for (const Job& job : jobs) {
-    const ParsingTask* const data = job.task->treebank();
-    if (!data || data->left_out(Split::Train) == 0 || !said.insert(data).second) continue;
-    say("{} of {} trees are not projective and are left out of training\n", data->left_out(Split::Train),
-        data->trees(Split::Train));
-    flush();
-  }
+  for (const Job& job : jobs)
+    if (const std::string note = note_on(*job.task); !note.empty() && said.insert(job.task.get()).second) {
+      say("{}\n", note);
+      flush();
+    }
 }
 
 }  // namespace
 
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
                Closing& closing) {
-  say_left_out(jobs);
+  say_notes(jobs);
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);

@@ -8,6 +8,7 @@
 #include "app/commands/train/train.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
+#include "training/published/model_folder.h"
 #include "training/published/published.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
@@ -46,7 +47,8 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
       set_field(spec, "data.treebank", options.treebank);
     }
     if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
-    if (!options.init_from.empty()) set_field(spec, "train.init_from", options.init_from);
+    if (!options.init_from.empty())
+      set_field(spec, "train.init_from", published::folder_of(options.init_from));
   });
 }
 

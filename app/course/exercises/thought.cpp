@@ -10,9 +10,18 @@ std::string fault_of_order(const std::string& first, const std::string& second) 
   return first + " before " + second;
 }
 
+bool has_either_sign(const Prediction& prediction) {
+  return prediction.kind == Prediction::Kind::Value && prediction.low < 0 && prediction.high > 0;
+}
+
 std::vector<std::string> possible_faults(const Prediction& prediction) {
-  if (prediction.kind != Prediction::Kind::Order) return {kTooLow, kTooHigh};
   std::vector<std::string> faults;
+  if (prediction.kind != Prediction::Kind::Order) {
+    faults = {kTooLow, kTooHigh, kFarTooLow, kFarTooHigh};
+    if (has_either_sign(prediction)) faults.emplace_back(kOtherSign);
+    if (prediction.kind == Prediction::Kind::Draw) faults.emplace_back(kOtherDirection);
+    return faults;
+  }
   for (const Prediction::Card& first : prediction.cards)
     for (const Prediction::Card& second : prediction.cards)
       if (first.id != second.id) faults.push_back(fault_of_order(first.id, second.id));

@@ -11,11 +11,18 @@ struct Lesson;
 struct Prediction;
 
 struct Thought {
-  std::string when;  ///< the fault of an answer that it leads to: "too low", or "post12 before pre36"
+  std::string when;  ///< the fault of an answer that it leads to: "other sign", or "post12 before pre36"
   std::string text;
 };
 
-inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high";
+/// `kFarTooLow` and `kFarTooHigh` have another order of magnitude than the measurement; a drawing goes in the other direction
+/// where it rises and the measurement falls.
+inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarTooLow = "far too low",
+                            *kFarTooHigh = "far too high", *kOtherSign = "other sign",
+                            *kOtherDirection = "other direction";
+
+/// `has_either_sign` says whether an answer may lie on both sides of zero.
+bool has_either_sign(const Prediction& prediction);
 
 /// `fault_of_order` names a pair of cards, by their ids, that an answer has in the wrong order.
 std::string fault_of_order(const std::string& first, const std::string& second);

@@ -318,6 +318,9 @@ void set_bounds(Lesson& lesson) {
   for (Measure& m : lesson.measures) {
     const Curve* c = lesson.curve(m.curve);
     if (!c || m.take == "passes") continue;
+    constexpr std::string_view kValues[] = {"at", "mean", "median", "min", "max"};
+    m.loss =
+        (c->y == "loss" || c->y == "final_loss") && std::ranges::find(kValues, m.take) != std::end(kValues);
     if (c->of == Curve::Of::Border) m.most = c->values.back();
     if (c->y != "rate / critical_rate")
       continue;  // as multiples of the step that was made, whatever its rate

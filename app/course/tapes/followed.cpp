@@ -142,7 +142,9 @@ class Follower {
                                                 {"value", gradient_text(s)},
                                                 {"arriving", gradient_text(i_.name)},
                                                 {"mean", factor(rounded(mean_of(g), g))},
-                                                {"along", factor(product_mean(g, y) * value(i_.name))},
+                                                {"along", factor(product_mean(g, y))},
+                                                {"output", factor(value(i_.name))},
+                                                {"name", name(i_.name)},
                                                 {"spread", text_of(spread(s))}});
   }
 

@@ -60,9 +60,21 @@ void Player::scroll(Ui& ui, const Rect& rect, float room, float furthest) {
 
 /// `draw_scrolled` draws a page of the course that may be longer than what is seen of it. `content` draws from y on and
 /// returns its height.
-void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& seen,
+void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& room,
                            const std::function<float(float y)>& content) {
   Painter& p = ui.paint();
+  Rect seen = room;
+  if (text_height_ > room.h) {  // a way on below, for whom no wheel is at hand
+    const Rect foot = seen.take_bottom(26, 4);
+    ButtonOptions more;
+    more.quiet = true;
+    more.icon = Icon::ChevronDown;
+    more.style = {Face::Sans, type::body};
+    more.enabled = scroll_ + seen.h + 1 < text_height_;
+    if (button(ui, "lesson/more", centred(foot.centre(), 150, 26), word("course.button.more"),
+               word("course.help.more"), more))
+      scroll_ += seen.h * 0.8f;
+  }
   const float furthest = std::max(0.f, text_height_ - seen.h);
   scroll(ui, rect, seen.h, furthest);
   {

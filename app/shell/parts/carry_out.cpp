@@ -106,11 +106,9 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-// `open_recorded` shows an opened model Inside, and a recognised log or saved run in Compare, which waits for live runs,
-// because only then are their places known.
+// `open_recorded` shows an opened model Inside, and a recognised log or saved run in Compare.
 void open_recorded(Screens& screens, Files& files, const LabView& view) {
   if (std::exchange(files.looked_into, false)) screens.shown = Screen::Inside;
-  if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {
     compare_of(screens).open(path, view);
     screens.shown = Screen::Compare;

@@ -51,12 +51,13 @@ void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool 
   const TextStyle body{Face::Sans, type::body};
   const bool trouble = !message_.empty() || !state_->error.empty();
   const bool told = trouble || busy() || state_->grid->plan == plan_;
-  const std::string status = !message_.empty() ? message_ : told ? progress_words(*state_, clock) : "";
+  const std::string status = !message_.empty() ? message_
+                             : told            ? progress_words(*state_, clock, seconds_)
+                                               : "";
   const std::string fitted = ui.paint().fit(body, status, line.w);
-  ui.mark("sweep/status", words, status, words::say("sweep.bar.help_status"));
+  ui.tell("sweep/status", words, status, fitted == status ? words::say("sweep.bar.help_status") : status);
   if (trouble || fitted == status)
     ui.paint().text_in(line, body, trouble ? ui.theme().ink : ui.theme().ink2, fitted);
-  if (fitted != status && words.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(status);
 }
 
 void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {

@@ -56,7 +56,7 @@ struct GridLayout {
   bool has_sign() const { return pitch_x() >= 24 && pitch_y() >= 24; }
 };
 
-inline constexpr ui::Vec kMostCell{82, 92};
+inline constexpr ui::Vec kMostCell{140, 130};
 
 /// `fitted` makes the grid as large as the room allows, with cells no larger than kMostCell and neither side more than
 /// twice the other.

@@ -80,10 +80,24 @@ bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   return true;
 }
 
+/// `seconds_before` takes the Lab's time for its own arithmetic on all cores; NaN: the Lab has taken no step.
+double SweepScreen::seconds_before(const LabView& view) const {
+  double flop = 0;
+  for (const RunView& run : view.runs) flop += step_flop(run.spec->model, run.spec->train.batch);
+  if (!(view.seconds_per_step > 0) || !(flop > 0) || state_->runs == 0) return kUnknown;
+  const double share = static_cast<double>(state_->left()) / static_cast<double>(state_->runs);
+  const double slower = static_cast<double>(trainer_->all_cores()) / std::max(1, trainer_->cores());
+  return flop_ * share * view.seconds_per_step / flop * slower;
+}
+
 /// `take` returns false where the plan cannot be trained: only the message changes.
 bool SweepScreen::take(Plan next, bool done) {
   try {
     jobs_ = jobs_of(next);
+    flop_ = 0;
+    for (const Job& job : jobs_)
+      if (job.refused.empty())
+        flop_ += job.spec.train.steps * step_flop(job.spec.model, job.spec.train.batch);
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
@@ -242,6 +256,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
   if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;
   grid_of_ = state_;
   scale_ = scale_of(*grid_, metric_);
+  seconds_ = seconds_before(view);
 
   const bool compact = size_ == Size::Compact;
   auto [bar, rest, gap] = screen_room(area, size_);

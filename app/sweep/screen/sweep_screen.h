@@ -115,6 +115,7 @@ class SweepScreen {
   void draw_region(ui::Ui& ui, const ui::Rect& rect);
   void draw_region_rows(ui::Ui& ui, ui::Rect rest);
   // bottom_bar.cpp
+  double seconds_before(const LabView& view) const;
   void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
   void draw_status(ui::Ui& ui, const ui::Rect& words, const ui::Rect& line, bool clock);
   void draw_runs(ui::Ui& ui, const ui::Rect& rect);
@@ -125,6 +126,8 @@ class SweepScreen {
   std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
   std::vector<Job> jobs_;        ///< of the plan
+  double flop_ = 0;              ///< of all their steps
+  double seconds_ = kUnknown;    ///< that the missing ones will take, as the Lab's steps go
   bool wants_training_ = false;  ///< play was pressed after the last pause or stop
   std::string message_;          ///< what was refused last
   State state_;                  ///< the trainer's state of this frame

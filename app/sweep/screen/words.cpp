@@ -152,7 +152,7 @@ std::string extent_words(const Plan& plan) {
                      runs_words(plan.runs()));
 }
 
-std::string progress_words(const SweepState& state, bool clock) {
+std::string progress_words(const SweepState& state, bool clock, double seconds) {
   const auto running = static_cast<int64_t>(state.under_way.size());
   if (!state.error.empty()) return words::error(state.error);
   switch (state.phase) {
@@ -176,8 +176,11 @@ std::string progress_words(const SweepState& state, bool clock) {
     case Phase::Ready:
       break;
   }
-  return state.left() == 0 ? words::say("sweep.progress.done")
-                           : words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
+  if (state.left() == 0) return words::say("sweep.progress.done");
+  std::string text = words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
+  if (clock && std::isfinite(seconds))
+    text += words::say("sweep.progress.about", {{"time", experiments::duration_words(seconds)}});
+  return text;
 }
 
 }  // namespace normscope::sweep

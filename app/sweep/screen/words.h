@@ -29,8 +29,8 @@ std::string predicted_sentence(const Cell& cell);
 /// `region_sentence` sums a region up: "The seeds disagree in 3 of 12 cells."
 std::string region_sentence(const Grid& grid, const Brush& brush);
 /// `progress_words` says how far training is: "2 running, 1 waiting, 20 s left", or why it failed. With `clock` false
-/// it leaves out the time.
-std::string progress_words(const SweepState& state, bool clock);
+/// it leaves out the time. `seconds` is what the missing runs will take before any has run; NaN: unknown.
+std::string progress_words(const SweepState& state, bool clock, double seconds = kUnknown);
 /// `extent_words` says how large a plan is: "42 cells, 66 runs".
 std::string extent_words(const Plan& plan);
 

@@ -106,7 +106,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   h.clicked = clicked;
   if (points) return pointed_hit(name, rect, options, h);
   if (h.hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) refused_ = true;
-  if (options.tooltip) hover(name, locked_help(), h);
+  if (options.tooltip && h.hovered) explain(name, locked_help(), rect, options.beside);
   return Hit{};
 }
 

@@ -26,11 +26,15 @@ bool has_target(const Call& call, int64_t r) {
   return target >= 0 && target < call.in[0].shape.cols();
 }
 
+// The exponentials of a wide row are added up in parts, and the parts in double: a float keeps no small term beside a
+// large sum.
+constexpr int64_t kWide = 1 << 14, kPart = 1 << 11;
+
 /// log_sum_exp returns the log-sum-exp of a row, and the sum of its logits.
 HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   const DF d;
   const VF lowest = hn::Set(d, -__builtin_inff());
-  VF most = lowest, total = hn::Zero(d), logits = hn::Zero(d);
+  VF most = lowest, logits = hn::Zero(d);
   each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
     const VF v = lanes.load(x + j);
     most = hn::Max(most, lanes.fill_rest(v, lowest));
@@ -38,12 +42,16 @@ HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   });
   const float largest = max_of(d, most);
   const VF shift = hn::Set(d, largest);
-  each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
-    total = hn::Add(total, lanes.zero_rest(exp_of(d, hn::Sub(lanes.load(x + j), shift))));
-  });
+  double total = 0;
+  for (const int64_t part = n > kWide ? kPart : n; n > 0; x += part, n -= part) {
+    VF terms = hn::Zero(d);
+    each_vector(smaller(n, part), [&](int64_t j, auto lanes) HWY_ATTR {
+      terms = hn::Add(terms, lanes.zero_rest(exp_of(d, hn::Sub(lanes.load(x + j), shift))));
+    });
+    total += static_cast<double>(sum_of(d, terms));
+  }
   *sum_of_logits = sum_of(d, logits);
-  return static_cast<float>(static_cast<double>(largest) +
-                            __builtin_log(static_cast<double>(sum_of(d, total))));
+  return static_cast<float>(static_cast<double>(largest) + __builtin_log(total));
 }
 
 /// forward_rows leaves the chunk's sums of w CE and of w in the workspace.

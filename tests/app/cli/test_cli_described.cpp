@@ -77,6 +77,32 @@ TEST_CASE("help tells defaults, and marks that stand for none in words") {
   CHECK(contains(run_program("zoo --help").out, "=3"));
 }
 
+// CLI11 itself takes 010 for eight and 08 for no number.
+TEST_CASE("every option that is a whole number reads it in decimal, as --set does") {
+  size_t found = 0;
+  for (const std::string& command : commands()) {
+    std::istringstream lines(run_program(command + " --help").out);
+    for (std::string line, name; std::getline(lines, line);) {
+      if (!line.starts_with("  --") || !contains(line, "INT") || contains(line, " x 3")) continue;
+      std::istringstream(line) >> name;
+      name.resize(std::min(name.size(), name.find(',')));
+      INFO(command << " " << name);
+      ++found;
+      CHECK_FALSE(contains(run_program(command + " " + name + " 08 --no-such").err, "08"));
+      CHECK(
+          contains(run_program(command + " " + name + " 0x8 --no-such").err, "'0x8' is not a whole number"));
+    }
+  }
+  CHECK(found > 30);
+  const auto counted = [](const char* seeds) {
+    const std::string out = run_program(fmt::format("compare --store none --dry-run --seeds {}", seeds)).out;
+    return out.substr(0, out.find("about "));  // the time is a guess of each call
+  };
+  CHECK(counted("010") == counted("10"));
+  CHECK(contains(run_program("train --preset pre --seed -1").err,
+                 "-1 is out of range: expected 0 to 9007199254740992"));
+}
+
 // Newer versions of CLI11 refuse that when the program starts.
 TEST_CASE("what stands without a dash is not called as an option of its command") {
   size_t without_dash = 0;

@@ -120,6 +120,18 @@ TEST_CASE("a failing log takes neither weights nor table along; a failing save t
   CHECK(fs::exists(folder.file("out/lab-light.png")));
 }
 
+TEST_CASE("a step is in the log before it is saved, so that no kill parts the two") {
+  const Folder folder;
+  const std::string log = folder.file("x.jsonl");
+  CHECK(shell("PROGRAM train " + tiny(folder) + " --save /dev/full --save-every 3 --log " + log +
+              " >/dev/null 2>>" + log) == 5);
+  const std::string lines = read_all(log);
+  const size_t failed = lines.find("No space left");
+  REQUIRE(failed != lines.npos);
+  CHECK(lines.find("\"step\":3,") < failed);
+  CHECK(lines.find("\"step\":4,") > failed);
+}
+
 TEST_CASE("a limit on the size of files is a full disk: weights, table and one line, no signal") {
   const Folder folder;
   const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
@@ -163,6 +175,28 @@ TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose 
                          folder.file("x.safetensors") + " 2>/dev/null | true; exit \\${PIPESTATUS[0]}");
   CHECK(code == 130);
   CHECK(run_program("train --resume " + folder.file("x.safetensors") + " --steps 100001 --plan").code == 0);
+}
+
+TEST_CASE("a reader that has read enough leaves without a word: PROGRAM | head") {
+  const Folder folder;
+  for (const char* command : {"--help", "man", "zoo --list"}) {
+    INFO(command);
+    shell("{ sleep 0.1; PROGRAM " + std::string(command) + "; echo \\$? >" + folder.file("code") + "; } 2>" +
+          folder.file("err") + " | true");
+    CHECK(read_all(folder.file("code")) == "130\n");
+    CHECK(read_all(folder.file("err")).empty());
+  }
+}
+
+TEST_CASE("a limit on the address space is memory that the machine has not") {
+  const Folder folder;
+  CHECK(shell("ulimit -v 500000; PROGRAM train --preset pre --set model.feed_forward=65536 >" +
+              folder.file("out") + " 2>" + folder.file("err")) == 7);
+  CHECK(contains(read_all(folder.file("err")), "this machine has 488 MiB"));
+  // What the plan allows may still be refused by the system, as the program itself takes space.
+  CHECK(shell("ulimit -v 400000; PROGRAM train --preset pre --set model.feed_forward=4000 --steps 1 >/dev/null 2>" +
+              folder.file("err")) == 7);
+  CHECK(contains(read_all(folder.file("err")), "[memory] "));
 }
 
 TEST_CASE("SIGTERM and SIGHUP save as Ctrl+C does, and a SIGHUP that nohup turned off is none") {

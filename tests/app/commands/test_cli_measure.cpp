@@ -9,7 +9,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/session/run_inside.h"
+#include "training/support/look_inside.h"
 
 using namespace normscope::test;
 using nlohmann::json;

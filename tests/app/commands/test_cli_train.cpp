@@ -102,6 +102,8 @@ TEST_CASE("the log is JSON lines with the documented fields") {
       CHECK(masses["L01.attn"].get<double>() ==
             Approx((masses["L01.attn.head.1"].get<double>() + masses["L01.attn.head.2"].get<double>()) / 2));
       CHECK(steps[i]["attention_entropy"].size() == 2 * (1 + 2));
+      CHECK(steps[i]["longest"].size() == 4);  // of each sub-layer
+      for (const auto& [name, share] : steps[i]["token_share"].items()) CHECK(share.get<double>() > 0);
     }
     CHECK(steps.back().contains("validation"));
     CHECK_FALSE(steps.front().contains("validation"));

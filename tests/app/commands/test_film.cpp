@@ -87,6 +87,12 @@ TEST_CASE("film: the frames of a kept session differ, and the last one is the sc
   CHECK(s.bytes("dark.png") != s.bytes("f-0003.png"));
 }
 
+TEST_CASE("film: its folder is made, as the manual's own line asks for") {
+  const Sessions s;
+  REQUIRE(s.film(s.config, "frames/lab.png", "--seconds 1 --fps 1").code == 0);
+  CHECK(fs::exists(s.folder.file("frames/lab.png")));
+}
+
 TEST_CASE("film: runs that were saved as TOML are trained first, and Compare can be filmed") {
   const Sessions s;
   const Outcome outcome = s.film(s.config, "t.png", "--screen compare --seconds 2 --fps 1");
@@ -169,7 +175,7 @@ TEST_CASE("film: what is no session, and a bad name, size or range of steps, is 
   check_refused(s.film(s.kept, "x.png", "--to 13"), 2, "from 0 to 12");
   check_refused(s.film(s.kept, "x.png", "--from 5 --to 4"), 2, "--from 5 --to 4");
   check_refused(s.film(s.kept, "x.png", "--screen kitchen"), 2, "kitchen");
-  check_refused(s.film(s.kept, "absent/x.png", ""), 5, "absent");
+  check_refused(s.film(s.kept, "text/x.png", ""), 5, "text");  // a file, and no folder
   fs::create_directories(s.folder.file("damaged"));
   s.folder.write("damaged/session.json", "{\"format\": \"normscope session 1\"");
   check_refused(s.film(s.folder.file("damaged"), "x.png", ""), 3, "session");

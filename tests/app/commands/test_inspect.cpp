@@ -2,11 +2,13 @@
 // of it as tables, as JSON and as a picture.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/support/massive.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"
@@ -83,7 +85,8 @@ TEST_CASE("inspect: JSON has everything, and what is not asked for is not there"
                                            {"text", "scope"},
                                            {"target", 3},
                                            {"loss", all["tokens"][1]["loss"]},
-                                           {"embedding_norm", all["tokens"][1]["embedding_norm"]}});
+                                           {"embedding_norm", all["tokens"][1]["embedding_norm"]},
+                                           {"embedding_gradient", all["tokens"][1]["embedding_gradient"]}});
   CHECK(all["tokens"][3]["target"].is_null());
   CHECK(all["tokens"][3]["loss"].is_null());
   double sum = 0;
@@ -93,19 +96,24 @@ TEST_CASE("inspect: JSON has everything, and what is not asked for is not there"
     CHECK(all["sublayers"][i]["norms"].size() == 4);
     CHECK(all["sublayers"][i]["shares"].size() == i + 2);
     CHECK(all["sublayers"][i]["beta2"] == all["sublayers"][i]["shares"][i + 1]);
+    auto by_token = all["sublayers"][i]["beta2_by_token"].get<std::vector<double>>();
+    REQUIRE(by_token.size() == 4);
+    std::sort(by_token.begin(), by_token.end());
+    CHECK(std::abs((by_token[1] + by_token[2]) / 2 - all["sublayers"][i]["beta2_median"].get<double>()) <
+          1e-6);
   }
   double square = 0;
   for (const auto& norm : all["sublayers"][1]["norms"]) square += std::pow(norm.get<double>(), 2) / 4;
-  CHECK(std::abs(all["layers"][0]["stream_norm"].get<double>() - std::sqrt(square)) < 1e-9);
+  CHECK(std::abs(all["layers"][0]["stream_norm"].get<double>() - std::sqrt(square)) < 1e-6);  // digits of floats
   REQUIRE(all["attention"].size() == layers);
   const auto& heads = all["attention"][0]["probabilities"];
   CHECK(heads.size() == all["attention"][0]["entropy"].size());
   for (const auto& head : heads)
     for (size_t q = 0; q < 4; ++q) {
+      REQUIRE(head[q].size() == q + 1);  // nothing of what a decoder does not see
       double row = 0;
-      for (size_t k = 0; k < 4; ++k) row += head[q][k].get<double>();
+      for (size_t k = 0; k <= q; ++k) row += head[q][k].get<double>();
       CHECK(std::abs(row - 1) < 1e-5);
-      if (q < 3) CHECK(head[q][q + 1] == 0);
     }
   REQUIRE(all["lens"].size() == layers + 1);
   CHECK(all["lens"][layers]["loss"] == all["loss"]);
@@ -115,12 +123,18 @@ TEST_CASE("inspect: JSON has everything, and what is not asked for is not there"
   CHECK(all["left_out"][2]["name"] == "L01");
   CHECK(all["gradients"][0]["norm"].get<double>() > 0);
 
-  const auto less = inspected(text + " --no-gradients --no-attention");
+  auto less = inspected(text + " --no-gradients --no-attention"), same = all;
+  CHECK(all["tokens"][0]["embedding_gradient"].get<double>() > 0);
+  CHECK_FALSE(less["tokens"][0].contains("embedding_gradient"));
+  for (auto& sublayer : same["sublayers"]) {
+    REQUIRE(sublayer["state_gradients"].size() == 4);
+    sublayer.erase("state_gradients");
+  }
   CHECK_FALSE(less.contains("gradients"));
   CHECK_FALSE(less.contains("attention"));
   CHECK_FALSE(less.contains("left_out"));
   CHECK(less["loss"] == all["loss"]);
-  CHECK(less["sublayers"] == all["sublayers"]);
+  CHECK(less["sublayers"] == same["sublayers"]);
   CHECK(less["bytes_here"].get<int64_t>() < all["bytes_here"].get<int64_t>());
 }
 
@@ -131,9 +145,10 @@ TEST_CASE("inspect: tables name the symbols, and escape what would move a cursor
   tokenizer.replace(tokenizer.find("looks"), 5, "lo\\u001b");
   const Outcome outcome = run_program("inspect " + model + " --text 'norm scope looks norm' --leave-out");
   CHECK(outcome.code == 0);
-  for (const char* said : {"GPT-2 (gpt2)", "the symbols, and what each is worth in nats", "2: \"scope\"",
-                           "the stream:", "shares of the state's variance", "entropy of attention",
-                           "(the logit lens)", "left out", "gradients"}) {
+  for (const char* said :
+       {"GPT-2 (gpt2)", "the tokens, and what each is worth in nats", "2: \"scope\"",
+        "the stream:", "shares of the state's variance after each layer; they add up to more than 1",
+        "entropy of attention", "(the logit lens)", "left out", "gradients"}) {
     INFO(said);
     CHECK(contains(outcome.out, said));
   }
@@ -154,7 +169,7 @@ TEST_CASE("inspect: of a long text the symbols with the largest loss are shown")
   std::filesystem::copy(kModels + "llama", model);
   const Outcome outcome = run_program("inspect " + model + " --ids '" + ids + "'");
   CHECK(outcome.err.empty());
-  CHECK(contains(outcome.out, "the 32 symbols with the largest loss"));
+  CHECK(contains(outcome.out, "the 32 tokens with the largest loss"));
   CHECK(contains(outcome.out, "at 40: 33"));
 }
 
@@ -166,12 +181,50 @@ TEST_CASE("inspect: a picture has a cell for every symbol and layer, and both ax
   CHECK(contains(outcome.out, "wrote " + file));
   const std::string svg = read_all(file);
   CHECK(svg.starts_with("<?xml"));
-  for (const char* said : {"Length of the states in GPT-2", ">symbol<", ">layer<", ">emb.<", ">L01<",
+  for (const char* said : {"Length of the states in GPT-2", ">token<", ">layer<", ">emb.<", ">L01<",
                            "2: &quot;scope&quot;", "logarithmic"})
     CHECK(contains(svg, said));
   const auto all = inspected(model + " --text 'norm scope looks norm' --svg " + file);
   CHECK(contains(svg, fmt::format(">{:.3g}<", all["sublayers"][1]["norms"][2].get<double>())));
   CHECK(run_program("inspect " + model + " --ids '5 17' --svg " + folder.file("none/there.svg")).code == 5);
+}
+
+TEST_CASE("inspect: a token that dominates is named, and the shares are medians by token") {
+  const Folder folder;
+  const std::string text = massive_first(folder) + " --ids '5 17 3 5 9 4'";
+  const auto all = inspected(text), plain = inspected(kModels + "gpt2 --ids '5 17 3 5 9 4'");
+  CHECK(plain["dominant"].is_null());
+  CHECK(all["dominant"]["position"] == 1);
+  CHECK(all["dominant"]["times"].get<double>() > 10);
+  const auto &last = all["sublayers"].back(), &before = plain["sublayers"].back();
+  CHECK(last["beta2"].get<double>() < 0.01 * before["beta2"].get<double>());
+  CHECK(last["beta2_median"].get<double>() > 0.3 * before["beta2_median"].get<double>());
+  const Outcome tables = run_program("inspect " + text);
+  CHECK(contains(tables.out, "1: 5 dominates: after "));
+  CHECK(contains(tables.out, "median over the tokens"));
+  CHECK_FALSE(contains(run_program("inspect " + kModels + "gpt2 --ids '5 17 3'").out, "dominates"));
+}
+
+TEST_CASE("inspect: JSON has a line for a list of numbers, and no digits that tell no floats apart") {
+  const Outcome outcome = run_program("inspect " + kModels + "gpt2 --ids '5 17 3 5 9 4 8 2' --json");
+  const auto all = nlohmann::json::parse(outcome.out);
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  CHECK(2 * lines(outcome.out) < lines(all.dump(2)));
+  CHECK(contains(outcome.out, "[1],"));
+  for (const auto& number : all["sublayers"][0]["norms"]) CHECK(number.dump().size() <= 12);
+}
+
+TEST_CASE("inspect: a placement is named but for norms beside it, and windows are said") {
+  const auto words = [](const std::string& name) {
+    return inspected(kModels + name + " --ids '5 17 3'")["placement"].get<std::string>();
+  };
+  CHECK(words("gpt2") == "pre");
+  CHECK(words("bert") == "post with a norm on the embedding");
+  CHECK(words("gemma3") == "sandwich with norms of q and k");
+  CHECK(words("olmo2") == "res-post with norms of q and k");
+  CHECK(words("gemma2") == "sandwich");
+  const auto mistral = inspected(kModels + "mistral --ids '5 17 3'");
+  CHECK(mistral.contains("model.attention_window"));
 }
 
 TEST_CASE("inspect: a saved run reads a text in its own symbols") {
@@ -237,7 +290,7 @@ TEST_CASE("open: a published folder needs a display, and what is none is refused
   const Outcome pickled = open(folder.file(""));
   CHECK(pickled.code == 3);
   CHECK(test::contains(pickled.err, "holds Python objects, which run code when they are read"));
-  const Outcome mixed = open(kModels + "gpt2 " + folder.file("config.json"));
+  const Outcome mixed = open(kModels + "gpt2 " + folder.write("notes.txt", "to be or not to be\n"));
   CHECK(mixed.code == 3);
   CHECK(test::contains(mixed.err, "Expected published models and saved runs"));
 }

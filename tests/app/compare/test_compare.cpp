@@ -6,10 +6,13 @@
 
 #include "app/compare/compared_runs.h"
 #include "app/compare/comparison.h"
+#include "app/compare/figures.h"
 #include "app/compare/from_records.h"
 #include "app/compare/words.h"
+#include "app/plot/plot.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "training/files/placement_file.h"
 #include "training/measure/plateau.h"
 #include "training/records/recorded_run.h"
 #include "training/spec/loss_window.h"
@@ -67,7 +70,7 @@ TEST_CASE("compare: runs part at the first step beyond the factor, in the matrix
   CHECK(place.equal_until == 2);
   CHECK(
       place_sentence(all, 1) ==
-      "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller than A's; equal to the bit up to "
+      "B and A part at step 5 in layer 2, W_K: its gradient size is 8× smaller than A's; equal to the bit up to "
       "step 2.");
   CHECK(place_sentence(all, 0) == "");
 
@@ -205,7 +208,7 @@ TEST_CASE("compare: runs that are the same to the bit say so, and one bit is eno
   CHECK(all.same);
   CHECK(all.differences[1].luck == Luck::Same);
   CHECK(settings_sentence(all) == "These runs are the same to the bit.");
-  CHECK(place_sentence(all, 1) == "B and A: every gradient norm is equal to the bit.");
+  CHECK(place_sentence(all, 1) == "B and A: every gradient size is equal to the bit.");
   const auto bit = [](const std::string& stat, int32_t step, double value) {
     const auto single = static_cast<float>(value);
     return stat == "L02.attn.wq.grad_norm" && step == 3 ? static_cast<double>(std::nextafter(single, 1.f))
@@ -223,9 +226,9 @@ TEST_CASE("compare: a log without gradients has a line and no map, and says what
   const auto without = [] { return history(30, 1, compared::unchanged, false); };
   Comparison all = compare({ours("base", {history(30)}), theirs("port", without())});
   CHECK(all.maps[1].steps.empty());
-  CHECK(all.maps[1].lacks == "gradient norm of W₂: not in its log");
-  CHECK(map_sentence(all, 1) == "gradient norm of W₂: not in its log.");
-  CHECK(all.places[1].lacks == "gradient norms: not in its log");
+  CHECK(all.maps[1].lacks == "gradient size of W₂: not in its log");
+  CHECK(map_sentence(all, 1) == "gradient size of W₂: not in its log.");
+  CHECK(all.places[1].lacks == "gradient sizes: not in its log");
   CHECK_FALSE(all.losses[1].shown.empty());
   CHECK(contains(settings_sentence(all), "B does not say its settings"));
   // Another metric is there.
@@ -234,7 +237,7 @@ TEST_CASE("compare: a log without gradients has a line and no map, and says what
   CHECK(all.maps[1].at(2, 29) == 0);
   // The baseline is the one that lacks it.
   all = compare(all.runs, {.baseline = 1});
-  CHECK(all.maps[0].lacks == "gradient norm of W₂: not in its log (the baseline's)");
+  CHECK(all.maps[0].lacks == "gradient size of W₂: not in its log (the baseline's)");
 }
 
 TEST_CASE("compare: a map is the logarithm of the ratio, layer by layer and step by step") {
@@ -353,8 +356,50 @@ TEST_CASE("compare: events and the file's word come before the losses") {
   CHECK(row_of_run(all, 1).verdict == "learns, 1 seed");
   word.seeds[0].verdict = "not finite at step 23";
   all = compare({live, word});
-  CHECK(row_of_run(all, 1).verdict == "not finite, 1 seed");
+  CHECK(row_of_run(all, 1).verdict == "not finite at step 23, 1 seed");
   CHECK_FALSE(row_of_run(all, 1).leaves);
+}
+
+TEST_CASE("compare: a loss that is not finite needs no line of frequencies, and is no loss that is missing") {
+  const auto from = [](int32_t first) {
+    return [first](const std::string& stat, int32_t step, double value) {
+      return stat == "loss" && step >= first ? std::numeric_limits<double>::quiet_NaN() : value;
+    };
+  };
+  const Comparison all = compare({theirs("whole", history(60)), theirs("broken", history(60, 1, from(41))),
+                                  ours("two", {history(60, 1, from(30)), history(60, 2, from(50))})});
+  CHECK(row_of_run(all, 0).verdict.empty());
+  CHECK(row_of_run(all, 1).verdict == "not finite at step 41, 1 seed");
+  CHECK(row_of_run(all, 2).verdict == "not finite 2 of 2");
+  CHECK_FALSE(contains(missing_sentence(all), "loss"));
+  CHECK_FALSE(contains(missing_sentence(all), "B and C: not in its log: the line"));
+}
+
+TEST_CASE("compare: steps whose loss was not measured have no point, and take nothing from the verdict") {
+  const auto sparse = std::make_shared<History>(std::vector<StatInfo>{});
+  for (int32_t step = 1; step <= 400; ++step)
+    sparse->append(step, step % 10 == 0 ? std::optional(step < 100 ? 3.0 : 1.0) : std::nullopt, 1e-3, {});
+  sparse->append_validation(395, 1.5);
+  Compared run = theirs("sparse", sparse);
+  run.seeds[0].unigram = 2.9;
+  const Comparison all = compare({run, theirs("other", history(400))});
+  const EndRow& row = row_of_run(all, 0);
+  CHECK(row.verdict == "learns, 1 seed");
+  CHECK(row.loss == 1);
+  CHECK(row.last_step == 400);
+  CHECK(all.losses[0].shown.steps.size() == 40);
+}
+
+TEST_CASE("compare: what of a log could not be read is said first") {
+  Compared torn = theirs("torn", history(20)), odd = theirs("odd", history(20));
+  torn.read = {30, 10, {"line 21: has no step, no result and no format"}};
+  odd.read = {21, 0, {"line 1: 1 of 3 names left out: \"out.z\" expected a name of ours"}};
+  const Comparison all = compare({torn, theirs("whole", history(20)), odd});
+  CHECK(missing_sentence(all).starts_with(
+      "A: 10 of 30 lines of its log cannot be read and are left out; line 21: has no step, no result and no format. "
+      "C: its log is read in part; line 1: 1 of 3 names left out: \"out.z\" expected a name of ours. "));
+  CHECK(contains(unread_sentence(all), "expected a name of ours."));
+  CHECK_FALSE(contains(unread_sentence(all), "B"));
 }
 
 TEST_CASE("compare: losses that are not finite are gaps, and never luck") {
@@ -418,6 +463,35 @@ TEST_CASE("compare: a run with edits has the settings that train now, and says w
   CHECK(compare({base, fork}).settings.back().values.size() == 2);
 }
 
+TEST_CASE("compare: runs of one name are told apart by what they differ in, in tables and plots") {
+  Compared one = ours("Post-LN, no warm-up", {history(40)}), other = one;
+  set_field(*other.spec, "train.lr", "0.001");
+  other.settings = field_values(*other.spec);
+  const Comparison all = compare({one, other});
+  CHECK(all.runs[0].name == "Post-LN, learning rate 0.003, no warm-up");
+  CHECK(all.runs[1].name == "Post-LN, learning rate 0.001, no warm-up");
+  CHECK(end_table(all)[1][1] != end_table(all)[2][1]);
+  CHECK(contains(plot::to_text(loss_plot(all)), "learning rate 0.001"));
+}
+
+TEST_CASE("compare: a placement of a file has its name, and its wiring is no row") {
+  struct Forgetting {
+    ~Forgetting() { forget_added_placements(); }
+  } forgetting;
+  offer(parse_placement("name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln trunk=ln\"\n",
+                        "mine.toml"));
+  Compared own = ours("own", {history(40)});
+  set_field(*own.spec, "model.placement", "mine");
+  own.settings = field_values(*own.spec);
+  const Comparison all = compare({ours("post", {history(40)}), own});
+  bool named = false;
+  for (size_t row = 0; row < all.settings.size(); ++row) {
+    CHECK_FALSE(all.settings[row].key.starts_with("wiring."));
+    named = named || value_words(all, all.settings[row], 1) == "My own";
+  }
+  CHECK(named);
+}
+
 TEST_CASE("compare: norms that were moved in an encoder are told of") {
   const Compared base = ours("base", {history(40)});
   Compared fork = base;
@@ -471,8 +545,8 @@ TEST_CASE("compare: losses on other data, or on data that nobody names, never st
 
 TEST_CASE("compare: what cannot be compared is refused in a line") {
   const Compared run = ours("run", {history(3)});
-  CHECK(error_of([&] { compare({run}); }) == "[compare] 1 runs: expected 2 to 4");
-  CHECK(error_of([&] { compare({run, run, run, run, run}); }) == "[compare] 5 runs: expected 2 to 4");
+  CHECK(error_of([&] { compare({run}); }) == "[compare] 1 runs: expected 2 to 8");
+  CHECK(error_of([&] { compare(std::vector<Compared>(9, run)); }) == "[compare] 9 runs: expected 2 to 8");
   CHECK(error_of([&] { compare({run, run}, {.baseline = 2}); }) == "[compare] baseline 3: expected 1 to 2");
   CHECK(error_of([&] {
           compare({run, ours("none", {})});

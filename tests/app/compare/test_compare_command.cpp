@@ -38,13 +38,13 @@ TEST_CASE("compare FILE: settings, table and first place on the terminal, withou
   const Outcome outcome = called(a + " " + b);
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  CHECK(contains(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
+  CHECK(contains(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient size is 8× smaller"));
   CHECK(contains(outcome.out, "mean of up to the last 25 steps, 1 seed each"));
   CHECK(contains(outcome.out, "2.60"));
   CHECK(contains(outcome.out, "B ends 0.40 below A: one seed, luck cannot be told (data: not in its log)."));
   // The baseline is a choice.
   CHECK(contains(called(a + " " + b + " --baseline B").out,
-                 "A and B part at step 5 in layer 2, W_K: its gradient norm "
+                 "A and B part at step 5 in layer 2, W_K: its gradient size "
                  "is 8× larger"));
   CHECK(called(a + " " + b + " --baseline 2").out == called(a + " " + b + " --baseline B").out);
 }
@@ -65,10 +65,11 @@ TEST_CASE("compare FILE: a log with several runs gives them all, FILE:LETTER pic
   REQUIRE(two.size() == 2);
   CHECK(two[1].at("source") == "other.jsonl");
 
-  Outcome outcome = called(log + " " + other);
+  CHECK(runs(log + " " + other).size() == 5);
+  Outcome outcome = called(log + " " + log + " " + log);
   CHECK(outcome.code == 2);
   CHECK(is_one_error_line(outcome));
-  CHECK(contains(outcome.err, "5 runs to compare: expected 2 to 4; FILE:LETTER picks one"));
+  CHECK(contains(outcome.err, "9 runs to compare: expected 2 to 8; FILE:LETTER picks one"));
   CHECK(contains(outcome.err, "runs.jsonl has A, B, C"));
   outcome = called(log + ":A");
   CHECK(outcome.code == 2);
@@ -76,6 +77,37 @@ TEST_CASE("compare FILE: a log with several runs gives them all, FILE:LETTER pic
   outcome = called(log + ":D " + other);
   CHECK(outcome.code == 2);
   CHECK(contains(outcome.err, "has no run D: expected one of A, B, C"));
+}
+
+TEST_CASE("compare FILE: a diverged run is said to be one, and lines that cannot be read are counted") {
+  const Folder folder;
+  const auto log = [](const std::string& more, bool finite) {
+    std::string text;
+    for (int step = 1; step <= 60; ++step)
+      text +=
+          fmt::format("{{\"step\":{},\"loss\":{}{}}}\n", step, step <= 40 || finite ? "2.5" : "NaN", more);
+    return text;
+  };
+  const std::string whole = folder.write("whole.jsonl", log("", true));
+  for (const char* beside :
+       {"", ",\"done\":false", ",\"lrs\":[0.1]", ",\"gpu\":{\"name\":\"x\"}", ",\"host\":\"ü\""}) {
+    const Outcome outcome = called(folder.write("nan.jsonl", log(beside, false)) + " " + whole);
+    INFO(beside << outcome.err);
+    CHECK(outcome.err.empty());
+    CHECK(contains(outcome.out, "not finite at step 41, 1 seed"));
+    CHECK_FALSE(contains(outcome.out, "learns"));
+  }
+  const std::string torn = folder.write("torn.jsonl", log("", true) + "{\"step\":61,\"loss\":\"low\"}\n");
+  const Outcome outcome = called(torn + " " + whole);
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err,
+                 "torn.jsonl: 1 of 61 lines cannot be read and are left out; line 61: loss is \"low\""));
+  CHECK(contains(outcome.out,
+                 "A: 1 of 61 lines of its log cannot be read and is left out; line 61: loss is \"low\""));
+  const nlohmann::json json = nlohmann::json::parse(called(torn + " " + whole + " --json").out);
+  CHECK(json.at("runs")[0].at("unread") == 1);
+  CHECK(json.at("runs")[0].at("faults").size() == 1);
+  CHECK(json.at("runs")[1].at("unread") == 0);
 }
 
 TEST_CASE("compare FILE: JSON and Markdown to standard output or a file, figures and numbers into a folder") {

@@ -146,7 +146,7 @@ TEST_CASE("compare: JSON has every part, round numbers, and null for what is not
   CHECK(json.at("differences")[2].at("words") == all.differences[2].words());
   CHECK(json.at("maps").size() == 2);
   CHECK(json.at("maps")[0].at("log10_ratio")[0][20] == -5.0);
-  CHECK(json.at("maps")[1].at("lacks") == "gradient norm of W₂: not in its log");
+  CHECK(json.at("maps")[1].at("lacks") == "gradient size of W₂: not in its log");
   CHECK(json.at("places")[0].at("step") == 10);
   CHECK(json.at("places")[0].at("layer") == 1);
   CHECK(json.at("places")[0].at("matrix") == "W₂");

@@ -67,6 +67,15 @@ TEST_CASE("compare screen: a click and a letter choose the baseline, and every d
   CHECK(contains(compare.driver.value("compare/run/C"), "baseline"));
 }
 
+TEST_CASE("compare screen: of two runs the first is the baseline until another is chosen") {
+  auto two = std::make_shared<LabView>(*fixture::lab_view());
+  two->runs.pop_back();
+  CompareDriver compare(two);
+  CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
+  compare.key("B");
+  CHECK(contains(compare.driver.value("compare/run/B"), "baseline"));
+}
+
 TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {
   CompareDriver compare;
   std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;
@@ -115,7 +124,7 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   compare.driver.frames(2);
   CHECK(contains(compare.driver.value("compare/run/E"), "loss 2."));
   CHECK(contains(compare.driver.value("compare/missing"), "E:"));
-  CHECK(contains(compare.driver.value("compare/map/lacks"), "E: gradient norm"));
+  CHECK(contains(compare.driver.value("compare/map/lacks"), "E: gradient size"));
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
   const std::string before = compare.driver.value("compare/end/E");
   std::ofstream(path, std::ios::app) << log_line(41, 90.0);
@@ -131,6 +140,20 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   compare.click("compare/run/E/replace");
   compare.click("compare/run/E/replace/none");
   CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
+}
+
+TEST_CASE(
+    "compare screen: lines of a log that cannot be read are counted on the run's card and below the table") {
+  const test::Folder folder;
+  CompareDriver compare;
+  compare.open(folder.write("torn.jsonl", a_log(40) + "{\"step\":41,\"loss\":[]}\ntorn\n"));
+  CHECK(contains(compare.driver.value("compare/missing"),
+                 "E: 2 of 42 lines of its log cannot be read and are left out; "
+                 "line 41: loss is a list of 0"));
+  bool badge = false;
+  for (const ui::TextRecord& text : compare.ui.texts()) badge = badge || text.text == "2 lines unread";
+  CHECK(badge);
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
 }
 
 TEST_CASE("compare screen: a file that is none is one line with its name, and its card stays empty") {
@@ -197,7 +220,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   const compare_screen::KeptChoice kept = compare.screen().kept();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
-  CHECK(kept.files[3].path == path);
+  CHECK(kept.files[4].path == path);
   KeptWindow window;
   window.shown = Screen::Compare;
   window.compare = kept;
@@ -255,33 +278,51 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
 TEST_CASE("compare screen: a log takes no run's place and no run's letter; where there is no room it asks") {
   const test::Folder folder;
   CompareDriver compare(fixture::lab_view({.fork = true}));
-  compare.open(folder.write("port-0.jsonl", a_log(20)));
+  const auto log = [&](int i) { return folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)); };
+  for (int i = 0; i < 4; ++i) compare.open(log(i));
   CHECK(compare.screen().kept().files[3].path.empty());  // D stands where it stood
   CHECK(contains(compare.driver.value("compare/run/D"), "Fork of A"));
+  CHECK(contains(compare.driver.value("compare/run/E"), "port-0"));
+  CHECK(contains(compare.driver.value("compare/run/H"), "port-3"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  compare.open(log(4));
   REQUIRE(compare.ui.popup_open("compare/where"));
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
   compare.click("compare/where/none");
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  CHECK(compare.screen().kept().files[3].path.empty());
+  CHECK(compare.screen().kept().files[4].path.ends_with("port-0.jsonl"));
 
-  compare.open(folder.write("port-1.jsonl", a_log(21)));
+  compare.open(log(5));
   compare.click("compare/where/2");
-  CHECK(compare.screen().kept().files[1].path.ends_with("port-1.jsonl"));
-  CHECK(compare.ui.registry().find("compare/run/B") == nullptr);
-  CHECK(contains(compare.driver.value("compare/run/E"), "port-1"));
-  // No mark of the timeline speaks of the live B in the letter of the log, nor the other way round.
-  for (const ui::Control& c : compare.ui.registry().all())
-    if (c.name.starts_with("timeline/event")) CHECK_FALSE(contains(c.value, "E leaves"));
+  CHECK(compare.screen().kept().files[1].path.ends_with("port-5.jsonl"));
+  CHECK(contains(compare.driver.value("compare/run/B"), "port-5"));
   // Escape asks no further.
-  compare.open(folder.write("port-2.jsonl", a_log(22)));
+  compare.open(log(6));
   REQUIRE(compare.ui.popup_open("compare/where"));
   compare.key("Escape");
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  compare.open(folder.write("port-3.jsonl", a_log(23)));
-  compare.click("compare/where/1");
-  CHECK(compare.screen().kept().files[0].letter == 'F');
-  CHECK(compare.screen().kept().files[1].letter == 'E');
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("compare screen: recorded runs stand alone from A on, more than four, and each can be taken out") {
+  const test::Folder folder;
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}}) {
+    INFO(size.x);
+    CompareDriver compare(std::make_shared<LabView>(), size);
+    for (int i = 0; i < 8; ++i) {
+      compare.open(folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)));
+      for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+    }
+    for (int i = 0; i < 8; ++i)
+      CHECK(contains(compare.driver.value(fmt::format("compare/run/{}", static_cast<char>('A' + i))),
+                     fmt::format("port-{}", i)));
+    CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
+    compare.click("compare/run/C/remove");
+    CHECK_FALSE(compare.ui.registry().find("compare/run/C"));
+    CHECK(compare.ui.registry().find("compare/run/D"));
+    compare.open(folder.write("next.jsonl", a_log(9)));  // a place is free again
+    CHECK(contains(compare.driver.value("compare/run/C"), "next"));
+  }
 }
 
 TEST_CASE("compare screen: a log's long name and its own settings are shown") {

@@ -16,6 +16,7 @@
 #include "app/course/reading/measure_tables.h"
 #include "app/course/report.h"
 #include "app/support/shipped_course.h"
+#include "app/ui/numbers.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
@@ -106,6 +107,53 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
     }
   }
   CHECK(seen > 30);
+}
+
+TEST_CASE("no line has the look of another run than the one that it was measured of", "[lesson]") {
+  for (const Lesson& lesson : fixture::shipped_course().lessons)
+    for (const Figure& figure : lesson.figures)
+      for (const FigureLine& line : figure.lines) {
+        INFO(lesson.id << ", figure " << figure.id << ", line " << line.curve);
+        const std::string& run = lesson.curve(line.curve)->run;
+        CHECK((line.run.empty() || line.run == run || !lesson.has_letter(run)));
+      }
+}
+
+TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart", "[lesson]") {
+  const Lesson& lesson = *fixture::shipped_course().find("why-a-norm");
+  const Results seeds = *load_results(lesson);
+  const std::vector<std::string>& figures = lesson.step(StepKind::Compare).figures;
+  CHECK(std::ranges::any_of(figures, [&](const std::string& id) {
+    const Figure& figure = *lesson.figure(id);
+    const auto at = [&](const char* measure) {
+      const double loss = seeds.measures.at(measure).spread.mean;
+      return figure.y.log ? std::log(loss / figure.y.low) / std::log(figure.y.high / figure.y.low)
+                          : (loss - figure.y.low) / (figure.y.high - figure.y.low);
+    };
+    return at("pre_small") - at("none_small") > 0.1;
+  }));
+  // Its axis ends before the curves do, and the numbers stand at the points that are seen.
+  FigureData data;
+  data.reference = &seeds;
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("close"), data);
+  REQUIRE(plot.series.size() == 2);
+  CHECK(plot.series[0].value == ui::decimals(seeds.curves.at("by_size_D").mean[2], 2));
+  CHECK(plot.series[1].value == ui::decimals(seeds.curves.at("by_size_C").mean[2], 2));
+}
+
+TEST_CASE("no range of five seeds covers a step along which a ball is dragged", "[lesson]") {
+  size_t balls = 0;
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
+    const std::optional<Results> seeds = load_results(lesson);
+    FigureData data;
+    data.reference = seeds ? &*seeds : nullptr;
+    for (const Figure& figure : lesson.figures)
+      if (!figure.ball.empty()) {
+        ++balls;
+        CHECK(figure_plot(lesson, figure, data).bands.empty());
+      }
+  }
+  CHECK(balls == 2);
 }
 
 TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
@@ -341,6 +389,19 @@ TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]"
   CHECK(range_text({0.95, 0.9, 1}, {.unit = "nats"}) == "0.9 to 1 nats");
   CHECK(range_text({1, 1, 1}, {.unit = "nats"}) == "1 nat");
   CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
+}
+
+TEST_CASE("losses have two decimals, so that they compare, unless they are gone or exploded", "[lesson]") {
+  const auto text = [](double value) { return shown(value, {.loss = true}); };
+  CHECK(text(2.904) == "2.90");
+  CHECK(text(0.9662) == "0.97");
+  CHECK(text(12.344) == "12.34");
+  CHECK(text(0.000668) == "0.00067");
+  CHECK(text(190630) == "190\u2009000");
+  const Lesson& lesson = *fixture::shipped_course().find("warm-up");
+  const auto of = [&](const char* measure) { return shown(2.9, *lesson.measure(measure)); };
+  CHECK(of("end_A") == "2.90");
+  CHECK(of("gap_0") == "2.9 nats");  // a difference of losses is none
 }
 
 TEST_CASE("a large number shows the digits that five seeds determine, on either side of zero", "[lesson]") {

@@ -53,7 +53,12 @@ TEST_CASE("the first thought that leads to a fault of the answer stands behind i
   CHECK(thought_behind(lesson, {"a before b"}).empty());
   CHECK(thought_behind(lesson, {}).empty());
   lesson.prediction.kind = Prediction::Kind::Draw;
-  CHECK(possible_faults(lesson.prediction) == std::vector<std::string>{"too low", "too high"});
+  CHECK(possible_faults(lesson.prediction) ==
+        std::vector<std::string>{"too low", "too high", "far too low", "far too high", "other direction"});
+  lesson.prediction.kind = Prediction::Kind::Value;
+  CHECK(possible_faults(lesson.prediction).size() == 4);
+  lesson.prediction.low = -1;
+  CHECK(possible_faults(lesson.prediction).back() == "other sign");
 }
 
 TEST_CASE("the score is the sum that its rule says", "[lesson]") {

@@ -103,6 +103,16 @@ TEST_CASE("the tape of lesson 0 computes what a hand computes", "[lesson]") {
   CHECK(stepped.numbers[0] == lesson.tape("net")->tape.numbers[0]);
 }
 
+TEST_CASE("the tangent of lesson 0 touches the loss at 1, with the slope that the gradient foretells",
+          "[lesson]") {
+  const Lesson& lesson = by_hand();
+  const Results measured = *load_results(lesson);
+  const auto mean = [&](const char* measure) { return measured.measures.at(measure).spread.mean; };
+  const Figure::Theory& tangent = lesson.figure("weight")->theory.at(0);
+  for (size_t i = 0; i < tangent.x.size(); ++i)
+    CHECK(tangent.low.at(i) == Approx(mean("before") + mean("asked") * (tangent.x[i] - 1)).margin(0.001));
+}
+
 TEST_CASE("one instruction at a time comes to the bits of a replay, forward and then backward", "[lesson]") {
   const SmallTape tape = by_hand().tape("net")->tape;
   const SmallReplay run = replay_small_tape(tape);

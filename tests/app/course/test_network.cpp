@@ -91,7 +91,8 @@ TEST_CASE("one number is followed through every line with the numbers that went 
   CHECK(line(5, 2) == "L = −log p₂ = −log 0.129 = 2.05");
   CHECK(line(6, 2) == "gradient of y₂ = p₂ − 1 = 0.129 − 1 = −0.871");
   CHECK(line(6, 3) == "gradient of y₃ = p₃ = 0.193");
-  CHECK(line(7, 2).starts_with("gradient of s₂ = (−0.871 − 0 − (−0.0527)) / 5 = −0.164:"));
+  CHECK(line(7, 2).starts_with("gradient of s₂ = (−0.871 − 0 − 0.263 × (−0.2)) / 5 = −0.164:"));
+  CHECK(test::contains(line(7, 2), "(0.263, the mean of gradient times output, times y₂)"));
   CHECK(line(8, 2) == "gradient of f₂ = gradient of s₂ = −0.164");
   CHECK(line(9, 2) == "gradient of w₂ = gradient of f₂ × r = −0.164 × 4 = −0.655");
   CHECK(line(10, 2) == "gradient of h = gradient of r = −0.0274");

@@ -119,14 +119,14 @@ TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or ont
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer3/ffn/trunk", "diagram/layer3/ffn/before");
-  CHECK(fork_of(lab).note == "12 norms moved");
+  CHECK(fork_of(lab).note == "12 norms moved, final norm added");
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/after", "Alt");
   CHECK(fork_of(lab).note == "1 norm moved");
   CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::Attention, Slot::After}) == NormKind::LayerNorm);
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer1/ffn/trunk", "diagram/layer2/attn/after");
-  CHECK(fork_of(lab).note == "12 norms moved");
+  CHECK(fork_of(lab).note == "12 norms moved, final norm added");
   fresh(lab, 'A', Side::Main, 1);
   lab.click("diagram/layer1/ffn/trunk");
   CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer

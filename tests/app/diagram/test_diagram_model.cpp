@@ -42,7 +42,7 @@ TEST_CASE("a move takes all norms of all identical layers along") {
   const StackWiring post = stack(Placement::Post);
   const WiringChange change = move_norm(post, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
   CHECK(change.count() == 12);
-  CHECK(change.note == "12 norms moved");
+  CHECK(change.note == "12 norms moved, final norm added");
   CHECK(change.from.size() == 12);
   CHECK(count_norms(change.wiring) == 12);
   const StackWiring pre = stack(Placement::Pre);
@@ -50,8 +50,19 @@ TEST_CASE("a move takes all norms of all identical layers along") {
     CHECK(change.wiring.layers[i].attention == pre.layers[i].attention);
     CHECK(change.wiring.layers[i].feed_forward == pre.layers[i].feed_forward);
   }
-  CHECK(change.wiring.final == post.final);  // only presets touch the final norm
+  CHECK(change.wiring == pre);
   CHECK(drop_text(change, Slot::Before, false) == "all 12 norms before their branch");
+}
+
+TEST_CASE("the final norm comes where no norm is left on the stream, and goes where norms come back") {
+  const StackWiring post = stack(Placement::Post), pre = stack(Placement::Pre);
+  const SlotId on{1, Sub::Attention, Slot::Stream}, before{1, Sub::Attention, Slot::Before};
+  CHECK(move_norm(post, on, Slot::Before, true).wiring.final == NormKind::None);  // eleven are left
+  const WiringChange back = move_norm(pre, before, Slot::Stream, false);
+  CHECK(back.note == "12 norms moved, final norm removed");
+  CHECK(back.wiring == post);
+  const std::vector<SlotId> locked{{kFinal}};
+  CHECK(move_norm({post, false, Side::Main, locked}, on, Slot::Before, false).wiring.final == NormKind::None);
 }
 
 TEST_CASE("alone means alone") {

@@ -1,5 +1,7 @@
 // These tests cover placement files where people meet them: on the command line, in the window's lists, and saved from
 // the diagram.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string>
 
@@ -58,6 +60,23 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
   CHECK(resumed.code == 0);
   const Outcome unknown = run_program("train --preset mine --steps 1");
   CHECK(unknown.code == 2);
+}
+
+TEST_CASE("placement files: runs side by side are called by the placement's name, where its file is") {
+  const OwnPlacements own;
+  own.write("mine.toml", kMine);
+  const Folder out;
+  const std::string mine = out.file("mine.jsonl"), post = out.file("post.jsonl");
+  for (const auto& [preset, log] : {std::pair{"mine", mine}, {"post", post}})
+    REQUIRE(run_program(fmt::format("train --preset {}{} --steps 3 --log '{}'", preset, tiny_options(), log))
+                .code == 0);
+  const std::string command = "compare '" + mine + "' '" + post + "'";
+  const Outcome named = run_program(command);
+  CHECK(named.code == 0);
+  CHECK(contains(named.out, "My own"));
+  CHECK_FALSE(contains(named.out, "wiring."));
+  const Variable none("NORMSCOPE_PLACEMENTS");
+  CHECK(contains(run_program(command).out, "wiring."));
 }
 
 TEST_CASE("placement files: a configuration finds those beside it, and says which one is wrong") {

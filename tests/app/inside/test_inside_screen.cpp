@@ -10,6 +10,7 @@
 #include "app/inside/inside_screen.h"
 #include "app/shell/files.h"
 #include "app/support/inside_fixture.h"
+#include "app/support/massive.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
@@ -77,6 +78,18 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   window.rest();
   CHECK_FALSE(window.of(0).spectra_of);
   CHECK(window.value("inside/spectra") == "none");
+}
+
+TEST_CASE("inside: a token that dominates is named, and the own shares are medians by token", "[inside]") {
+  const test::Folder folder;
+  InsideDriver window({published::run_of(test::massive_first(folder), kPassage), models({"gpt2"})[0]});
+  CHECK(window.value("inside/state/A").starts_with("“5” dominates: behind "));
+  CHECK(window.value("inside/column/share_median/A") == "own share, median");
+  window.driver.click("inside/run/B");
+  window.driver.click("inside/run/A");
+  window.rest();
+  CHECK(window.value("inside/state/B") == "none");
+  CHECK(window.value("inside/column/share/B") == "own share");
 }
 
 TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {

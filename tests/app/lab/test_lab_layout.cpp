@@ -9,6 +9,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
+#include "training/files/placement_file.h"
 
 using namespace normscope;
 using fixture::LabDriver;
@@ -126,6 +127,25 @@ TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
       shape.budget = 100000;
       check(shape, size, 1, true);
     }
+}
+
+TEST_CASE("long values of a setting leave its label alone") {
+  struct Forgetting {
+    ~Forgetting() { forget_added_placements(); }
+  } forgetting;
+  offer(
+      parse_placement("name = \"mine\"\nlabel = \"Norm behind every second branch\"\nsublayer = "
+                      "\"before=ln after=ln trunk=ln\"\n",
+                      "mine.toml"));
+  for (ui::Vec size : kThreeSizes) {
+    LabView view = *fixture::lab_view();
+    for (size_t run : {1, 2}) {
+      RunSpec spec = *view.runs[run].spec;
+      set_field(spec, "model.placement", "mine");
+      view.runs[run].spec = std::make_shared<const RunSpec>(spec);
+    }
+    check_view(std::make_shared<const LabView>(view), size, 1, false, "long placement");
+  }
 }
 
 TEST_CASE("a run that is not finite says so, and a text of one's own has longer words") {

@@ -14,7 +14,7 @@ TEST_CASE("dragging a norm from the stream to before asks for a fork with all tw
   const auto* fork = lab.last<ForkRequest>();
   REQUIRE(fork);
   CHECK(fork->source == 0);
-  CHECK(fork->note == "12 norms moved");
+  CHECK(fork->note == "12 norms moved, final norm added");
   CHECK_FALSE(fork->from_start);
   CHECK(fork->spec.name == "Fork of A");
   for (const LayerWiring& layer : fork->spec.model.stack().layers)
@@ -22,7 +22,7 @@ TEST_CASE("dragging a norm from the stream to before asks for a fork with all tw
       CHECK(wiring->before == NormKind::LayerNorm);
       CHECK(wiring->stream == NormKind::None);
     }
-  CHECK(fork->spec.model.stack().final == NormKind::None);
+  CHECK(fork->spec.model.stack().final == NormKind::LayerNorm);
   lab.driver.frames(2);
   CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");  // it stays where it fell
 }
@@ -49,7 +49,8 @@ TEST_CASE("while a norm is held, footer and card D say what letting go will do")
   LabDriver lab(fixture::lab_view());
   lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 3");
   CHECK(test::contains(lab.driver.value("diagram/footer"), "all 12 norms before their branch"));
-  CHECK(lab.driver.value("run/D") == "12 norms moved");
+  CHECK(test::contains(lab.driver.value("diagram/footer"), "A final norm comes along"));
+  CHECK(lab.driver.value("run/D") == "12 norms moved, final norm added");
   lab.driver.script("drop");
   CHECK(lab.last<ForkRequest>());
 }
@@ -295,7 +296,7 @@ TEST_CASE("undo and redo answer every edit") {
 }
 
 TEST_CASE("the handles of the learning rate act on the runs") {
-  LabDriver lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view({.step = 150}));
   lab.driver.drag_by("plot/rate/warmup/B", {-60, 0});
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);

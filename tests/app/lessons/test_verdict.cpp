@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/course/exercises/thought.h"
 #include "app/lessons/gathered.h"
 #include "app/lessons/prediction_hand.h"
 #include "app/lessons/verdict.h"
@@ -136,6 +137,61 @@ TEST_CASE("below zero a prediction is too low where it is lower, and by so much"
     told.value = said;
     put_in_words(lesson, nullptr, told);
     CHECK(told.score == score);
+  }
+}
+
+TEST_CASE("what is said of a number that is not right depends on what is right about it", "[player]") {
+  struct Said {
+    const char* lesson;
+    double said;                  ///< of a drawing: its end, as a multiple of its start
+    const char *right, *thought;  ///< how the two begin, behind "You may have thought"
+  };
+  for (const auto& [id, said, right, thought] : {
+           Said{"five-minutes", -0.5, "The sign is right. So is the order of magnitude.",
+                " that a norm, which"},
+           {"five-minutes", -0.05, "The sign is right.", " that a norm, which"},
+           {"five-minutes", -2, "The sign is right. So is the order of magnitude.",
+            " that this weight raises"},
+           {"five-minutes", 0.5, "", " that a larger weight makes everything larger"},
+           {"first-steps", 2, "", " that a model which learns nothing"},
+           {"first-steps", 0.5, "That it falls is right.", " that the model only learns slowly"},
+           {"first-steps", 1e-4, "That it falls is right. So is the order of magnitude.", nullptr},
+           {"first-steps", 1e-6, "That it falls is right.", " that a layer that goes deaf"},
+           {"last-layer", 2, "", " that a deeper model multiplies more"},
+           {"last-layer", 0.6, "That it falls is right.", " that the last layer stands"},
+           {"map-of-rates", 0.5, "", " that a long warm-up leaves"},
+       }) {
+    INFO(id << " " << said);
+    const Lesson& lesson = *course_in("en").find(id);
+    const Results seeds = *load_results(lesson);
+    const bool drawn = lesson.prediction.kind == Prediction::Kind::Draw;
+    Told told;
+    told.found = {drawn ? seeds.curves.at(lesson.prediction.curve).mean.back()
+                        : seeds.measures.at(lesson.prediction.measure).spread.mean};
+    told.value = drawn ? said * seeds.curves.at(lesson.prediction.curve).mean.front() : said;
+    const std::string behind = thought_behind(lesson, put_in_words(lesson, &seeds, told));
+    CHECK(right_in_words(lesson, &seeds, told) == right);
+    CHECK(behind.starts_with(thought ? std::string("You may have thought") + thought : ""));
+    CHECK(behind.empty() == !thought);
+    told.value = told.found[0];
+    CHECK(put_in_words(lesson, &seeds, told).empty());
+    CHECK(right_in_words(lesson, &seeds, told).empty());
+  }
+}
+
+TEST_CASE("where the sign, the direction or the order of magnitude is asked, a thought is for the wrong one",
+          "[player]") {
+  for (const Lesson& lesson : course_in("en").lessons) {
+    INFO(lesson.id);
+    const auto has = [&](const char* fault) {
+      return std::ranges::any_of(lesson.thoughts, [&](const Thought& one) { return one.when == fault; });
+    };
+    if (has_either_sign(lesson.prediction)) CHECK(has(kOtherSign));
+    if (lesson.prediction.kind != Prediction::Kind::Draw) continue;
+    const std::vector<double> mean = load_results(lesson)->curves.at(lesson.prediction.curve).mean;
+    const double moves = std::max(mean.front() / mean.back(), mean.back() / mean.front());
+    if (moves > 1.5) CHECK(has(kOtherDirection));
+    if (moves > 100) CHECK_FALSE((has(kTooLow) || has(kTooHigh)));  // these hold for near ones too
   }
 }
 

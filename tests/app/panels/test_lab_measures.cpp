@@ -62,6 +62,38 @@ TEST_CASE("own shares by layer and over time are the diagonal of the triangle") 
   CHECK(stat_names(Metric::OwnShare, 0, 2, "dec.").value == "dec.beta2.6.6");  // with cross-attention
 }
 
+TEST_CASE(
+    "where one token dominates, own shares are drawn by token too, and the sentence says whose they are") {
+  view::LabData data;
+  LabView view = *fixture::lab_view();
+  const PlotOptions options{.step = 1};
+  CHECK(depth_plot(view, data, options, Metric::OwnShare).series.size() == 3);
+  std::vector<StatInfo> layout{{"loss", 0}};
+  std::vector<double> numbers{3};
+  const auto put = [&](const std::string& name, int layer, double value) {
+    layout.push_back({name, layer});
+    numbers.push_back(value);
+  };
+  for (int i = 1; i <= 12; ++i) {
+    const int layer = (i + 1) / 2;
+    const std::string name = fmt::format("L{:02}.{}", layer, i % 2 ? "attn" : "ffn");
+    put(name + ".longest", layer, i == 5 ? 186 : 3);
+    put(name + ".token_share", layer, 0.03);
+    for (int j = 0; j <= i; ++j) put(fmt::format("beta2.{}.{}", i, j), layer, j == i ? 2e-5 : 0.1);
+    put(fmt::format("beta2.{}.sum", i), layer, 0.9);
+  }
+  auto history = std::make_shared<History>(layout);
+  history->append(1, 3, 0.001, numbers);
+  view.runs[1].history = history;
+  view::LabData fresh;
+  const plot::PlotSpec plot = depth_plot(view, fresh, options, Metric::OwnShare);
+  REQUIRE(plot.series.size() == 4);
+  CHECK(plot.series.back().dash);
+  CHECK(plot.series.back().y[0] == 0.03f);
+  CHECK(plot.sentence.starts_with("One token dominates B: its state is 190 times as long"));
+  CHECK(dependency_plots(view, fresh, options)[0].sentence.starts_with("One token dominates B"));
+}
+
 TEST_CASE("runs that measure no dependency say so") {
   view::LabData data;
   LabView view = *fixture::lab_view();
@@ -262,9 +294,9 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
   std::map<std::string, std::string> plots{
       {"plot/loss", "Loss: how well does it foresee the text?"},
       {"plot/rate", "Learning rate: how far does each step go?"},
-      {"plot/gradient-over-time", "Gradient norm over time: how much of the loss reaches it?"},
-      {"plot/gradient-by-layer", "Gradient norm by layer: how much of the loss reaches it?"},
-      {"plot/hidden-norm", "Hidden-state norm: does the signal grow with depth?"},
+      {"plot/gradient-over-time", "Gradient size over time: how much of the loss reaches it?"},
+      {"plot/gradient-by-layer", "Gradient size by layer: how much of the loss reaches it?"},
+      {"plot/hidden-norm", "Mean square of the state: does the signal grow with depth?"},
       {"plot/dependency", "Residual dependency β²: whom does each layer lean on?"}};
   for (const Panel& panel : panels::panels()) {
     const std::string plot = panel.id, title = plots[plot];

@@ -52,6 +52,12 @@ TEST_CASE("a run's short label is what tells it from the others") {
         Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
   CHECK(labels({"alone, as it is"}) == Words{"alone"});
   CHECK(short_label(*fixture::lab_view({.fork = true}), 3) == "12 norms moved");
+  // Labels that would read alike say all that tells.
+  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"}) ==
+        Words{"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"});
+  CHECK(labels({"Post-LN, no warm-up", "Pre-LN, learning rate 0.003, no warm-up",
+                "Pre-LN, learning rate 0.001, no warm-up"}) ==
+        Words{"Post-LN", "learning rate 0.003", "learning rate 0.001"});
 }
 
 TEST_CASE("the number at the end of a loss line is the card's") {
@@ -60,7 +66,7 @@ TEST_CASE("the number at the end of a loss line is the card's") {
   const plot::PlotSpec plot = loss_plot(*view, data, {});
   REQUIRE(plot.series.size() == view->runs.size());
   for (size_t i = 0; i < view->runs.size(); ++i)
-    CHECK(plot.series[i].value == fmt::format("{:.2f}", view->runs[i].loss));
+    CHECK(plot.series[i].value == fmt::format("{:.2f}", plot.series[i].y[plot.series[i].y.size() - 1]));
 }
 
 TEST_CASE("the learning rate shows what was used and what is planned") {
@@ -74,9 +80,14 @@ TEST_CASE("the learning rate shows what was used and what is planned") {
     CHECK(series.alpha == (planned ? Approx(0.4) : Approx(1)));
     CHECK(series.x_at(series.y.size() - 1) == (planned ? 300 : 214));
   }
-  REQUIRE(plot.handles.size() == 2);
-  CHECK(plot.handles[0].name == "warmup/B");
-  CHECK(plot.handles[0].x == 200);
+  REQUIRE(plot.handles.size() == 1);  // B's warm-up of 200 is over at 214
+  CHECK(plot.handles[0].name == "peak");
+  view::LabData early_data;
+  const auto early = fixture::lab_view({.step = 150});
+  const plot::PlotSpec rising = rate_plot(*early, early_data, {.step = 150});
+  REQUIRE(rising.handles.size() == 2);
+  CHECK(rising.handles[0].name == "warmup/B");
+  CHECK(rising.handles[0].x == 200);
 }
 
 TEST_CASE("the critical rate joins the learning rate where it is measured, on a logarithmic axis") {

@@ -57,7 +57,42 @@ PlotSpec losses(int steps, float floor, float noise) {
   return s;
 }
 
+int count_of(const Drawing& d, const std::string& text) {
+  int n = 0;
+  for (const Item& item : d.items)
+    if (auto* t = std::get_if<TextItem>(&item)) n += t->text == text;
+  return n;
+}
+
 }  // namespace
+
+TEST_CASE("a number at the cursor is that of the line there, one at the end that of the end") {
+  PlotSpec s;
+  s.x.hi = 100;
+  s.y.hi = 4;
+  Series line;
+  line.letter = "B";
+  line.value = "1.00";
+  line.decimals = 2;
+  line.dx = 100;
+  line.x = Column::of({1, 27, 90});
+  line.y = Column::of({3.5f, 2.9f, 1.f});
+  s.series = {line};
+  const auto drawn = [&](double cursor) {
+    s.cursor = Cursor{cursor, ""};
+    return layout_plot(s, {}, {0, 0, 600, 300}, ui::theme(false), narrow_width);
+  };
+  const Drawing early = drawn(27), newest = drawn(90), before = drawn(0);
+  CHECK(count_of(early, "2.90") == 1);
+  CHECK(std::abs(text_of(early, "2.90").box.x - early.map.x(27)) < 40);
+  CHECK(std::abs(text_of(early, "2.90").box.centre().y - early.map.y(2.9)) < 8);
+  for (const Drawing* d : {&early, &newest, &before}) {
+    CHECK(count_of(*d, "1.00") == 1);
+    CHECK(text_of(*d, "1.00").box.x > d->map.x(90));
+  }
+  CHECK(count_of(newest, "B") == 1);
+  CHECK(count_of(before, "B") == 1);  // the line has not begun
+}
 
 TEST_CASE("no curve crosses the name of the floor, however near it comes") {
   for (ui::Vec size : {Vec{640, 280}, Vec{640, 190}, Vec{420, 160}})

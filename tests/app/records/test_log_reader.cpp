@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,22 +91,26 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
   CHECK(last(run, "L02.ffn.w1.grad_norm") == 2);
   CHECK(last(run, "L02.ffn.sum.mean_square") == 7);  // Pre-LN: nothing stands behind the last sum
   CHECK(says(run.missing, "update norms: not in this log"));
-  CHECK_FALSE(says(run.missing, "gradient norms"));
+  CHECK_FALSE(says(run.missing, "gradient sizes"));
   CHECK_FALSE(says(run.missing, "hidden states"));
 }
 
 TEST_CASE("a log tells the numbers of an attention and of its heads under the engine's names") {
   const Folder folder;
   const RecordedRun run =
-      read_recorded(folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
-                                                    R"("L02.attn.head.1":1.5},)"
-                                                    R"("largest_logit":{"L02.attn.head.1":9},)"
-                                                    R"("first_mass":{"dec.L02.attn.head.2":0.5})")))
+      read_recorded(
+          folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
+                                          R"("L02.attn.head.1":1.5},)"
+                                          R"("largest_logit":{"L02.attn.head.1":9},)"
+                                          R"("first_mass":{"dec.L02.attn.head.2":0.5},)"
+                                          R"("longest":{"L02.ffn":186},"token_share":{"L02.ffn":0.03})")))
           .runs.at(0);
   CHECK(last(run, "L02.attn.attention_entropy") == 2);
   CHECK(last(run, "L02.attn.head.1.entropy") == 1.5f);
   CHECK(last(run, "L02.attn.head.1.logit") == 9);
   CHECK(last(run, "dec.L02.attn.head.2.first_mass") == 0.5f);
+  CHECK(last(run, "L02.ffn.longest") == 186);
+  CHECK(last(run, "L02.ffn.token_share") == 0.03f);
   CHECK(run.history->find("L02.attn.head.1.attention_entropy") < 0);
   CHECK_FALSE(says(run.missing, "are not known"));
 }
@@ -150,18 +155,52 @@ TEST_CASE("broken lines are counted, named and skipped") {
   CHECK(file.runs.at(0).history->loss().steps == std::vector<int32_t>{1, 2, 4});
 }
 
-TEST_CASE("numbers that are not finite are gaps, as JSON and as Python writes them") {
+TEST_CASE("numbers that are not finite are NaN, as JSON, Python and others write them") {
   const Folder folder;
   const RecordedFile file = read_recorded(folder.write(
       "a.jsonl",
       "{\"step\": 1, \"loss\": NaN, \"lr\": null, \"grad_norm\": {\"h.0.attn.q.weight\": Infinity}}\r\n"
-      "{\"step\": 2, \"loss\": 1e400}\n{\"step\": 3, \"loss\": 1e300}\n"));
-  CHECK(file.broken == 1);  // 1e400 is no number of this machine
-  CHECK(contains(file.faults.at(0), "line 2: is damaged: it holds a number that is too large"));
+      "{\"step\": 2, \"loss\": 1e400}\n{\"step\": 3, \"loss\": 1e300}\n{\"step\": 4, \"loss\": \"nan\"}\n"));
+  CHECK(file.broken == 0);
   const Series loss = file.runs.at(0).history->loss();
-  REQUIRE(loss.steps == std::vector<int32_t>{1, 3});
-  CHECK(std::isnan(loss.values[0]));
+  REQUIRE(loss.steps == std::vector<int32_t>{1, 2, 3, 4});
+  for (const size_t i : {0, 1, 3}) CHECK(std::isnan(loss.values[i]));
   CHECK(std::isnan(last(file.runs[0], "L01.attn.wq.grad_norm")));
+}
+
+TEST_CASE("a number is read alike whatever stands beside it, and so is a step") {
+  const auto read = [](const std::string& line) {
+    LogStep step;
+    LogAbout about;
+    REQUIRE(read_line(line, 1, step, about) == LineKind::Step);
+    return step;
+  };
+  struct Number {
+    const char* text;
+    double value;
+  };
+  for (const Number& number :
+       {Number{"NaN", NAN}, Number{"Infinity", NAN}, Number{"-Infinity", NAN}, Number{"null", NAN},
+        Number{"\"NaN\"", NAN}, Number{"\"-inf\"", NAN}, Number{"1e999", NAN}, Number{"-1e999", NAN},
+        Number{"2.5", 2.5}, Number{"\"2.5\"", 2.5}, Number{"-7", -7}, Number{"1e-999", 0},
+        Number{"1.7e308", 1.7e308}})
+    for (const char* beside :
+         {"0", "true", "\"done\"", "[1, NaN, {\"a\": Infinity}]", "{\"name\": \"NaN, \\\" Infinity\"}",
+          "\"a\\\\\"", "\"ü\"", "\"m\\u00fcnchen\"", "\"\x7f\"", "1e999"})
+      for (const char* at : {"7", "7.0", "\"7\""}) {
+        INFO(number.text << " beside " << beside);
+        const LogStep step = read(fmt::format(
+            R"({{"note":{1},"step":{2},"loss":{0},"validation": {0},"grad_norm":{{"a":{0},"b":1}},"more":{1}}})",
+            number.text, beside, at));
+        CHECK(step.step == 7);
+        for (const std::optional<double>& read_as : {step.loss, step.validation}) {
+          REQUIRE(read_as);
+          CHECK((*read_as == number.value || (std::isnan(*read_as) && std::isnan(number.value))));
+        }
+        CHECK_FALSE(step.rate);
+        REQUIRE(step.stats.size() == 2);
+        CHECK(step.stats[1].value == 1);
+      }
 }
 
 TEST_CASE("a name that comes late widens what is there, and nothing of before is lost") {
@@ -190,12 +229,117 @@ TEST_CASE("a name that comes late widens what is there, and nothing of before is
   CHECK(weight.values[19] == 3);
 }
 
-TEST_CASE("a run that was set back counts the later line") {
+TEST_CASE("a run that was set back counts the later line, and says so") {
   const Folder folder;
   const RecordedRun run = read_recorded(folder.write("a.jsonl", step(1) + step(2, "", 9) + step(3, "", 9) +
                                                                     step(2, "", 1) + step(3, "", 1)))
                               .runs.at(0);
   CHECK(run.history->loss().values == std::vector<float>{2, 1, 1});
+  CHECK(says(run.missing, "some lines do not count: steps went back once, from 3 to 2"));
+  std::string unsorted;
+  for (int i = 0; i < 900; i += 3) unsorted += step(i + 3) + step(i + 1) + step(i + 2);
+  CHECK(says(read_recorded(folder.write("b.jsonl", unsorted)).runs.at(0).missing,
+             "steps went back 300 times, first from 3 to 1"));
+}
+
+TEST_CASE("a further line of a step adds to it; what no line says is no number") {
+  LogReader reader("a.jsonl");
+  std::string text;
+  for (int i = 1; i <= 2000; ++i) {
+    text += step(i, R"(,"grad_norm":{"h.0.attn.q.weight":1})", 9);
+    for (const double loss : {8., 7., 2.}) text += fmt::format("{{\"step\":{},\"loss\":{}}}\n", i, loss);
+    text += fmt::format(R"({{"step":{},"grad_norm":{{"h.1.attn.q.weight":2}}}})", i) + "\n";
+    if (i % 50 == 0) text += fmt::format("{{\"step\":{},\"validation\":3}}\n", i);
+    if (i % 50 == 1 && i > 1) text += fmt::format("{{\"step\":{},\"validation\":4}}\n", i - 1);  // late
+  }
+  text += R"({"step":2001,"grad_norm":{"h.0.attn.q.weight":5}})"
+          "\n";
+  reader.take(text);
+  const RecordedFile file = reader.file();
+  CHECK(file.broken == 0);
+  const RecordedRun& run = file.runs.at(0);
+  const Series loss = run.history->loss(), validation = run.history->validation(), rate = run.history->rate();
+  CHECK(loss.values == std::vector<float>(2000, 2));
+  CHECK(rate.values == std::vector<float>(2000, 0.001f));
+  CHECK(loss.steps.back() == 2000);
+  CHECK(run.history->last_step() == 2001);
+  CHECK(validation.steps.size() == 40);
+  CHECK(validation.values.front() == 4);
+  CHECK(validation.values.back() == 3);
+  const Series first = run.history->series(run.history->find("L01.attn.wq.grad_norm")),
+               second = run.history->series(run.history->find("L02.attn.wq.grad_norm"));
+  CHECK(first.values == [] {
+    std::vector<float> all(2000, 1);
+    all.push_back(5);
+    return all;
+  }());
+  REQUIRE(second.values.size() == 2001);
+  CHECK(second.values[1999] == 2);
+  CHECK(std::isnan(second.values[2000]));
+  CHECK_FALSE(says(run.missing, "went back"));
+  CHECK_FALSE(says(run.missing, "loss"));
+}
+
+TEST_CASE("time of a step: of lines whose clock went on, whatever stands between them") {
+  const auto per_step = [](const std::vector<std::pair<int, double>>& lines, const std::string& last = "") {
+    LogReader reader("a.jsonl");
+    for (const auto& [number, seconds] : lines)
+      reader.take(number == 0 ? kHeader : step(number, fmt::format(",\"seconds\":{}", seconds)));
+    reader.take(last);
+    return reader.file().runs.at(0).seconds_per_step;
+  };
+  CHECK(per_step({{1, 10}, {2, 12}, {4, 16}}) == 2);
+  CHECK(per_step({{0, 0}, {1, 1}, {2, 3}, {0, 0}, {3, 100}, {4, 102}}) ==
+        2);                                                        // gone on, with a header of its own
+  CHECK(per_step({{1, 5}, {2, 7}, {3, 0.5}, {4, 2.5}}) == 2);      // and without
+  CHECK(per_step({{1, 1}, {2, 3}, {3, 5}, {2, 1}, {3, 3}}) == 2);  // set back
+  CHECK(std::isnan(per_step({{1, 9}, {2, 7}, {3, 5}})));
+  CHECK(std::isnan(per_step({{1, 9}})));
+  const auto result = [](const char* ms) {
+    return fmt::format(R"({{"result":{{"step":1,"ms_per_step":{}}}}})"
+                       "\n",
+                       ms);
+  };
+  CHECK(per_step({{1, 1}, {2, 3}}, result("-5000")) == 2);
+  CHECK(per_step({{1, 1}, {2, 3}}, result("500")) == 0.5);
+}
+
+TEST_CASE("what cannot be read of a header costs itself alone, and is said") {
+  const Folder folder;
+  const RecordedFile file = read_recorded(folder.write(
+      "a.jsonl",
+      R"({"format":"normscope log 3","maker":7,"name":"two\nlines","placement":"pre","unigram":"2.5",)"
+      R"("names":{"head.bias":"out.b","head.scale":"out.z","body.{layer}.q":"L{layer}.attn.wq","x":"L{layer}.y"},)"
+      R"("settings":{"clip":Infinity,"betas":[0.9,0.95],"width":64},"tokens_per_step":-4,"data":{"hash":"?"}})"
+      "\n" +
+          step(1, R"(,"grad_norm":{"head.bias":1,"body.0.q":2})")));
+  CHECK(file.broken == 0);
+  REQUIRE(file.faults.size() == 3);
+  CHECK(contains(file.faults[0], "line 1: maker is 7: expected a text"));
+  CHECK(contains(file.faults[1], "line 1: data.hash is \"?\": expected 16 hexadecimal digits"));
+  CHECK(contains(file.faults[2], "line 1: 2 of 4 names left out: \"out.z\" expected a name of ours"));
+  CHECK(file.fault() == file.faults[0]);
+  const RecordedRun& run = file.runs.at(0);
+  CHECK(run.read.faults == file.faults);
+  CHECK(run.name == "two lines");
+  CHECK(run.placement == "pre");
+  CHECK(run.unigram == 2.5);
+  CHECK(std::isnan(run.tokens_per_step));
+  CHECK(run.settings ==
+        std::vector<std::pair<std::string, std::string>>{{"betas", "[0.9,0.95]"}, {"width", "64"}});
+  CHECK(last(run, "out.b.grad_norm") == 1);
+  CHECK(last(run, "L01.attn.wq.grad_norm") == 2);
+  const std::string wide =
+      "{\"format\":\"normscope log 2\",\"name\":\"" + std::string(118, 'x') + "ülang\"}\n";
+  CHECK(read_recorded(folder.write("b.jsonl", wide + step(1))).runs.at(0).name ==
+        std::string(118, 'x') + "ü…");
+}
+
+TEST_CASE("a log without a step that can be read names its first fault") {
+  const Folder folder;
+  const std::string path = folder.write("a.jsonl", kHeader + "{\"step\":1.5}\n{\"step\":2.5}\n");
+  CHECK(contains(error_of([&] { read_recorded(path); }),
+                 "3 lines and none is of a step: expected a log that has begun; line 2: step is 1.5"));
 }
 
 TEST_CASE("a log of ours from before, runs and seeds in turns, still opens") {

@@ -1,10 +1,14 @@
 // These tests read names of other people's models: each family's own, what no rule knows, and the mapping file.
 
+#include <filesystem>
+#include <regex>
+#include <set>
 #include <string>
 
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "test_paths.h"
 #include "training/records/name_mapping.h"
 #include "training/records/tensor_names.h"
 
@@ -23,7 +27,37 @@ std::string ours(const char* theirs, bool both = false, NameOf of = NameOf::Para
   return name.known() ? engine_name(name, both) : "";
 }
 
+/// `quoted` are the texts in quotes that match a pattern.
+std::set<std::string> quoted(const std::string& source, const char* pattern) {
+  const std::regex text(std::string("\"(") + pattern + ")\"");
+  std::set<std::string> all;
+  for (std::sregex_iterator it(source.begin(), source.end(), text), end; it != end; ++it)
+    all.insert(it->str(1));
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("names: what the package in python/ may write is read here, and it writes nothing else") {
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/python/normscope/",
+                    table = test::read_all(folder + "_names.py");
+  const std::set<std::string> outside = quoted(table, "[a-z]+\\.[a-z]+"), sublayers = quoted(table, "[a-z]+");
+  CHECK(outside.contains("out.b"));
+  for (const std::string& name : outside) {
+    INFO(name);
+    CHECK(parse_own_name(name).known());
+    CHECK_NOTHROW(name_rule("theirs", name));
+  }
+  CHECK(sublayers == std::set<std::string>{"attn", "cross", "ffn"});
+  for (const std::string& kind : sublayers) CHECK(parse_own_name("enc.L01." + kind + ".before.gain").known());
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".py")
+      for (const std::string& name :
+           quoted(test::read_all(file.path()), "(?:emb|out|final|class)\\.[a-z.]+")) {
+        INFO(file.path() << ": " << name);
+        CHECK(outside.contains(name));
+      }
+}
 
 TEST_CASE("names: single stacks of Hugging Face and of their own authors") {
   const Named names[] = {

@@ -51,7 +51,7 @@ TEST_CASE("a norm that is held stays held through theme, scale and size, and fal
     lab.driver.script("drop");
     const auto* fork = lab.last<ForkRequest>();
     REQUIRE(fork);
-    CHECK(fork->note == "12 norms moved");
+    CHECK(fork->note == "12 norms moved, final norm added");
   }
 }
 

@@ -254,6 +254,8 @@ TEST_CASE("other language: numbers that a program wrote get the comma, versions 
   CHECK(words::with_decimal("3.1e-05 at 1.2.3. End.", german) == "3,1e-05 at 1.2.3. End.");
   CHECK(words::with_decimal("1.5") == "1.5");
   CHECK(words::spoken("finished, 2.01", german) == "fertig, 2,01");
+  CHECK(words::spoken("Pre-LN, learning rate 0.001, no warm-up", german) ==
+        "Pre-LN, Lernrate 0,001, ohne Warm-up");
   CHECK(words::spoken("model-1.5, own", german) == "model-1.5, own");  // a name that somebody gave
   const InGerman window;
   CHECK(ui::decimals(2, 2) == "2,00");

@@ -1,5 +1,4 @@
-// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs come
-// back.
+// Undo brings runs back as they were before an edit, a restart or a fork, and trains them to where the others are.
 #include <random>
 
 #include "app/shell/undo.h"
@@ -34,23 +33,65 @@ void give_unseen(LiveDriver& lab, const Command& command) {
 
 }  // namespace
 
-TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untrained") {
+TEST_CASE("an edit of runs that train is undone in the runs, and not in the number alone") {
+  for (const auto& [key, value] : {std::pair{"train.lr", "0.001"},
+                                   {"train.warmup", "30"},
+                                   {"train.clip", "0.1"},
+                                   {"train.beta2", "0.9"},
+                                   {"train.label_smoothing", "0.2"}}) {
+    INFO(key);
+    LiveDriver untouched, lab;
+    untouched.train(10);
+    lab.train(5);
+    give(lab, EditField{-1, key, value});
+    lab.train(5);
+    std::vector<std::vector<float>> edited;
+    for (const RunView& run : lab.view().runs) edited.push_back(run.history->loss().values);
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    CHECK(lab.view().step == 10);
+    for (size_t i = 0; i < 3; ++i) {
+      const RunView &run = lab.view().runs[i], &as_if = untouched.view().runs[i];
+      CHECK(run.step == 10);
+      CHECK(run.edits.empty());
+      CHECK(*run.spec == *as_if.spec);
+      CHECK(run.history->loss().values == as_if.history->loss().values);
+      CHECK(run.history->loss().values != edited[i]);
+    }
+    lab.driver.key("Ctrl+Shift+Z");
+    lab.settle();
+    for (size_t i = 0; i < 3; ++i) {
+      REQUIRE(lab.view().runs[i].edits.size() == 1);
+      CHECK(lab.view().runs[i].edits[0].step == 6);
+      CHECK(lab.view().runs[i].history->loss().values == edited[i]);
+    }
+  }
+}
+
+TEST_CASE("edits one after the other are undone one after the other, each at its own step") {
   LiveDriver lab;
-  lab.train(5);
-  give(lab, EditField{-1, "train.lr", "0.001"});
-  lab.train(5);
+  lab.train(3);
+  give(lab, EditField{0, "train.lr", "0.001"});
+  lab.train(3);
+  give(lab, EditField{0, "train.lr", "0.003"});  // by hand: no undo
+  CHECK(lab.view().runs[0].edits.size() == 2);
+  lab.train(3);
+  const auto steps = [&] {
+    std::vector<int32_t> steps;
+    for (const Edit& edit : lab.view().runs[0].edits) steps.push_back(edit.step);
+    return steps;
+  };
   lab.driver.key("Ctrl+Z");
   lab.settle();
-  CHECK(lab.view().step == 10);
-  for (const RunView& run : lab.view().runs) {
-    CHECK(run.spec->train.schedule.peak == 0.003f);
-    CHECK(run.step == 10);
-    REQUIRE(run.edits.size() == 2);
-    CHECK(run.edits[1].step == 11);
-  }
-  lab.driver.key("Ctrl+Shift+Z");
+  CHECK(steps() == std::vector<int32_t>{4});
+  lab.driver.key("Ctrl+Z");
   lab.settle();
-  for (const RunView& run : lab.view().runs) CHECK(run.spec->train.schedule.peak == 0.001f);
+  CHECK(steps().empty());
+  lab.driver.key("Ctrl+Y");
+  lab.driver.key("Ctrl+Y");
+  lab.settle();
+  CHECK(steps() == std::vector<int32_t>{4, 7});
+  CHECK(lab.view().step == 9);
 }
 
 TEST_CASE("a run that a structural edit restarted comes back as it was left") {

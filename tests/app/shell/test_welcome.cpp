@@ -30,8 +30,39 @@ TEST_CASE("welcome: a first start says what is training and offers lesson and La
     lab.click("app/welcome/look");
     CHECK_FALSE(lab.ui.registry().find("app/welcome"));
     CHECK(lab.state.shell.offers.answered);
+    std::string last;
+    for (int stop = 1; stop <= 5; ++stop) {  // five stops, each with words of its own
+      INFO(stop);
+      CHECK(lab.state.shell.offers.tour == stop);
+      const std::string words = lab.driver.value("app/tour");
+      CHECK(words != last);
+      last = words;
+      CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+      CHECK((lab.ui.registry().find("app/tour/next") != nullptr) == (stop < 5));
+      if (stop < 5) lab.click("app/tour/next");
+    }
+    CHECK(lab.ui.registry().find("app/welcome/lesson"));
+    lab.click("app/tour/end");
+    CHECK_FALSE(lab.ui.registry().find("app/tour"));
+    lab.driver.move_to("run/B");
+    CHECK(lab.driver.control("run/A").rect.y > before);  // nothing moves under the hand
+    lab.driver.move_to("app/theme");
+    lab.driver.frames(2);
     CHECK(lab.driver.control("run/A").rect.y == before);
   }
+}
+
+TEST_CASE("welcome: a norm that is dragged away from under it moves nothing under the hand") {
+  LiveDriver lab;
+  lab.state.shell.offers.welcome = true;
+  lab.driver.frames(2);
+  REQUIRE(lab.ui.registry().find("app/welcome"));
+  const float cards = lab.driver.control("run/A").rect.y;
+  lab.driver.move_to("run/A");
+  lab.state.shell.offers.welcome = false;
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.registry().find("app/welcome"));
+  CHECK(lab.driver.control("run/A").rect.y == cards);
 }
 
 TEST_CASE("welcome: it leads to the first lesson") {
@@ -82,6 +113,9 @@ TEST_CASE("welcome: a first start shows two plots, and a button, the palette or 
     CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
     lab.click("lab/more");
     CHECK((drawn("plot/rate") && drawn("plot/hidden-norm") && !drawn("lab/more")));
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+    lab.click("lab/less");
+    CHECK((!drawn("plot/rate") && drawn("lab/more")));
     lab.state.screens.lab.few() = true;
     lab.state.screens.lab.reveal("plot/hidden-norm/menu", lab.ui.registry());  // the palette leads there
     lab.driver.frames(3);

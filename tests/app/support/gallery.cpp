@@ -275,7 +275,7 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   badges = in.take_top(24, 6);
   x = badges.x;
   x += 8 + ui::badge(u, {x, badges.y}, "not finite at step 23", ui::BadgeKind::Error, ui::Icon::Close);
-  ui::badge(u, {x, badges.y}, "finished, 0.87", ui::BadgeKind::Outline, ui::Icon::None, true);
+  ui::badge(u, {x, badges.y}, "finished", ui::BadgeKind::Outline, ui::Icon::None, true);
   Rect tiles = in.take_top(34, 4);
   for (int i = 0; i < 4; ++i) ui::tile(u, {tiles.x + 44.f * float(i), tiles.y, 30, 30}, i, i == 3);
   for (int i = 0; i < 6; ++i)

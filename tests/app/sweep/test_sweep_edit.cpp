@@ -238,6 +238,9 @@ TEST_CASE("sweep: the sentences say what the cells are") {
   state.seconds_left = 19.2;
   CHECK(progress_words(state, true) == "2 running, 1 waiting, 20 s left");
   CHECK(progress_words(state, false) == "2 running, 1 waiting");
+  state.phase = Phase::Ready;
+  CHECK(progress_words(state, true, 480) == "3 runs to train, about 8 min");
+  CHECK(progress_words(state, false, 480) == "3 runs to train");
   state.phase = Phase::Paused;
   CHECK(progress_words(state, false) == "paused, 3 runs left");
   state.error = "a sweep: no room";

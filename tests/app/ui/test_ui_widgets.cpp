@@ -197,6 +197,42 @@ TEST_CASE("help appears after a moment of rest") {
   CHECK(!shows("Trains or pauses"));
 }
 
+TEST_CASE(
+    "help waits for the mouse to rest, goes when a button is held, and covers nothing that it explains") {
+  gallery::Stage s;
+  const auto help = [&] {
+    ui::Rect all;
+    for (const ui::TextRecord& t : s.ui.texts())
+      if (t.layer == 3) all = joined(all, t.rect);
+    return all;
+  };
+  const ui::Rect play = s.driver.control("transport/play").rect;
+  for (int i = 0; i < 60; ++i) {  // it wanders over the control for a second
+    s.driver.move_to(play.centre() + Vec{i % 2 ? 3.f : -3.f, 0});
+    CHECK(help().empty());
+  }
+  s.driver.frames(30);
+  CHECK_FALSE(help().empty());
+  CHECK_FALSE(help().overlaps(play));
+  s.driver.press();
+  s.driver.frames(40);
+  CHECK(help().empty());
+  s.driver.release();
+}
+
+TEST_CASE("a box beside what is asked about never lies on it, wherever that stands") {
+  const Vec window{1024, 600}, box{298, 80};
+  for (const Vec size : {Vec{20, 20}, Vec{300, 96}, Vec{900, 28}, Vec{60, 110}})
+    for (float x = 0; x + size.x <= window.x; x += 31)
+      for (float y = 0; y + size.y <= window.y; y += 23) {
+        const ui::Rect asked{x, y, size.x, size.y};
+        const ui::Rect at = ui::beside(asked, asked.centre(), box, window);
+        INFO(x << ' ' << y << ' ' << size.x << 'x' << size.y);
+        REQUIRE_FALSE(at.overlaps(asked));
+        REQUIRE(ui::Rect{0, 0, window.x, window.y}.contains(at));
+      }
+}
+
 TEST_CASE("a control that disappears gives the focus back") {
   gallery::Stage s;
   s.ui.focus("nobody");

@@ -101,6 +101,85 @@ TEST_CASE("a title that can be changed says under the mouse what is measured") {
                        "before the norm on the stream"));
 }
 
+namespace {
+
+/// `told` is what stands under the mouse once it rests at a point.
+std::string told(LabDriver& lab, ui::Vec at) {
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.move_to(at);
+  lab.driver.frames(32);
+  std::string text;
+  for (const ui::TextRecord& t : lab.ui.texts())
+    if (t.layer == 3) text += (text.empty() ? "" : " ") + t.text;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every word and sign of the Lab says under the mouse what it is") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.frames(3);
+  const auto says = [&](const char* name, const std::string& what, ui::Vec fraction = {0.5f, 0.5f}) {
+    INFO(name);
+    const ui::Rect at = lab.driver.control(name).rect;
+    CHECK(test::contains(told(lab, {at.x + fraction.x * at.w, at.y + fraction.y * at.h}), what));
+  };
+  for (const auto& [name, term] : {std::pair{"diagram/layer2/attn/term/attention", "attention"},
+                                   {"diagram/layer2/ffn/term/feed-forward", "feed-forward"},
+                                   {"diagram/layer2/ffn/term/residual", "residual"},
+                                   {"diagram/part/embedding", "embedding"},
+                                   {"run/A/term/nats", "nats"},
+                                   {"run/B/term/placement", "placement"},
+                                   {"run/C/term/plateau", "plateau"},
+                                   {"plot/loss/label/1", "unigram"},
+                                   {"plot/loss/label/2", "entropy"},
+                                   {"timeline/label0/term/plateau", "plateau"}})
+    says(name, view::what_is(term).substr(0, 30));
+  says("diagram/layer2/attn/term/branch", view::what_is("branch").substr(0, 30), {0.98f, 0.3f});
+  says("diagram/part/term/stream", view::what_is("stream").substr(0, 30), {0.5f, 0.02f});
+  says("diagram/final/name", view::what_is("slot").substr(0, 30));
+  says("diagram/layer2/ffn/trunk", "A norm subtracts the mean");
+  says("diagram/preset/DeepNorm", view::what_is("deepnorm").substr(0, 30));
+  says("diagram/layers3-6", "Identical: layers 3 to 6");
+  says("diagram/layer1/skip", "how large the gradient is");
+  says("diagram/size", "How large the numbers");
+  says("diagram/gradient", "How large the loss's gradient");
+  says("diagram/part/output", "scores");
+  says("plot/matrix", "the second matrix of the feed-forward network");
+  says("settings/edits", "Which runs a change");
+  says("settings/train.warmup", "It differs between the runs", {0.3f, 0.5f});
+  says("transport/clock", "how many tokens they read");
+  for (const char* name : {"diagram/layer2/ffn/trunk", "diagram/preset/DeepNorm"}) {
+    const std::string help = lab.driver.control(name).help;  // keys and formulas stand below, and smaller
+    CHECK(help.find('\n') < help.find("Keys:"));
+    CHECK(help.find('\n') < help.find("N(αx"));
+  }
+}
+
+TEST_CASE("no control of the Lab leaves the mouse without an answer") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.frames(3);
+  std::vector<ui::Control> controls(lab.ui.registry().all().begin(), lab.ui.registry().all().end());
+  size_t asked = 0;
+  for (const ui::Control& c : controls) {
+    if (!c.interactive || c.rect.empty()) continue;
+    ++asked;
+    INFO(c.name);
+    CHECK_FALSE(told(lab, c.rect.centre()).empty());
+  }
+  CHECK(asked > 60);
+}
+
+TEST_CASE("an open entry goes with its screen") {
+  LabDriver lab(fixture::lab_view());
+  lab.click("term/nats");
+  REQUIRE(lab.ui.popup_open("app/glossary"));
+  lab.key("3");
+  lab.driver.frames(2);
+  CHECK(lab.state.screens.shown == Screen::Compare);
+  CHECK_FALSE(lab.ui.registry().find("app/glossary/entry"));
+}
+
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {
   CHECK(view::find_term("unigram")->title == frequencies_of("letter"));
   CHECK(view::find_term("unigram")->words == "unigram entropy");

@@ -1,5 +1,5 @@
-// These tests count the cores that a process may use, on machines that are files: affinity masks over processors that
-// share cores, and the quotas of control groups as containers have them.
+// These tests count the cores and the memory that a process may use, on machines that are files: affinity masks over
+// processors that share cores, and the limits of control groups as containers and batch systems have them.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -37,6 +37,7 @@ class Machine {
   }
   int cores(const std::vector<int>& mask) const { return cores_among(mask, root_.string()); }
   int quota() const { return cpu_quota(root_.string()); }
+  size_t memory() const { return machine_memory(root_.string()); }
 
  private:
   std::filesystem::path root_;
@@ -102,6 +103,30 @@ TEST_CASE("cores: a control group's quota bounds them, whatever the group is abo
     old.file(group + "cpu.cfs_quota_us", "150000");
     CHECK(old.quota() == 2);
   }
+}
+
+TEST_CASE("memory: a control group's limit bounds it, whatever the group is above and of either version") {
+  const size_t all = machine_memory("/nowhere");
+  const Machine none;
+  none.file("proc/self/cgroup", "12:memory:/job\n0::/user.slice");
+  none.file("sys/fs/cgroup/user.slice/memory.max", "max");
+  none.file("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712");  // no limit
+  CHECK(none.memory() == all);
+
+  const Machine pod;
+  pod.file("proc/self/cgroup", "0::/kube/pod/box");
+  pod.file("sys/fs/cgroup/kube/pod/box/memory.max", "max");
+  pod.file("sys/fs/cgroup/kube/pod/memory.max", "300000000");
+  pod.file("sys/fs/cgroup/kube/memory.max", "400000000");
+  CHECK(pod.memory() == 300'000'000);
+  pod.file("sys/fs/cgroup/memory.max", "200000000");  // the container's own, whose path is the machine's
+  CHECK(pod.memory() == 200'000'000);
+
+  const Machine slurm;
+  slurm.file("proc/self/cgroup", "9:memory:/slurm/uid_7/job_8/step_0\n4:cpu,cpuacct:/slurm");
+  slurm.file("sys/fs/cgroup/memory/slurm/uid_7/job_8/memory.limit_in_bytes", "250000000");
+  slurm.file("sys/fs/cgroup/cpu/slurm/memory.limit_in_bytes", "1000");
+  CHECK(slurm.memory() == 250'000'000);
 }
 
 TEST_CASE("memory: what others hold counts beside what is asked for") {

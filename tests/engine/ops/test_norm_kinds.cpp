@@ -114,8 +114,13 @@ TEST_CASE("norm kinds: a kind breaks its neighbour's identity", "[norm]") {
   CHECK(apart >= kRows / 2);
 }
 
-TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C, whatever C and k are",
-          "[norm]") {
+// Theorem 2 of the same paper says that no other factor has a constant mean and an output whose mean is bounded. At a
+// fixed width 1 + c (y^2 - 1) is another: docs/theory.md.
+TEST_CASE(
+    "norm kinds: AdaNorm's output has mean -C k and its factor mean C, and a bent factor is bounded too",
+    "[norm]") {
+  constexpr double kBend = 0.1;
+  const double most = kBend * (kColumns - 2) / std::sqrt(kColumns - 1.0);
   for (const auto& [scale, slope] : {std::pair{1.0f, 0.1f}, {2.0f, 0.1f}, {0.5f, 0.05f}}) {
     const auto backend = make_cpu_backend(1);
     Store store(*backend);
@@ -129,15 +134,19 @@ TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C, wha
     const std::vector<float> z = program.read("norm"), x = program.read("x"),
                              centre = program.read("norm.mean"), inverse = program.read("norm.inverse_sigma");
     for (size_t r = 0; r < kRows; ++r) {
-      double mean = 0, factor = 0;
+      double mean = 0, factor = 0, bent = 0, bent_output = 0;
       for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
         const double y =
             (static_cast<double>(x[i]) - static_cast<double>(centre[r])) * static_cast<double>(inverse[r]);
         mean += static_cast<double>(z[i]) / kColumns;
         factor += static_cast<double>(z[i]) / y / kColumns;
+        bent += (1 + kBend * (y * y - 1)) / kColumns;
+        bent_output += (1 + kBend * (y * y - 1)) * y / kColumns;
       }
       CHECK(mean == Approx(-static_cast<double>(scale * slope)).margin(1e-5));
       CHECK(factor == Approx(static_cast<double>(scale)).epsilon(1e-4));
+      CHECK(bent == Approx(1).epsilon(1e-5));
+      CHECK(std::abs(bent_output) < most);
     }
   }
 }

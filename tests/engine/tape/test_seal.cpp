@@ -294,9 +294,14 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
         passes::place_probes(tape, passes::emit_backward(tape, needs, model.loss));
     MemoryPlan plan = passes::plan_memory(tape, needs);
     const size_t before = plan.gradients;
-    passes::share_gradient_memory(tape, all, plan);
-    CHECK(plan.gradients < before / 2);
+    const ValueId kept = model.sublayers[1].output;
+    MemoryPlan least = plan;
+    passes::share_gradient_memory(tape, all, least);
+    CHECK(least.gradients < before / 2);
+    passes::share_gradient_memory(tape, all, plan, {&kept, 1});
+    CHECK(plan.gradients <= least.gradients + tape.shape(kept).padded());
     CHECK(plan.gradient_reused[probed]);
+    CHECK_FALSE(plan.gradient_reused[static_cast<size_t>(kept)]);
     Shelf shelf(tape, plan.gradient_offset, plan.gradients);
     shelf.write(model.loss);
     for (const Instruction& it : all) {
@@ -308,6 +313,7 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
       }
     }
     shelf.read(model.loss);
+    shelf.read(kept);
     for (size_t v = 0; v < needs.size(); ++v)  // the update reads those of parameters
       if (needs[v] && tape.values()[v].role == Role::Parameter) shelf.read(static_cast<ValueId>(v));
   }

@@ -172,6 +172,17 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
   CHECK(has(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
 }
 
+TEST_CASE("labels: a file sorted by class says what its end validates on", "[tasks]") {
+  std::vector<TsvRow> sorted = labelled(40);
+  std::ranges::stable_sort(sorted, {}, &TsvRow::first);
+  const LabelsTask one(sorted, {}, "t", 16), both(labelled(40), {}, "t", 16);
+  CHECK(one.class_name(one.only_class()) == "up");
+  CHECK(both.only_class() == -1);
+  std::fill(sorted.begin() + 32, sorted.end(), TsvRow{"far", "higher"});
+  CHECK_THROWS_WITH(LabelsTask(sorted, {}, "t", 16),
+                    Catch::Contains("in the validation lines only, which are the last fifth of the file"));
+}
+
 TEST_CASE("made-up labels: the order of the words tells right from swapped", "[tasks]") {
   const auto task = make_task(made_up("word-order"));
   CHECK(task->form() == TaskForm::Classify);

@@ -49,11 +49,11 @@ TEST_CASE("inside: no program has room for gradients or probabilities that nobod
   store.materialize(3);
   const Batch text = passage_batch(config, kText);
   inside_of(store, config, text, {.gradients = false, .attention = false, .left_out = true});
-  CHECK(backend.plans.size() == 2 + 9);  // the look, the end of the model, what is left out
+  CHECK(backend.plans.size() == 1 + 4 + 9);  // the look, the end of the model at each layer, what is left out
   for (const MemoryPlan& plan : backend.plans) CHECK(plan.gradients == 0);
   for (const size_t count : backend.probabilities) CHECK(count == 0);
   inside_of(store, config, text, {.guesses = 0});
-  REQUIRE(backend.plans.size() == 12);
+  REQUIRE(backend.plans.size() == 15);
   CHECK(backend.plans.back().gradients > 0);
   CHECK(backend.probabilities.back() == 3);
 }
@@ -68,7 +68,7 @@ TEST_CASE(
   CHECK(plan(least).gradients == 0);
   CHECK(plan(back).gradients > 0);
   CHECK(plan(seen).activations >= plan(least).activations + 3 * 4 * 11 * 11);
-  // Activations' gradients share their places: beside those of parameters there is room for a few alone.
+  // Activations' gradients share their places: beside those of parameters and states there is room for a few alone.
   Tape tape(model.store);
   const ModelValues values =
       record_transformer(tape, model.config, {.batch = 1, .sequence = 11, .training = false});

@@ -381,7 +381,7 @@ namespace {
 
 Json session_json() {
   return Json::parse(R"({"format": "normscope session 1", "generation": 3, "step": 20, "budget": 300,
-    "companion": "", "aside": [{"place": "undo", "empty": true}],
+    "sidecar": "", "stash": [{"place": "undo", "empty": true}],
     "runs": [{"place": "run", "empty": false, "letter": "A", "file": "A-3.safetensors", "forked_from": -1,
               "fork_step": 0, "fork_note": "", "hold": -1, "keyframes": ["A-step20-3.safetensors"]}]})");
 }
@@ -399,7 +399,7 @@ TEST_CASE("gate: every field of a session", "[gate]") {
       {"/budget", "2147483647", "budget is 2147483647: expected a whole number from 1 to 10000000"},
       {"/budget", "\"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
       {"/generation", "-1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
-      {"/companion", "7", "companion is 7: expected a text"},
+      {"/sidecar", "7", "sidecar is 7: expected a text"},
       {"/sidecar", "7", "sidecar is 7: expected a text"},
       {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
       {"/runs", "[]", "runs is a list of 0: expected a list of 1 to 4"},
@@ -422,8 +422,8 @@ TEST_CASE("gate: every field of a session", "[gate]") {
       {"/runs/0/keyframes", "[\"/etc/x.safetensors\"]",
        "runs[0].keyframes[0] is \"/etc/x.safetensors\": expected the name of a safetensors file in the session's "
        "folder"},
-      {"/aside/0/place", "\"here\"", "aside[0].place is \"here\": expected one of run, undo, redo, parked"},
-      {"/aside", "7", "aside is 7: expected a list of 0 to 64"},
+      {"/stash/0/place", "\"here\"", "stash[0].place is \"here\": expected one of run, undo, redo, parked"},
+      {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
   };
   const SavedSession whole = parse_session(session_json().dump(), "s");
   CHECK(whole.budget == 300);

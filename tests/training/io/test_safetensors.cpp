@@ -236,6 +236,10 @@ TEST_CASE("safetensors: inconsistent headers name the tensor", "[io]") {
                  "tensor \"b\": its data begins at 2, the data before it ends at 4: they overlap"));
   CHECK(contains(header_message("{\"a\":" + one + ",\"b\":" + one + "}", 4), "they overlap"));
   CHECK(contains(header_message("{\"a\":" + one + ",\"a\":" + one + "}", 4), "tensor \"a\": named twice"));
+  CHECK(contains(header_message(R"({"a":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", 4),
+                 "tensor \"a\": it has \"dtype\" twice"));
+  CHECK(header_message("{\"__metadata__\":null}", 0) == "no error");
+  CHECK(contains(load_message("GGUF\3" + std::string(20, '\0')), "is a GGUF file, whose weights are quantized"));
   CHECK(contains(header_message("{\"__metadata__\":3}", 0), "the metadata is not an object"));
   CHECK(contains(header_message("{\"__metadata__\":{\"k\":3}}", 0), "the metadata's \"k\" is not a string"));
   CHECK(contains(header_message("{\"a\\nb\\u001b[31m\":3}", 0),

@@ -288,4 +288,90 @@ TEST_CASE("an extreme that was put into a state is found where it was put", "[me
   CHECK(run.at("L01.attn.extreme") > 100);
 }
 
+namespace {
+
+/// `row_spreads` are variances over the features of each row of 24.
+std::vector<double> row_spreads(const std::vector<float>& x) {
+  std::vector<double> spreads;
+  for (size_t at = 0; at < x.size(); at += 24) {
+    double sum = 0, square = 0;
+    for (size_t c = at; c < at + 24; ++c) {
+      sum += static_cast<double>(x[c]) / 24;
+      square += static_cast<double>(x[c]) * static_cast<double>(x[c]) / 24;
+    }
+    spreads.push_back(square - sum * sum);
+  }
+  return spreads;
+}
+
+double middle(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  const size_t half = numbers.size() / 2;
+  return (numbers[half - 1] + numbers[half]) / 2;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the own share by token is the branch's variance over the state's, each of one token, the median of them",
+    "[measure]") {
+  const HeadedRun run(headed_model());
+  size_t index = 0;
+  for (const SublayerValues& s : run.model.sublayers) {
+    INFO(s.name);
+    const std::vector<float> y = run.program->read(run.tape.value(s.output).name);
+    std::vector<double> shares = row_spreads(run.program->read(run.tape.value(s.branch).name)), lengths;
+    const std::vector<double> states = row_spreads(y);
+    for (size_t t = 0; t < shares.size(); ++t) {
+      shares[t] /= states[t];
+      double square = 0;
+      for (size_t c = 0; c < 24; ++c) square += std::pow(static_cast<double>(y[t * 24 + c]), 2);
+      lengths.push_back(std::sqrt(square));
+    }
+    CHECK(run.at(s.name + ".token_share") == Approx(middle(shares)).epsilon(1e-5));
+    CHECK(run.at(s.name + ".longest") ==
+          Approx(*std::max_element(lengths.begin(), lengths.end()) / middle(lengths)).epsilon(1e-5));
+    ++index;
+    const double over_all = run.at(fmt::format("beta2.{0}.{0}", index));
+    CHECK(run.at(s.name + ".token_share") == Approx(over_all).epsilon(0.3));  // no token dominates
+  }
+}
+
+TEST_CASE("a token that dominates is most of the share over all tokens, and moves the share by token little",
+          "[measure]") {
+  HeadedRun run(headed_model());
+  const std::vector<double> before = run.numbers;
+  const int32_t places = run.store.find("emb.positions");
+  std::vector<float> values = run.store.read(places);
+  for (size_t c = 0; c < 24; ++c) values[c] = c % 2 ? 500.f : -500.f;
+  run.store.write(places, values);
+  run.program->replay({.seed = 1, .lr = 0.0f});
+  run.live->measure(run.numbers);
+  const double by_token = number(*run.live, before, "L02.attn.token_share");
+  CHECK(number(*run.live, before, "L02.attn.longest") < kDominates);
+  CHECK(run.at("L02.attn.longest") > kDominates);
+  CHECK(run.at("beta2.3.3") < by_token / 100);
+  CHECK(run.at("L02.attn.token_share") > by_token / 3);
+  CHECK(run.at("L02.attn.token_share") < by_token * 3);
+}
+
+TEST_CASE("the shares of each token that are kept are of its own state, and their last row is the own share",
+          "[measure]") {
+  HeadedRun run(headed_model());
+  CHECK(run.live->token_shares().empty());
+  run.live->keep_token_shares();
+  run.live->measure(run.numbers);
+  const auto& kept = run.live->token_shares();
+  REQUIRE(kept.size() == 4);
+  const std::vector<double> first = row_spreads(
+                                run.program->read(run.tape.value(run.model.sublayers[0].branch).name)),
+                            last = row_spreads(
+                                run.program->read(run.tape.value(run.model.sublayers[3].output).name));
+  REQUIRE(kept[3].size() == 5 * 2 * kTokens);
+  for (size_t t = 0; t < 2 * kTokens; ++t)
+    CHECK(static_cast<double>(kept[3][2 * kTokens + t]) == Approx(first[t] / last[t]).epsilon(1e-4));
+  std::vector<double> own(kept[3].end() - 2 * kTokens, kept[3].end());
+  CHECK(middle(own) == Approx(run.at("L02.ffn.token_share")).epsilon(1e-6));
+}
+
 }  // namespace normscope::test_measure_heads

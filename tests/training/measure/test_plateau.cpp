@@ -114,6 +114,19 @@ TEST_CASE("one easy batch is not learning, nor is a short history", "[plateau]")
             fresh, [](int32_t) { return 1.0; }, 20, 0, 20) == std::vector<Seen>{{20, Change::LeftPlateau}});
 }
 
+TEST_CASE("a run whose first losses are all below the line began there, one that fell below it did not",
+          "[plateau]") {
+  Plateau trained, fresh;
+  follow(
+      trained, [](int32_t) { return kLevel - 0.2; }, 20);
+  CHECK(trained.learning_since() == 20);
+  CHECK(trained.began_below(kLevel));
+  follow(
+      fresh, [](int32_t step) { return step == 1 ? kLevel + 1 : kLevel - 0.3; }, 20);
+  CHECK(fresh.learning_since() == 20);
+  CHECK_FALSE(fresh.began_below(kLevel));
+}
+
 TEST_CASE("NaN is not learning", "[plateau]") {
   Plateau plateau;
   follow(

@@ -33,6 +33,14 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
   CHECK(to_string(verdict_of({})) == "not decided");
 }
 
+TEST_CASE("a run of trained weights began below the plateau, and its verdict knows it at each later step",
+          "[verdict]") {
+  const std::vector<RunEvent> events{{1, Event::Started, ""}, {20, Event::LeftPlateau, kBeganBelow}};
+  CHECK(began_below(events));
+  CHECK_FALSE(began_below(events, 19));
+  CHECK_FALSE(began_below(std::vector<RunEvent>{{20, Event::LeftPlateau, "leaves the plateau"}}));
+}
+
 TEST_CASE("the level of frequencies is smoothed as the loss is", "[verdict]") {
   DataSpec data;
   data.context = 32;

@@ -13,7 +13,9 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/published/family.h"
+#include "training/published/model_folder.h"
 #include "training/published/published.h"
+#include "training/published/published_run.h"
 
 namespace normscope::test {
 namespace {
@@ -88,6 +90,8 @@ TEST_CASE("published: a damaged config.json", "[published]") {
   CHECK(contains(copied.refused(), "[published DIR/config.json] is damaged: no JSON at byte"));
   copied.folder.write("config.json", "{}");
   CHECK(copied.refused() == "[published DIR/config.json] model_type is missing");
+  copied.folder.write("config.json", R"({"architectures": ["T5ForConditionalGeneration"]})");
+  CHECK(copied.refused() == "[published DIR/config.json] model_type is missing");
   copied.folder.write("config.json", R"({"model_type": "t5"})");
   CHECK(contains(copied.refused(), "model_type is \"t5\": expected bert, gemma2, "));
   copied.folder.write("config.json", R"({"model_type": "gpt2", "n_layer": -1})");
@@ -96,8 +100,79 @@ TEST_CASE("published: a damaged config.json", "[published]") {
   CHECK(contains(copied.refused(), "n_layer is an object: expected a text, a number, true or false"));
   copied.folder.write("config.json", R"({"model_type": "gpt2", "n_positions": 4})");
   CHECK(contains(copied.refused(), "the model has 4 positions and the text 8"));
+  // Python writes these, which are no JSON.
+  copied.folder.write("config.json", R"({"model_type": "gpt2", "layer_norm_epsilon": Infinity})");
+  CHECK(contains(copied.refused(), "layer_norm_epsilon: [model.eps] 'Infinity' is not a number"));
+  copied.folder.write("config.json", R"({"x": NaN, "model_type": "gpt2", "n_layer": "\"NaN"})");
+  CHECK(contains(copied.refused(), "n_layer: [model.layers] '\"NaN' is not a whole number"));
   fs::remove(copied.folder.path / "config.json");
-  CHECK(contains(copied.refused(), "no such file"));
+  CHECK(contains(copied.refused(), "[published DIR] there is no config.json"));
+  copied.folder.write("adapter_config.json", "{}");
+  CHECK(
+      contains(copied.refused(), "[published DIR] is an adapter (LoRA), and no whole model: merge it first"));
+}
+
+TEST_CASE("published: an older config.json has the class alone, and what nobody reads may be infinite",
+          "[published]") {
+  for (const auto& entry : fs::directory_iterator(fs::path(NORMSCOPE_FIXTURES) / "transformers")) {
+    if (!entry.is_directory()) continue;
+    const Copied copied(entry.path().filename().c_str());
+    const auto type_of = [&] { return published::open(copied.folder.path.string(), 8).family->type; };
+    const std::string type = type_of();
+    copied.change("config.json", "\"model_type\"", "\"unread\": [NaN, -Infinity], \"was\"");
+    CHECK(type_of() == type);
+  }
+}
+
+TEST_CASE("published: numbers that the library wants, or that mean another model here", "[published]") {
+  const Copied odd("pythia");
+  odd.change("config.json", "\"rotary_pct\": 0.25", "\"rotary_pct\": 0.2");
+  CHECK(contains(odd.refused(),
+                 "rotary_pct is 0.2: expected a share that is an even number of the 16 of a head"));
+  for (const auto& [name, part] : {std::pair{"llama3", "low_freq_factor"},
+                                   {"llama3", "high_freq_factor"},
+                                   {"llama3", "\"factor"},
+                                   {"llama-yarn", "\"factor"},
+                                   {"llama-biases", "\"factor"}}) {
+    const Copied copied(name);
+    const std::string key = part[0] == '"' ? part + 1 : part;
+    copied.change("config.json", key + "\":", "was\":");
+    INFO(name << " " << part);
+    CHECK(contains(copied.refused(), "." + key + " is missing"));
+  }
+  const Copied capped("gemma2");
+  capped.change("config.json", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 1e-45");
+  CHECK(contains(capped.refused(), "[model.attention_cap]"));
+}
+
+TEST_CASE("published: the folder is found by the paths that people have", "[published]") {
+  const Copied copied("gpt2");
+  const Folder hub;
+  const fs::path models = hub.path / "models--org--small", snapshot = models / "snapshots" / "0a1b";
+  fs::create_directories(snapshot);
+  fs::create_directories(models / "refs");
+  for (const auto& entry : fs::directory_iterator(copied.folder.path))
+    fs::create_symlink(entry.path(), snapshot / entry.path().filename());
+  test::write_text(models / "refs" / "main", "0a1b\n");
+  const Variable cache("HF_HUB_CACHE", hub.path.string());
+  const std::string folder = copied.folder.path.string();
+  for (const std::string& file : {std::string("model.safetensors"), std::string("config.json")})
+    CHECK(published::folder_of(copied.folder.file(file)) == folder);
+  for (const std::string& path : {models.string(), models.string() + "/", std::string("org/small")}) {
+    CHECK(published::folder_of(path) == snapshot.string());
+    CHECK(published::is_published(path));
+    CHECK(published::open(path, 8).family->type == "gpt2");
+  }
+  CHECK(published::title_of(snapshot.string()) == "small");
+  CHECK(published::folder_of("org/other") == "org/other");
+  CHECK(contains(
+      error_of([] { published::open("org/other", 8); }),
+      "[published org/other] there is no such folder, and none of this name in " + hub.path.string()));
+  test::write_text(models / "refs" / "main", "../../0a1b");
+  CHECK(published::folder_of("org/small") == "org/small");
+  fs::create_symlink("loop", hub.path / "loop");
+  CHECK(contains(error_of([&] { published::open(hub.file("loop"), 8); }), "cannot be read (Too many levels"));
+  CHECK(published::folder_of(copied.folder.file("tokenizer.json")) == copied.folder.file("tokenizer.json"));
 }
 
 TEST_CASE("published: weights that are not there, of another shape, too many or pickled", "[published]") {

@@ -1,4 +1,5 @@
 // These tests are of what is refused of a tokenizer.json, of older files, and of bytes that are no UTF-8.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
@@ -225,6 +226,8 @@ TEST_CASE("published refusals: older files say the same as a tokenizer.json") {
                               "merges.txt, or vocab.txt");
   folder.write("vocab.json", R"({"<s>": 0, "</s>": 1, "a": 2, "b": 3, "ab": 4, "Ġ": 5})");
   folder.write("merges.txt", "#version: 0.2\na b\n");
+  CHECK(load().encode("ab</s> a") == Ids{4, 5, 2});  // which GPT-2 does not know
+  folder.write("tokenizer_config.json", R"({"eos_token": "</s>"})");
   CHECK(load().encode("ab</s> a") == Ids{4, 1, 5, 2});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
   CHECK(load().encode("ab") == Ids{0, 4, 1});
@@ -236,6 +239,12 @@ TEST_CASE("published refusals: older files say the same as a tokenizer.json") {
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
   CHECK(contains(error_of(load),
                  "tokenizer_config.json] tokenizer_class is \"CLIPTokenizer\": expected one of GPT2"));
+  folder.write("tokenizer_config.json", "{}");
+  folder.write("config.json", R"({"model_type": "qwen2"})");  // whose words are others
+  CHECK(contains(error_of(load), "config.json] model_type is \"qwen2\": expected one of gpt2, opt, roberta"));
+  folder.write("vocab.json", R"({"<|endoftext|>": "x"})");
+  std::filesystem::remove(folder.file("config.json"));
+  CHECK(contains(error_of(load), "vocab.<|endoftext|> is \"x\": expected a whole number"));
   folder.write("vocab.json", "[]");
   CHECK(contains(error_of(load), "/vocab.json] the whole is a list of 0: expected an object"));
   folder.write("tokenizer_config.json", "{}");
@@ -244,8 +253,29 @@ TEST_CASE("published refusals: older files say the same as a tokenizer.json") {
   CHECK(load().decode(Ids{2, 4, 5, 6, 3}) == "hello!");
   folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
   CHECK(load().encode("Hello hello") == Ids{2, 1, 4, 5, 3});
+  const struct {
+    const char *file, *text, *says;
+  } wrong[] = {
+      {"tokenizer_config.json", R"({"image_token": "<i>"})", "image_token is \"<i>\": expected no such key"},
+      {"tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizerFast"})",
+       "tokenizer_class is \"MPNetTokenizerFast\": expected one of Bert"},
+      {"tokenizer_config.json", R"({"split_special_tokens": true})",
+       "split_special_tokens is true: expected false"},
+      {"tokenizer_config.json", R"({"added_tokens_decoder": {"x": {"content": "a"}}})",
+       "added_tokens_decoder.x is an object: expected a number from 0"},
+      {"tokenizer_config.json", R"({"cls_token": 7})", "cls_token is 7: expected an object with content"},
+      {"special_tokens_map.json", R"({"unk": "[UNK]"})", "unk is \"[UNK]\": expected no such key"},
+      {"added_tokens.json", R"({"[X]": 12})", "[X] is 12: expected its number 7"},
+      {"added_tokens.json", R"({"he": 5})", "he is 5: expected its number 4"},
+  };
+  for (const auto& [file, text, says] : wrong) {
+    folder.write(file, text);
+    INFO(text);
+    CHECK(contains(error_of(load), fmt::format("/{}] {}", file, says)));
+    folder.write(file, "{}");
+  }
   folder.write("vocab.txt", "he\n");
-  CHECK(contains(error_of(load), "/vocab.txt] has no [CLS]: expected it"));
+  CHECK(contains(error_of(load), "the vocabulary has no \"[CLS]\" (cls_token): expected it"));
   folder.write("tokenizer.json", small().dump());
   CHECK(load().encode("ab") == Ids{4, 2, 4});
   CHECK(PublishedTokenizer::load(folder.file("tokenizer.json")).end() == 5);

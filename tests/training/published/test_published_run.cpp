@@ -16,7 +16,7 @@
 #include "training/published/published.h"
 #include "training/published/published_run.h"
 #include "training/run/run.h"
-#include "training/session/run_inside.h"
+#include "training/support/look_inside.h"
 
 namespace normscope::test_published_run {
 using namespace test;

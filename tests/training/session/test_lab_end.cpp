@@ -1,7 +1,9 @@
 // These tests cover what comes after the first budget: forks that bring steps of their own, play at the end, resets
 // that are undone, and a history that is not relabelled.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "catch.hpp"
 #include "skip.h"
@@ -30,7 +32,8 @@ std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
 
 }  // namespace
 
-TEST_CASE("a fork at the end of the budget trains, as many steps again, and all runs go on", "[lab][end]") {
+TEST_CASE("a fork at the end of the budget trains, as many steps again, and finished runs stay as they are",
+          "[lab][end]") {
   Lab lab(quiet());
   REQUIRE(view_after(lab, session::ReplaceRuns{three(), {}, true})->step == 60);
   const auto view = view_after(lab, dragged(*lab.view(), 0, "pre"));
@@ -38,14 +41,77 @@ TEST_CASE("a fork at the end of the budget trains, as many steps again, and all 
   CHECK(view->budget == 120);
   CHECK(view->step == 120);
   REQUIRE(view->runs.size() == 4);
-  for (const RunView& run : view->runs) CHECK(run.step == 120);
+  for (const RunView& run : view->runs) CHECK(run.step == (run.letter == 'D' ? 120 : 60));
   const std::vector<float> own = losses(view->runs[3]);
   REQUIRE(own.size() == 60);
   CHECK(mean(own, 50, 10) < mean(own, 0, 10));  // it visibly learns
-  // Undone: what the others were trained meanwhile stays.
+  // Undone and made again, it takes its steps along.
   CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 3);
-  CHECK(lab.view()->step == 120);
-  CHECK(lab.view()->budget == 120);
+  CHECK(lab.view()->step == 60);
+  CHECK(lab.view()->budget == 60);
+  CHECK(view_after(lab, session::RestoreFork{})->step == 120);
+  CHECK(lab.view()->runs[3].step == 120);
+  // More steps are for all, and nothing was lost on the way.
+  CHECK(view_after(lab, session::Play{})->step == 180);
+  for (const RunView& run : lab.view()->runs) CHECK(run.step == 180);
+  CHECK(losses(lab.view()->runs[0]) == alone(three()[0], 180));
+}
+
+TEST_CASE("a session keeps where its runs end", "[lab][end]") {
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-own-ends";
+  std::filesystem::remove_all(folder);
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{40});
+  view_after(lab, dragged(*lab.view(), 0, "pre"));
+  view_after(lab, session::SaveSession{folder.string()});
+  Lab other(quiet());
+  CHECK(view_after(other, session::RestoreSession{folder.string(), true})->message == "");
+  CHECK(other.view()->step == 100);
+  for (const RunView& run : other.view()->runs) CHECK(run.step == (run.letter == 'D' ? 100 : 60));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a fork has no loss before a step of its own", "[lab][end]") {
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{40});
+  const auto view = view_after(lab, request(*lab.view(), 0, "pre"));
+  CHECK(view->runs[0].loss > 0);
+  CHECK(std::isnan(view->runs[3].loss));
+  const auto later = view_after(lab, session::StepOnce{});
+  CHECK(later->runs[3].loss == Approx(losses(later->runs[3]).back()));
+}
+
+TEST_CASE("a warm-up that is over restarts the run and is no edit of it", "[lab][end]") {
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{30});
+  const auto view = view_after(lab, session::EditField{1, "train.warmup", "20"});  // it was 10
+  CHECK(test::contains(view->message, "B from step 0 again"));
+  CHECK(view->step == 30);
+  CHECK(view->runs[1].edits.empty());
+  RunSpec longer = three()[1];
+  set_field(longer, "train.warmup", "20");
+  CHECK(losses(view->runs[1]) == alone(longer, 30));
+  // A longer one than that is an edit, and so is one of a decay that no step has read.
+  CHECK(view_after(lab, session::EditField{1, "train.warmup", "40"})->runs[1].edits.size() == 1);
+  CHECK(view_after(lab, session::EditField{0, "train.decay_end", "200"})->runs[0].edits.size() == 1);
+}
+
+TEST_CASE("runs of one name are told apart by what they differ in", "[lab][end]") {
+  LabOf lab({small_spec("post"), small_spec("pre"), small_spec("pre")});
+  const auto names = [&] {
+    std::vector<std::string> names;
+    for (const RunView& run : rest(lab)->runs) names.push_back(run.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names() == Names{"Post-LN, no warm-up", "Pre-LN, no warm-up", "Pre-LN, no warm-up"});  // they are one
+  lab.post(session::EditField{2, "train.lr", "0.001"});
+  CHECK(names() == Names{"Post-LN, no warm-up", "Pre-LN, learning rate 0.003, no warm-up",
+                         "Pre-LN, learning rate 0.001, no warm-up"});
+  lab.post(session::EditField{0, "model.placement", "pre"});
+  lab.post(session::EditField{0, "model.feed_forward", "24"});
+  const Names three_pre = names();
+  CHECK(std::set<std::string>(three_pre.begin(), three_pre.end()).size() == 3);
 }
 
 TEST_CASE("a fork brings no more than its own steps, and takes them along when it is undone at once",

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "training/session/analysis.h"
-#include "training/session/run_inside.h"
+#include "training/support/look_inside.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -122,6 +122,14 @@ TEST_CASE("broken values are refused and change nothing", "[spec]") {
   }
 }
 
+TEST_CASE("a whole number has its limit to the last digit, beyond what a double can tell apart", "[spec]") {
+  for (const char* key : {"run.seed", "data.seed"}) {
+    RunSpec spec;
+    CHECK_NOTHROW(set_field(spec, key, "9007199254740992"));
+    CHECK_THROWS_WITH(set_field(spec, key, "9007199254740993"), Catch::Contains("is out of range"));
+  }
+}
+
 TEST_CASE("combinations that no field can see are refused", "[spec]") {
   RunSpec spec;
   set_field(spec, "model.d_model", "62");

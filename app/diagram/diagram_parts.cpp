@@ -1,0 +1,81 @@
+// What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/diagram/diagram.h"
+#include "app/view/glossary.h"
+#include "app/words/words.h"
+
+namespace normscope::diagram {
+namespace {
+
+using namespace ui;
+
+struct Parts {
+  Ui& ui;
+  const DiagramInput& input;
+  const ModelConfig& model;
+  const StackLayout& d;
+  const Rect& clip;
+
+  std::string where(const std::string& place = "") const {
+    return "diagram/" + view::side_prefix(d.side) + (place.empty() ? "part" : place);
+  }
+  void tell(const std::string& place, const Rect& rect, const char* term) const {
+    if (const Rect seen = rect.intersect(clip); !seen.empty()) view::tell_term(ui, where(place), seen, term);
+  }
+
+  void sublayer(int layer, const SublayerLayout& s) const {
+    const std::string place = fmt::format("layer{}/{}", layer + 1, view::to_string(s.sub));
+    const bool feeds = s.sub == view::Sub::FeedForward;
+    const char* const function = feeds                       ? "feed-forward"
+                                 : s.sub == view::Sub::Cross ? "cross-attention"
+                                                             : "attention";
+    const float left = d.stream_x + 16, top = s.plus.y - 6;
+    tell(place, {left, top, s.return_x + 4 - left, s.box.bottom() + 14 - top}, "branch");
+    tell(place, s.box, function);
+    tell(place, centred(s.plus, 16, 16), "residual");
+    if (d.narrow) return;
+    tell(place + "/bars", {s.size_bar.x, s.bar.bottom() + 2, s.bar.right() - s.size_bar.x, 15}, function);
+  }
+
+  // `slot_names` stand at the lowest sub-layer of the open layer.
+  void slot_names(const RowLayout& row) const {
+    const SublayerLayout& s = row.subs.front();
+    const float below = s.box.bottom() + 1;
+    for (const auto& [name, rect] : {std::pair{"before", Rect{s.before.x - 4, below, s.before.w + 8, 12}},
+                                     {"after", Rect{s.after.x - 4, below, s.after.w + 8, 12}},
+                                     {"stream", Rect{s.stream.right() + 4, s.stream.y, 84, s.stream.h}}})
+      tell(fmt::format("part/{}", name), rect, "slot");
+  }
+
+  void ends() const {
+    const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
+    ui.tell(where("part/embedding"), d.embedding.intersect(clip), "",
+            view::what_is("embedding") + (placed ? " " + view::what_is("positions") : ""));
+    if (!d.output.empty())
+      ui.tell(where("part/output"), d.output.intersect(clip), "",
+              words::say("diagram.help.output", {{"unit", words::spoken(input.view.unit)}}));
+    if (!d.size_head.empty()) {
+      ui.tell(where("size"), d.size_head, "", words::say("diagram.help.size"));
+      ui.tell(where("gradient"), d.gradient_head, "", words::say("diagram.help.gradient"));
+    }
+  }
+};
+
+}  // namespace
+
+void explain_parts(Ui& ui, const DiagramInput& input, const ModelConfig& model,
+                   const StackLayout& stack_layout, const Rect& clip) {
+  const Parts parts{ui, input, model, stack_layout, clip};
+  const float x = stack_layout.stream_x, top = stack_layout.stream_top;
+  parts.tell("part", {x - 6, top, 12, stack_layout.stream_bottom - top}, "stream");
+  parts.ends();
+  for (const RowLayout& row : stack_layout.rows) {
+    for (const SublayerLayout& s : row.subs) parts.sublayer(row.row.first, s);
+    if (!row.subs.empty() && !stack_layout.narrow) parts.slot_names(row);
+  }
+}
+
+}  // namespace normscope::diagram

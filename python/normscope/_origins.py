@@ -1,0 +1,151 @@
+"""Which losses a gradient is of. Every backward of the process is seen, and the gradients tell whose it is: a loss
+belongs to the parameters that its backward reached, until their gradients are cleared or an optimizer steps by them."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import weakref
+from typing import Any, Iterable, Optional
+
+import torch
+
+Tensor = torch.Tensor
+MOST = 1000  # backward passes into one gradient; after more of them the loss is not told
+HOPS = 4  # from a number that a scaler made to the one whose backward() is called
+KEY = "normscope"  # of an autograd node's metadata
+
+
+class Past:
+    """The losses that a gradient is of, the last one first. None is what is not told: not of a number, or too many."""
+
+    def __init__(self, loss: Optional[Tensor], before: Optional["Past"]) -> None:
+        self.depth: int = before.depth + 1 if before else 1
+        self.loss, self.before = (loss, before) if self.depth < MOST else (None, None)
+
+
+def stamp(g: Optional[Tensor]) -> Optional[tuple[int, int]]:
+    return None if g is None else (id(g), g._version)
+
+
+def is_zero(g: Optional[Tensor]) -> bool:
+    if g is None:
+        return True
+    g = g.to_local() if hasattr(g, "to_local") else g  # a whole one would be asked of all processes
+    return not bool((g.coalesce().values() if g.is_sparse else g).any())
+
+
+class Origins:
+    """The losses that the gradients of a model's parameters are of."""
+
+    def __init__(self) -> None:
+        self.past: dict[Tensor, Optional[Past]] = {}
+        self.left: dict[Tensor, Any] = {}  # the gradients' stamps behind the last backward
+        self.held: list[tuple[Tensor, Any, Any]] = []  # alive through a backward, so that no new one has its id
+
+    def learn(self, parameters: Iterable[Tensor]) -> None:
+        for p in parameters:
+            self.past.setdefault(p, None)
+
+    def before(self) -> None:
+        """Before a backward: a gradient that was cleared since the last one is of no loss."""
+        self.held = [(p, p.grad, stamp(p.grad)) for p in self.past]
+        for p, g, now in self.held:
+            if self.past[p] and now != self.left[p] and is_zero(g):
+                self.past[p] = None
+
+    def after(self, loss: Optional[Tensor]) -> bool:
+        """Behind it: whether it reached any of the parameters."""
+        longer: dict[Optional[Past], Past] = {}  # those of one past go on sharing it
+        for p, _, was in self.held:
+            now = stamp(p.grad)
+            if now != was:
+                past = self.past[p]
+                self.past[p] = longer.setdefault(past, longer.get(past) or Past(loss, past))
+                self.left[p] = now
+        self.held = []
+        return bool(longer)
+
+    def take(self, parameters: list[Tensor]) -> list[Optional[Tensor]]:
+        """The losses that a step by these gradients comes from. What follows begins anew."""
+        losses: dict[int, Optional[Tensor]] = {}
+        for at in dict.fromkeys(self.past[p] for p in parameters):
+            while at:
+                losses[id(at.loss)], at = at.loss, at.before
+        self.past.update(dict.fromkeys(parameters))
+        return [*reversed(losses.values())]
+
+
+def loss_of(steps: list[list[Optional[Tensor]]]) -> tuple[Optional[Tensor], str]:
+    """The loss of an update, the sum of what was accumulated, from what `take` said of each of its optimizers; or why
+    it cannot be told."""
+    told = [losses for losses in steps if losses]
+    if not told:
+        return None, "no backward() reached the parameters before a step"
+    if any(x is None for losses in told for x in losses):
+        return None, "a backward() was of no number"
+    if len({frozenset(map(id, losses)) for losses in told}) > 1:
+        return None, "its optimizers stepped by gradients of different losses"
+    numbers = [x.float().mean() for x in told[0] if x is not None]
+    return torch.stack([x.to(numbers[0].device) for x in numbers]).sum(), ""
+
+
+# Recordings have `backward_begins` and `backward_ended`, which are called for the backward of anything.
+
+WATCHING: "weakref.WeakSet[Any]" = weakref.WeakSet()
+PATCHED: list[Any] = []
+
+
+def scaled(loss: Tensor) -> tuple[Optional[Tensor], Optional[Tensor]]:
+    """A loss as it was before a scaler, and the scaler's factor. What was made of a scaled loss is not told."""
+    nodes: list[Any] = [loss.grad_fn]
+    for hop in range(HOPS):
+        nodes = [n for n in nodes if n is not None][:HOPS]
+        for node in nodes:
+            if KEY in node.metadata:
+                own, factor = node.metadata[KEY]
+                return (None if hop else own), factor
+        nodes = [n for node in nodes for n, _ in node.next_functions]
+    return loss.detach(), None
+
+
+def number(tensors: Any, weights: Any) -> tuple[Optional[Tensor], Optional[Tensor]]:
+    """The number that a backward is of, None where it is of none, and the scaler's factor in its gradients."""
+    factor = None
+    with contextlib.suppress(Exception):
+        each, by = ([*x] if isinstance(x, (list, tuple)) else [x] for x in (tensors, weights))
+        found = [scaled(t) for t in each]
+        factor = found[0][1]
+        values: list[Any] = [v if w is None else v * w.detach()  # type: ignore[operator]
+                             for (v, _), w in zip(found, by if weights is not None else [None] * len(each))]
+        if all(v.numel() == 1 for v in values):
+            return sum(values[1:], values[0]), factor
+    return None, factor
+
+
+def watch_backward(recording: Any) -> None:
+    WATCHING.add(recording)
+    if PATCHED:
+        return
+    backward, scale = torch.autograd.backward, torch.amp.GradScaler.scale
+
+    def scale_seen(self: Any, outputs: Any) -> Any:
+        out = scale(self, outputs)
+        if WATCHING and self._enabled and isinstance(out, Tensor) and out.grad_fn is not None:
+            out.grad_fn.metadata[KEY] = outputs.detach(), self._scale.detach().clone()  # type: ignore[index]
+        return out
+
+    @functools.wraps(backward)
+    def backward_seen(tensors: Any, grad_tensors: Any = None, *values: Any, **more: Any) -> Any:
+        # Within a backward, as activation checkpointing has them, it is a part of the outer one.
+        recordings = [*WATCHING] if torch._C._current_graph_task_id() == -1 else []
+        loss, factor = number(tensors, grad_tensors) if recordings else (None, None)
+        for r in recordings:
+            r.backward_begins()
+        result = backward(tensors, grad_tensors, *values, **more)
+        for r in recordings:
+            r.backward_ended(loss, factor)
+        return result
+
+    PATCHED.extend([backward, scale])
+    torch.autograd.backward = backward_seen  # Tensor.backward calls it
+    torch.amp.GradScaler.scale = scale_seen  # type: ignore[method-assign]

@@ -1,0 +1,23 @@
+// `folder_of` finds the folder of a published model by the paths that people have: the folder, a file in it
+// (model.safetensors, config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names
+// a snapshot, and ORG/NAME for the one in that cache.
+#pragma once
+
+#include <string>
+
+namespace normscope::published {
+
+/// `folder_of` leaves a path that leads to no such folder as it is.
+std::string folder_of(const std::string& path);
+
+/// `title_of` is what the folder is called: NAME of a snapshot in the cache, which has a number as its own name.
+std::string title_of(const std::string& folder);
+
+/// `why_none` says what stands at a path in the place of a published model, and what to do; empty where nothing is known
+/// against it.
+std::string why_none(const std::string& path);
+
+/// `require_folder` is folder_of(). Throws Error where why_none() says something.
+std::string require_folder(const std::string& path);
+
+}  // namespace normscope::published

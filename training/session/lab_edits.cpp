@@ -1,0 +1,162 @@
+// This part of LabTrainer changes what a run is: edits from the next step on, and networks that begin anew. A run that
+// another replaces, or that is edited, is kept as it was left, for undo.
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "engine/core/error.h"
+#include "training/run/finished_run.h"
+#include "training/session/lab_trainer.h"
+
+namespace normscope {
+namespace {
+
+// `is_shared` says whether all runs share the field: a comparison is about one set of data and one seed.
+bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
+
+// `same_rates_after` says whether two schedules give every step after this one the same rate.
+bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
+  int32_t last = step;  // beyond it no number of a schedule lies
+  for (const Schedule* s : {&a, &b}) {
+    last = std::max({last, s->warmup, s->reference, s->end});
+    for (const int32_t milestone : s->milestones) last = std::max(last, milestone);
+  }
+  for (int64_t t = int64_t{step} + 1; t <= int64_t{last} + 2; ++t)
+    if (learning_rate(a, t) != learning_rate(b, t)) return false;
+  return true;
+}
+
+// `comes_too_late` says whether a change after `step` is of rates alone, and of none to come.
+bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
+  const Schedule schedule = then.train.schedule;
+  if (schedule == now.train.schedule) return false;
+  then.train.schedule = now.train.schedule;
+  return then == now && same_rates_after(schedule, now.train.schedule, step) &&
+         !same_rates_after(schedule, now.train.schedule, 0);
+}
+
+}  // namespace
+
+void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
+  if (runs_.empty()) fail("lab", "there is no run to edit");
+  if (run >= 0) entry(run);  // throws for an unknown run
+  if (key == "train.steps") {
+    RunSpec trial = entry(0).run->spec();
+    set_field(trial, key, value);
+    return set_budget(trial.train.steps);
+  }
+  if (is_live(key)) return edit_live(run, key, value);
+  edit_structure(is_shared(key) ? -1 : run, key, value);
+}
+
+// `edit_live` restarts a run in which the change would come too late for any step, as the warm-up does once it is over.
+void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
+  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
+  std::vector<RunSpec> trials;
+  for (const LabEntry* one : edited) {  // all runs are edited, or none
+    RunSpec& trial = trials.emplace_back(one->run->spec());
+    set_field(trial, key, value);
+    validate(trial);
+  }
+  std::string late;
+  for (size_t i = 0; i < edited.size(); ++i) {
+    LabEntry& one = *edited[i];
+    if (trials[i] == one.run->spec()) continue;
+    if (comes_too_late(one.run->spec(), trials[i], one.run->steps_done())) {
+      late += (late.empty() ? "" : "+") + std::string(1, one.letter);
+      replace(one, std::move(trials[i]));
+      continue;
+    }
+    park_copy(one);
+    one.run->edit(key, value);
+  }
+  if (!late.empty()) message = fmt::format("{} from step 0 again: no step to come would have changed", late);
+}
+
+// `park_copy` keeps a run as it stands before an edit, for undo, where memory has room for it.
+void LabTrainer::park_copy(const LabEntry& entry) {
+  if (entry.run->steps_done() == 0 || !has_room(estimated_bytes(entry.run->spec()))) return;
+  auto copy = std::make_unique<LabEntry>();
+  static_cast<KeptEntry&>(*copy) = entry;
+  try {
+    copy->run = Run::resume(entry.run->finished(), task_for(entry.run->spec().data), *backend_);
+  } catch (
+      const DeviceError&) {  // a device without room keeps its runs, and the edit is not undone to its step
+    if (!backend_->error().empty()) throw;
+    return;
+  }
+  copy->text = entry.text;
+  copy->text_step = entry.text_step;
+  copy->samples = entry.samples;
+  copy->born = entry.born;
+  copy->seconds_per_step = entry.seconds_per_step;
+  copy->from_start = entry.from_start;
+  park(std::move(copy), parked_);
+  share_bytes();
+}
+
+// `replace` gives a run another specification: it puts the stashed run with that specification in its place, or a new
+// one.
+void LabTrainer::replace(LabEntry& old, RunSpec spec) {
+  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
+  if (!made) {
+    make_room({spec});
+    made = make_entry(std::move(spec), old.letter);
+  }
+  exchange(old, std::move(made));
+}
+
+// `exchange` puts another run in the place of one, which is stashed.
+void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
+  std::swap(old, *made);
+  park(std::move(made), parked_);
+  // A run that is ahead waits for the others; the others may also return before it takes its next step.
+  int32_t least = std::numeric_limits<int32_t>::max();
+  for (const LabEntry* one : entries())
+    if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
+  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
+    step_ = least;
+    if (!playing_) target_ = step_;
+  }
+  share_bytes();
+}
+
+void LabTrainer::set_spec(int32_t run, RunSpec spec) {
+  LabEntry& old = entry(run);
+  spec.train.steps = end_of(old);
+  const std::vector<Edit> edits = edits_between(old.run->spec(), spec, 0);
+  if (edits.empty()) return;
+  validate(spec);
+  if (std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_live(edit.key); })) {
+    if (auto before = take_parked(spec, old.letter)) return exchange(old, std::move(before));
+    for (const Edit& edit : edits) old.run->edit(edit.key, edit.value);
+    return;
+  }
+  if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
+    return replace(old, std::move(spec));
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& other : all) {
+    other.seed = spec.seed;
+    other.data = spec.data;
+  }
+  all[static_cast<size_t>(run)] = std::move(spec);
+  restart(std::move(all), letters(), Replaced::Exchanged);
+  if (!playing_) target_ = 0;
+}
+
+void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
+  if (run >= 0) {
+    LabEntry& old = entry(run);
+    RunSpec spec = old.run->spec();
+    set_field(spec, key, value);
+    if (!(spec == old.run->spec())) replace(old, std::move(spec));
+    return;
+  }
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& spec : all) set_field(spec, key, value);
+  if (all == specs()) return;
+  restart(std::move(all), letters(), Replaced::Exchanged);
+  if (!playing_) target_ = 0;
+}
+
+}  // namespace normscope
