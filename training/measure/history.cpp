@@ -56,8 +56,9 @@ size_t History::frame_bytes(const Frame& frame) const {
 void History::set_budget(size_t bytes) {
   const std::lock_guard lock(mutex_);
   budget_ = bytes;
+  const size_t before = frames_.size();
   thin();
-  ++version_;
+  if (frames_.size() < before) ++version_;
 }
 
 std::shared_ptr<History> History::copy() const {
