@@ -278,16 +278,21 @@ TEST_CASE("frames of a version that measured less are kept, and of one that meas
 TEST_CASE("frames that would be larger than any history in this version's layout are left out",
           "[checkpoint]") {
   const Folder folder;
-  const std::string now = folder.file("now.safetensors"), other = folder.file("other.safetensors");
+  const std::string now = folder.file("now.safetensors"), longer = folder.file("longer.safetensors"),
+                    other = folder.file("other.safetensors");
   const auto run = make_run(small_spec());
   steps(*run, 3);
   run->save(now);
   const std::vector<StatInfo> layout = run->history()->layout();
   const size_t most = kHistoryBudget / (layout.size() * sizeof(float));
   for (const size_t count : {most, most + 1}) {
-    rewrite(now, other, "", "stats", names_of(layout, {0}), [&](const std::string& name, auto& values) {
+    rewrite(now, longer, "", "step", std::to_string(count), [&](const std::string& name, auto& values) {
+      if (name == "losses") values.resize(count);
+    });
+    rewrite(longer, other, "", "stats", names_of(layout, {0}), [&](const std::string& name, auto& values) {
       if (name != "frames/steps" && name != "frames/stats") return;
-      values.assign(count, 3);  // the run's last step, behind which a history is cut off
+      values.resize(count);
+      std::iota(values.begin(), values.end(), static_cast<decltype(values[0] + values[0])>(1));
     });
     CHECK(load(other)->history()->series(0).steps.empty() == (count > most));
   }
