@@ -21,9 +21,9 @@ constexpr int64_t kMostBytes = int64_t{64} << 20;
 constexpr int32_t kNearKeyframe = 22;  // that of the corpus is at step 20
 
 const std::string kSession =
-    R"({"format":"normscope session 1","generation":1,"step":2,"budget":40,"companion":"",)"
+    R"({"format":"normscope session 1","generation":1,"step":2,"budget":40,"sidecar":"",)"
     R"("runs":[{"place":"run","empty":false,"letter":"A","file":"A-1.safetensors","forked_from":-1,)"
-    R"("fork_step":0,"fork_note":"","hold":-1,"keyframes":["K.safetensors"]}],"aside":[]})";
+    R"("fork_step":0,"fork_note":"","hold":-1,"keyframes":["K.safetensors"]}],"stash":[]})";
 
 void look_at(const Run& run) {
   const History& history = *run.history();
