@@ -81,7 +81,6 @@ struct Controls {
     HitOptions options;
     options.focusable = false;
     options.radius = 3;
-    options.tooltip = false;
     const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side),
                                        first + 1, row.row.last + 1),
                            zone, "", words::say("diagram.out.bars"), options);

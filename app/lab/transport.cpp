@@ -117,10 +117,10 @@ struct Timeline {
             words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}}) + ". ";
     int n = 0;
     for (const TimelineMark& mark : marks) {
-      const Rect place = place_of(mark);
-      ui.tell(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
-              said + words::say(mark.found ? "lab.timeline.parts" : "lab.timeline.seen"));
-      marker(mark, place.centre());
+      const std::string& kind = words::say(mark.found ? "lab.timeline.parts" : "lab.timeline.seen");
+      ui.tell(fmt::format("timeline/event{}", n++), place_of(mark),
+              fmt::format("{} {}", mark.step, mark.text), said.empty() ? kind : said);
+      marker(mark, {x_of(mark.step), bar.centre().y});
     }
   }
 

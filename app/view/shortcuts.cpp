@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -121,12 +122,10 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   // In a low window the rows stand in two columns.
   const float below = ui.size().y - top_right.y - head - 8;
   const int columns = kLine * static_cast<float>(count) > below ? 2 : 1;
-  int each = (count + columns - 1) / columns;
-  while (columns > 1 && each > 1 && !lines[static_cast<size_t>(each)].title && each > count / columns - 4)
-    --each;
-  if (columns > 1 && !lines[static_cast<size_t>(each)].title)
-    each = (count + 1) / 2;  // no group begins near the middle
-  const int rows = std::max(each, count - each * (columns - 1));
+  int each = count;  // the second column begins with the group nearest the middle
+  for (int n = 1; n < count && columns > 1; ++n)
+    if (lines[static_cast<size_t>(n)].title && std::abs(2 * n - count) < std::abs(2 * each - count)) each = n;
+  const int rows = std::max(each, count - each);
   const float line = std::min(kLine, below / static_cast<float>(rows));  // closer together in the lowest
   const float width = column * static_cast<float>(columns) + 16;
   const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(rows) + head};

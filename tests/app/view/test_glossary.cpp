@@ -1,6 +1,8 @@
 // Every term of the glossary has two plain sentences and a source, and is shown where a title means it.
 #include "app/view/glossary.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 
 #include <set>
@@ -105,9 +107,9 @@ namespace {
 
 /// `told` is what stands under the mouse once it rests at a point.
 std::string told(LabDriver& lab, ui::Vec at) {
-  lab.driver.move_to(ui::Vec{2, 2});
+  ImGui::GetStyle().HoverDelayNormal = 0.01f;
   lab.driver.move_to(at);
-  lab.driver.frames(32);
+  lab.driver.frames(3);
   std::string text;
   for (const ui::TextRecord& t : lab.ui.texts())
     if (t.layer == 3) text += (text.empty() ? "" : " ") + t.text;
@@ -136,7 +138,7 @@ TEST_CASE("every word and sign of the Lab says under the mouse what it is") {
                                    {"timeline/label0/term/plateau", "plateau"}})
     says(name, view::what_is(term).substr(0, 30));
   says("diagram/layer2/attn/term/branch", view::what_is("branch").substr(0, 30), {0.98f, 0.3f});
-  says("diagram/part/term/stream", view::what_is("stream").substr(0, 30), {0.5f, 0.02f});
+  says("diagram/part/term/stream", view::what_is("stream").substr(0, 30), {0.5f, 0.1f});
   says("diagram/final/name", view::what_is("slot").substr(0, 30));
   says("diagram/layer2/ffn/trunk", "A norm subtracts the mean");
   says("diagram/preset/DeepNorm", view::what_is("deepnorm").substr(0, 30));
@@ -144,7 +146,7 @@ TEST_CASE("every word and sign of the Lab says under the mouse what it is") {
   says("diagram/layer1/skip", "how large the gradient is");
   says("diagram/size", "How large the numbers");
   says("diagram/gradient", "How large the loss's gradient");
-  says("diagram/part/output", "scores");
+  says("diagram/part/output", "a score for each letter");
   says("plot/matrix", "the second matrix of the feed-forward network");
   says("settings/edits", "Which runs a change");
   says("settings/train.warmup", "It differs between the runs", {0.3f, 0.5f});
