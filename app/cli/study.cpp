@@ -10,6 +10,7 @@
 #include "app/cli/results.h"
 #include "training/experiments/elsewhere.h"
 #include "training/files/command_text.h"
+#include "training/io/text.h"
 
 namespace normscope::cli {
 namespace {
@@ -58,8 +59,8 @@ Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::
       count.missing.size());
   if (!count.missing.empty())
     say("about {} on {} core{}\n",
-        experiments::duration_words(experiments::estimated_seconds(count.missing, cores, runner.backend)),
-        cores, cores == 1 ? "" : "s");
+        duration_words(experiments::estimated_seconds(count.missing, cores, runner.backend)), cores,
+        cores == 1 ? "" : "s");
   return Exit::Ok;
 }
 

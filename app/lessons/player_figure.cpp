@@ -10,7 +10,7 @@
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/experiments/study.h"
+#include "training/io/text.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
@@ -331,10 +331,9 @@ void Player::draw_runs(Ui& ui, Rect rect) {
       p.fill(bar, t.trough, 3);
       p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
       if (std::isfinite(state->seconds_left))
-        p.text_in(
-            {bar.x - 170, bar.y - 9, 160, 24}, {Face::Sans, type::body}, t.ink2,
-            word("course.figure.time_left", {{"time", experiments::duration_words(state->seconds_left)}}),
-            Align::Right);
+        p.text_in({bar.x - 170, bar.y - 9, 160, 24}, {Face::Sans, type::body}, t.ink2,
+                  word("course.figure.time_left", {{"time", duration_words(state->seconds_left)}}),
+                  Align::Right);
     }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,

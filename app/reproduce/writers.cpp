@@ -8,9 +8,9 @@
 #include "app/course/check/check_writers.h"
 #include "app/reproduce/plan.h"
 #include "app/reproduce/recorded.h"
-#include "training/experiments/study.h"
 #include "training/experiments/table.h"
 #include "training/io/number_json.h"
+#include "training/io/text.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -185,8 +185,8 @@ std::string list_text(const std::vector<Outcome>& outcomes) {
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
     const std::string time = outcome.finding == Finding::Beyond ? "–"
                              : is_timed(outcome)
-                                 ? experiments::duration_words(outcome.seconds)
-                                 : "about " + experiments::duration_words(std::max(cost.flop / speed, 1.0));
+                                 ? duration_words(outcome.seconds)
+                                 : "about " + duration_words(std::max(cost.flop / speed, 1.0));
     table.rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
                           cost.runs, cost.steps, time, verdict_of(outcome)});
   }

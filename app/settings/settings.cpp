@@ -10,7 +10,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/ui/numbers.h"
 #include "app/words/words.h"
-#include "training/experiments/study.h"
+#include "training/io/text.h"
 
 namespace normscope::settings {
 
@@ -88,7 +88,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
                          view.seconds_per_step / static_cast<double>(std::max<size_t>(1, view.runs.size())) /
                          (view.playing ? kBeside : 1);
   const bool timed = running && clock && seconds > 0;
-  const words::Place left{"time", experiments::duration_words(seconds)};
+  const words::Place left{"time", duration_words(seconds)};
   const std::string text = timed     ? (narrow ? left.text : words::say("settings.luck_left", {left}))
                            : running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
                                      : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");

@@ -1,10 +1,7 @@
 #include "training/experiments/study.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -157,11 +154,6 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
     }
   }
   return timed > 0 ? seconds * all / timed / std::max(1, at_a_time) : 0;
-}
-
-std::string duration_words(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
-  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 }  // namespace normscope::experiments

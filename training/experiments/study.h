@@ -59,7 +59,5 @@ std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied);
 /// `estimated_seconds` guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
-/// `duration_words` writes "20 s", "8 min" or "1.5 h".
-std::string duration_words(double seconds);
 
 }  // namespace normscope::experiments

@@ -1,8 +1,11 @@
 // Short texts taken apart, put together and changed, by bytes: letters are ASCII's where their case counts.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +47,12 @@ inline std::string small_letters(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
+}
+
+/// `duration_words` writes "20 s", "8 min" or "1.5 h".
+inline std::string duration_words(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
+  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 inline void replace_each(std::string& text, std::string_view from, std::string_view to) {

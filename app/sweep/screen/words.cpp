@@ -9,7 +9,6 @@
 
 #include "app/sweep/border.h"
 #include "app/words/words.h"
-#include "training/experiments/study.h"
 #include "training/io/text.h"
 #include "training/spec/spec.h"
 
@@ -163,8 +162,7 @@ std::string progress_words(const SweepState& state, bool clock, double seconds) 
           words::say("sweep.progress.running",
                      {{"running", running}, {"waiting", std::max<int64_t>(0, state.left() - running)}});
       if (clock && std::isfinite(state.seconds_left))
-        text += words::say("sweep.progress.time_left",
-                           {{"time", experiments::duration_words(state.seconds_left)}});
+        text += words::say("sweep.progress.time_left", {{"time", duration_words(state.seconds_left)}});
       return text;
     }
     case Phase::Paused:
@@ -179,7 +177,7 @@ std::string progress_words(const SweepState& state, bool clock, double seconds) 
   if (state.left() == 0) return words::say("sweep.progress.done");
   std::string text = words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
   if (clock && std::isfinite(seconds))
-    text += words::say("sweep.progress.about", {{"time", experiments::duration_words(seconds)}});
+    text += words::say("sweep.progress.about", {{"time", duration_words(seconds)}});
   return text;
 }
 
