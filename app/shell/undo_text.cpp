@@ -97,7 +97,7 @@ struct SpecPlace {
 // `kCommandWords` name the commands that take back or repeat.
 constexpr std::string_view kCommandWords[] = {
     "edit", "spec", "text", "budget", "before reset", "after reset", "pause", "remove fork", "restore fork"};
-constexpr size_t kFields[] = {3, 2, 1, 1, 0, 0, 0, 0, 0};
+constexpr size_t kFields[] = {3, 3, 1, 1, 0, 0, 0, 0, 0};
 static_assert(std::size(kFields) == std::size(kCommandWords));
 
 const std::vector<Command>& kinds() {
@@ -131,6 +131,7 @@ struct CommandRow {
           } else if constexpr (std::is_same_v<Kind, SetSpec>) {
             io("run", c.run, kRun);
             io("spec", c.spec, SpecPlace{specs});
+            io("edits", c.edits, codec::Whole{-1, kMostSteps});
           } else if constexpr (std::is_same_v<Kind, LoadText>) {
             io("path", c.path, kText);
           } else if constexpr (std::is_same_v<Kind, SetBudget>) {

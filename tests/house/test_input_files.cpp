@@ -214,17 +214,15 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
         Json::parse(R"({"specs": [[["model.layers", "2"]]], "undone": [], "done": [{"undo": [)" + command +
                     R"(], "redo": [], "before": "A", "after": "B"}]})");
     log.restore(InputValue::parse(json.dump(), "log"));
-    const bool now = log.can_undo();
-    log.restore(InputValue::parse(Json(json.dump()).dump(), "log"));  // a text, as in sessions of before
-    CHECK(log.can_undo() == now);
-    return now;
+    return log.can_undo();
   };
-  for (const char* good : {R"(["edit", 0, "train.lr", "1"])", R"(["spec", 3, 0])", R"(["budget", 300])",
+  for (const char* good : {R"(["edit", 0, "train.lr", "1"])", R"(["spec", 3, 0, 2])", R"(["budget", 300])",
                            R"(["text", "a.txt"])", R"(["remove fork"])", R"(["restore fork"])"})
     CHECK(entry(good));
   for (const char* wrong :
-       {R"(["edit", 4, "train.lr", "1"])", R"(["edit", 0])", R"(["spec", 0, 1])", R"(["spec", 0, -1])",
-        R"(["budget", 0])", R"(["budget", 2147483647])", R"(["text"])", R"(["format"])", "[]", "7"})
+       {R"(["edit", 4, "train.lr", "1"])", R"(["edit", 0])", R"(["spec", 0, 1, 2])", R"(["spec", 0, -1, 2])",
+        R"(["spec", 0, 0])", R"(["spec", 0, 0, -2])", R"(["budget", 0])", R"(["budget", 2147483647])",
+        R"(["text"])", R"(["format"])", "[]", "7"})
     CHECK_FALSE(entry(wrong));
 }
 

@@ -77,7 +77,7 @@ struct LabTrainer::Carrier {
   void operator()(const session::SetBackend& c) const { trainer.set_backend(c.choice); }
   void operator()(const session::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
   void operator()(const session::LoadText& c) const { trainer.load_text(c.path); }
-  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec); }
+  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec, c.edits); }
   void operator()(const session::ForkRequest& c) const { trainer.fork(c); }
   void operator()(const session::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
   void operator()(const session::RemoveFork&) const { trainer.remove_fork(); }
@@ -118,8 +118,11 @@ void LabTrainer::keep_answer(session::Answer answer) {
 }
 
 LabTrainer::Found LabTrainer::found() const {
-  Found now{letters(), {}, budget_, playing_};
-  for (LabEntry* entry : entries()) now.specs.push_back(published_spec(*entry));
+  Found now{letters(), {}, {}, budget_, playing_};
+  for (LabEntry* entry : entries()) {
+    now.specs.push_back(published_spec(*entry));
+    now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
+  }
   return now;
 }
 
@@ -141,7 +144,7 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
     RunSpec then = *before.specs[i];
     then.train.steps = now.specs[i]->train.steps;  // the budget belongs to the Lab
     if (!(then == *now.specs[i]))
-      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i]});
+      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i], before.edits[i]});
   }
   const auto* reset = std::get_if<session::Reset>(&command);
   if (change.undo.empty() && (reset || std::holds_alternative<session::LoadText>(command)))
@@ -151,8 +154,8 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
   const auto* edit = std::get_if<session::EditField>(&command);
   if (edit && now.budget == before.budget && is_live(edit->key))
     for (const session::Command& one : change.undo) {
-      const int32_t run = std::get<session::SetSpec>(one).run;
-      change.redo.emplace_back(session::SetSpec{run, now.specs[static_cast<size_t>(run)]});
+      const auto run = static_cast<size_t>(std::get<session::SetSpec>(one).run);
+      change.redo.emplace_back(session::SetSpec{static_cast<int32_t>(run), now.specs[run], now.edits[run]});
     }
   else
     change.redo.push_back(

@@ -71,10 +71,12 @@ struct LoadText {
   static const char* doing() { return "loading the text"; }
 };
 /// `SetSpec` gives one run a whole specification, as undo does. The run that had it before an edit or a restart returns
-/// as it was left, and catches up. Where none is kept, live fields are edited, and others restart the run.
+/// as it was left, and catches up; of several the newest with so many edits, or of all. Where none is kept, live fields
+/// are edited, and others restart the run.
 struct SetSpec {
   int32_t run = 0;
   std::shared_ptr<const RunSpec> spec;
+  int32_t edits = -1;  ///< -1: any
   static const char* doing() { return "changing a run"; }
 };
 /// `ForkRequest` makes or replaces D: a run with another specification that shares its past with the source.

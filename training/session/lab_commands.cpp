@@ -52,16 +52,22 @@ std::string LabTrainer::letters() const {
   return letters;
 }
 
-// `take_parked` takes the newest stashed run with this letter and specification; nullptr without one.
-std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
+// `take_parked` takes the newest stashed run with this letter and specification, one with so many edits before others;
+// nullptr without one.
+std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter, int32_t edits) {
+  size_t best = parked_.size();
   for (size_t i = parked_.size(); i-- > 0;) {
-    spec.train.steps = end_of(*parked_[i]);
-    if (parked_[i]->letter != letter || !(parked_[i]->run->spec() == spec)) continue;
-    auto found = std::move(parked_[i]);
-    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
-    return found;
+    const LabEntry& one = *parked_[i];
+    spec.train.steps = end_of(one);
+    if (one.letter != letter || !(one.run->spec() == spec)) continue;
+    const bool as_many = static_cast<int32_t>(one.run->edits().size()) == edits;
+    if (as_many || best == parked_.size()) best = i;
+    if (as_many) break;
   }
-  return nullptr;
+  if (best == parked_.size()) return nullptr;
+  auto found = std::move(parked_[best]);
+  parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(best));
+  return found;
 }
 
 // `make_entries` makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;

@@ -97,8 +97,8 @@ void LabTrainer::park_copy(const LabEntry& entry) {
 
 // `replace` gives a run another specification: it puts the stashed run with that specification in its place, or a new
 // one.
-void LabTrainer::replace(LabEntry& old, RunSpec spec) {
-  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
+void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
+  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);
   if (!made) {
     make_room({spec});
     made = make_entry(std::move(spec), old.letter);
@@ -121,19 +121,19 @@ void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   share_bytes();
 }
 
-void LabTrainer::set_spec(int32_t run, RunSpec spec) {
+void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
   LabEntry& old = entry(run);
   spec.train.steps = end_of(old);
-  const std::vector<Edit> edits = edits_between(old.run->spec(), spec, 0);
-  if (edits.empty()) return;
+  const std::vector<Edit> changes = edits_between(old.run->spec(), spec, 0);
+  if (changes.empty()) return;
   validate(spec);
-  if (std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_live(edit.key); })) {
-    if (auto before = take_parked(spec, old.letter)) return exchange(old, std::move(before));
-    for (const Edit& edit : edits) old.run->edit(edit.key, edit.value);
+  if (std::all_of(changes.begin(), changes.end(), [](const Edit& edit) { return is_live(edit.key); })) {
+    if (auto before = take_parked(spec, old.letter, edits)) return exchange(old, std::move(before));
+    for (const Edit& edit : changes) old.run->edit(edit.key, edit.value);
     return;
   }
-  if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
-    return replace(old, std::move(spec));
+  if (std::none_of(changes.begin(), changes.end(), [](const Edit& edit) { return is_shared(edit.key); }))
+    return replace(old, std::move(spec), edits);
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) {
     other.seed = spec.seed;

@@ -106,7 +106,7 @@ class LabTrainer {
   void set_backend(BackendChoice choice);
   void set_steps_per_second(double limit);
   void edit(int32_t run, const std::string& key, const std::string& value);
-  void set_spec(int32_t run, RunSpec spec);
+  void set_spec(int32_t run, RunSpec spec, int32_t edits);
   void fork(session::ForkRequest request);
   void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void remove_fork();
@@ -133,6 +133,7 @@ class LabTrainer {
   struct Found {
     std::string letters;
     std::vector<std::shared_ptr<const RunSpec>> specs;
+    std::vector<int32_t> edits;
     int32_t budget = 0;
     bool playing = false;
   };
@@ -160,7 +161,7 @@ class LabTrainer {
   void show(std::vector<std::unique_ptr<LabEntry>> all);
   void restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
                std::vector<std::vector<Edit>> edits = {});
-  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
+  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter, int32_t edits = -1);
   void park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where);
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
@@ -176,7 +177,7 @@ class LabTrainer {
   std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void park_copy(const LabEntry& entry);
-  void replace(LabEntry& old, RunSpec spec);
+  void replace(LabEntry& old, RunSpec spec, int32_t edits = -1);
   void exchange(LabEntry& old, std::unique_ptr<LabEntry> made);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
