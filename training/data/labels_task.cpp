@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -126,13 +127,18 @@ LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std
 
 int32_t LabelsTask::label_of(const std::string& label) const {
   const auto at = std::lower_bound(labels_.begin(), labels_.end(), label);
-  if (at == labels_.end() || *at != label)
-    fail("data " + name_, "the label '{}' occurs in the validation lines only{}: expected one of {}", label,
-         holds_out_ ? ", which are the last fifth of the file (mix its lines, or give others to validate on)"
-                    : "",
-         fmt::join(labels_.begin(),
-                   labels_.begin() + std::min<std::ptrdiff_t>(8, static_cast<std::ptrdiff_t>(labels_.size())),
-                   ", "));
+  if (at == labels_.end() || *at != label) {
+    const std::string known = fmt::format(
+        "{}",
+        fmt::join(labels_.begin(), labels_.begin() + std::min<std::ptrdiff_t>(8, std::ssize(labels_)), ", "));
+    if (!holds_out_)
+      fail("data " + name_, "the label '{}' occurs in the validation lines only: expected one of {}", label,
+           known);
+    fail(
+        "data " + name_,
+        "the label '{}' occurs in the validation lines only, which are the last fifth of the file (mix its lines, or give others to validate on): expected one of {}",
+        label, known);
+  }
   return static_cast<int32_t>(at - labels_.begin());
 }
 

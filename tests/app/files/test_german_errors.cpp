@@ -98,7 +98,6 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "app/lessons/player.cpp",
                                     "app/lessons/progress.cpp",
                                     "app/link/link_reader.cpp",
-                                    "app/link/packing.cpp",
                                     "app/shell/settings.cpp",
                                     "app/sweep/axis.cpp",
                                     "app/zoo/own.cpp"};
