@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <regex>
 #include <string>
 
 #include "app/files/small_window.h"
@@ -65,15 +66,16 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
 TEST_CASE("placement files: runs side by side are called by the placement's name, where its file is") {
   const OwnPlacements own;
   own.write("mine.toml", kMine);
+  own.write("other.toml", "name = \"other\"\nlabel = \"Another\"\nsublayer = \"before=ln\"\n");
   const Folder out;
-  const std::string mine = out.file("mine.jsonl"), post = out.file("post.jsonl");
-  for (const auto& [preset, log] : {std::pair{"mine", mine}, {"post", post}})
+  const std::string mine = out.file("mine.jsonl"), other = out.file("other.jsonl");
+  for (const auto& [preset, log] : {std::pair{"mine", mine}, {"other", other}})
     REQUIRE(run_program(fmt::format("train --preset {}{} --steps 3 --log '{}'", preset, tiny_options(), log))
                 .code == 0);
-  const std::string command = "compare '" + mine + "' '" + post + "'";
+  const std::string command = "compare '" + mine + "' '" + other + "'";
   const Outcome named = run_program(command);
   CHECK(named.code == 0);
-  CHECK(contains(named.out, "My own"));
+  CHECK(std::regex_search(named.out, std::regex("placement +My own +≠ Another\n")));
   CHECK_FALSE(contains(named.out, "wiring."));
   const Variable none("NORMSCOPE_PLACEMENTS");
   CHECK(contains(run_program(command).out, "wiring."));
