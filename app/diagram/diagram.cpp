@@ -96,7 +96,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   const float lead = p.text_in(line, {Face::Bold, type::body}, t.ink, text.lead);
   Rect rest = line;
   rest.take_left(lead + 4);
-  p.text_in(rest, {Face::Sans, type::body}, text.held ? t.ink : t.ink2, text.text);
+  text_whole(ui, rest, text.held ? t.ink : t.ink2, text.text);
   ui.mark("diagram/footer", footer, text.lead + " " + text.text, words::say("diagram.help.footer"));
 }
 

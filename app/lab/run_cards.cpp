@@ -250,7 +250,7 @@ struct Card {
     }
     if (!options.writes && !below.empty()) note = below;
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
-    p.text_in(text.moved(0, compact() ? 18.f : 22.f), {Face::Sans, type::body}, t.ink2, note);
+    text_whole(ui, text.moved(0, compact() ? 18.f : 22.f), t.ink2, note);
     if (!options.writes) return;
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, held ? t.strong : t.border);

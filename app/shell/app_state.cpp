@@ -101,19 +101,9 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
 
 // `message` takes one line, or two smaller ones for a long notice; a longer one is whole under the mouse.
 void message(Ui& ui, const Rect& room, const std::string& notice) {
-  constexpr float kLine = 15;
-  Painter& p = ui.paint();
-  const TextStyle line{Face::Sans, type::body}, small{Face::Sans, type::tick};
   ui.mark("app/message", room, notice, words::say("shell.bar.help_badge"));
-  if (p.text_width(line, notice) <= room.w)
-    return void(p.text_in(room, line, ui.theme().ink2, notice, Align::Right));
-  const float height = p.wrapped_height(room.w, small, notice, kLine);
-  if (height < 2.5f * kLine) {
-    const Rect two{room.x, room.y + (room.h - height) / 2, room.w, height};
-    return void(p.text_wrapped(two, small, ui.theme().ink2, notice, kLine));
-  }
-  p.text_in(room, line, ui.theme().ink2, notice, Align::Right);
-  ui.tell("app/message/whole", room, "", notice);
+  if (!text_whole(ui, room, ui.theme().ink2, notice, Align::Right))
+    ui.tell("app/message/whole", room, "", notice);
 }
 
 // `Tab` leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.

@@ -266,6 +266,19 @@ std::string behind_title(const Painter& p, float room, std::string_view question
   return "";
 }
 
+bool text_whole(Ui& ui, const Rect& room, Colour ink, const std::string& text, Align align) {
+  constexpr float kLine = 15;
+  Painter& p = ui.paint();
+  const TextStyle line{Face::Sans, type::body}, small{Face::Sans, type::tick};
+  const bool fits = p.text_width(line, text) <= room.w;
+  const float height = fits ? 0 : p.wrapped_height(room.w, small, text, kLine);
+  if (fits || height > 2.5f * kLine)
+    p.text_in(room, line, ink, text, align);
+  else
+    p.text_wrapped({room.x, room.y + (room.h - height) / 2, room.w, height}, small, ink, text, kLine);
+  return height < 2.5f * kLine;
+}
+
 Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();

@@ -158,6 +158,8 @@ std::string fitting(const Painter&, TextStyle, float width, std::initializer_lis
 /// form, else the note. It cuts none of them and returns "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);
+/// `text_whole` writes one line, or two smaller ones where the text is longer. It returns false where it had to cut.
+bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
 /// `spotlight` draws a double frame around what is meant.
