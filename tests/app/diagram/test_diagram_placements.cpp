@@ -189,7 +189,7 @@ TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   CHECK(alpha != 0);
   CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", alpha));
   lab.driver.move_to(pill);
-  lab.driver.frames(3);
+  lab.driver.frames(40);
   bool told = false;
   for (const ui::TextRecord& text : lab.ui.texts()) told |= text.text.find("learned") != std::string::npos;
   CHECK(told);

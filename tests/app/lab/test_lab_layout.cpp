@@ -221,7 +221,7 @@ TEST_CASE("behind a title bar a screen of 1600 x 1000 keeps its settings and the
                     [](const ui::TextRecord& text) { return text.text == "free"; }));
   LabDriver narrow(fixture::lab_view(), {1024, 600});
   narrow.driver.move_to("run/D");
-  narrow.driver.frames(3);
+  narrow.driver.frames(40);
   CHECK(std::any_of(narrow.ui.texts().begin(), narrow.ui.texts().end(),
                     [](const ui::TextRecord& text) { return text.text.starts_with("Run D starts here"); }));
 }

@@ -381,7 +381,7 @@ TEST_CASE("what the app has to say comes whole: in one line, in two, or under th
       if (shown()) continue;
       ++under_the_mouse;
       lab.driver.move_to("app/message");
-      lab.driver.frames(1);
+      lab.driver.frames(40);
       INFO(size.x << ": " << words);
       CHECK(shown());
     }

@@ -90,7 +90,7 @@ TEST_CASE(
   REQUIRE(plot.series.size() == 4);
   CHECK(plot.series.back().dash);
   CHECK(plot.series.back().y[0] == 0.03f);
-  CHECK(plot.sentence.starts_with("One token dominates B: its state is 190 times as long"));
+  CHECK(plot.sentence.starts_with("One token dominates B: its state is 186 times as long"));
   CHECK(dependency_plots(view, fresh, options)[0].sentence.starts_with("One token dominates B"));
 }
 
