@@ -133,6 +133,9 @@ Exit open_files(const MainOptions& options, const std::vector<std::string>& file
   const bool models = inside || std::any_of(files.begin(), files.end(), [](const std::string& file) {
                         return look_at(file).kind == FileKind::Published;
                       });
+  if (files.size() > compare::kMost)
+    throw CommandError(Exit::Usage,
+                       fmt::format("open: {} files: expected 1 to {}", files.size(), compare::kMost));
   // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
   if (!models) {
@@ -160,13 +163,14 @@ void add_open(CLI::App& app, Command& command) {
                  "folders of published models; or logs (they are followed while they grow) or saved runs")
       ->type_name("PATH")
       ->required()
-      ->expected(1, static_cast<int>(compare::kMost));
+      ->expected(-1);
   add_look(sub, options->theme, options->scale);
   sub.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
   const auto inside = std::make_shared<bool>(false);
   sub.add_flag("--inside", *inside,
                "look into saved runs instead of comparing them, as into published models");
-  sub.add_flag_callback("--at-rest", [] {}, "nothing trains in this window anyway; recorders of before say it");
+  sub.add_flag_callback(
+      "--at-rest", [] {}, "nothing trains in this window anyway; recorders of before say it");
   sub.callback([options, files, inside, &command] {
     command = [options, files, inside] { return open_files(*options, *files, *inside); };
   });
