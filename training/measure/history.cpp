@@ -12,6 +12,18 @@ namespace {
 // 1 / kDenseShare of the kept frames, at the newest end, stays dense.
 constexpr size_t kDenseShare = 4;
 
+/// `put` replaces the numbers of a step that is the newest already.
+void put(std::vector<int32_t>& steps, std::vector<float>& losses, std::vector<float>& rates, int32_t step,
+         double loss, double rate) {
+  if (steps.empty() || steps.back() != step) {
+    steps.push_back(step);
+    losses.emplace_back();
+    rates.emplace_back();
+  }
+  losses.back() = static_cast<float>(loss);
+  rates.back() = static_cast<float>(rate);
+}
+
 }  // namespace
 
 const char* to_string(RunEvent::Kind kind) {
@@ -83,20 +95,9 @@ void History::append(int32_t step, std::optional<double> loss, double rate, std:
   std::vector<float> numbers(stats.begin(), stats.end());
   const std::lock_guard lock(mutex_);
   ++version_;
-  if (loss) {
-    if (steps_.empty() || steps_.back() != step) {
-      steps_.push_back(step);
-      losses_.emplace_back();
-      rates_.emplace_back();
-    }
-    losses_.back() = static_cast<float>(*loss);
-    rates_.back() = static_cast<float>(rate);
-    thin_dense();
-  }
-  if (!frames_.empty() && frames_.back().step == step) {
-    frames_.back().stats = std::move(numbers);
-    return;
-  }
+  if (loss) put(steps_, losses_, rates_, step, *loss, rate);
+  thin_dense();
+  if (!frames_.empty() && frames_.back().step == step) return frames_.back().stats.swap(numbers);
   frames_.push_back({step, std::move(numbers), {}});
   frame_bytes_ += frame_bytes(frames_.back());
   thin();
