@@ -476,10 +476,11 @@ TEST_CASE("a number that is too long for its cell is drawn with two digits") {
     cell.measured = value;
     return to_svg(grid, Metric::Measured);
   };
-  const char* eight = "model.placement=post,pre,peri,deepnorm,admin,keel,hyper,qknorm";
-  CHECK(test::contains(drawn(eight, 17'600), ">1.8e4<"));
-  CHECK(test::contains(drawn(eight, -0.0000123), ">-1.2e-5<"));
-  CHECK(test::contains(drawn(eight, 182), ">182<"));
+  const char* many =
+      "model.placement=post,pre,peri,deepnorm,admin,keel,hyper,qknorm,none,mix,lns,b2t,simple";
+  CHECK(test::contains(drawn(many, 17'600), ">1.8e4<"));
+  CHECK(test::contains(drawn(many, -0.0000123), ">-1.2e-5<"));
+  CHECK(test::contains(drawn(many, 182), ">182<"));
   CHECK(test::contains(drawn("model.placement=post,pre", 17'600), ">1.76e+04<"));
 }
 

@@ -202,8 +202,10 @@ TEST_CASE("sweep: what is known stays known when values move, and nothing else i
 }
 
 TEST_CASE("sweep: cells stand side by side, upwards, and a point finds its cell") {
-  const GridLayout at = fitted({100, 50, 700, 600}, 7, 6);
-  CHECK(at.pitch_x() == Approx(82));
+  CHECK(fitted({100, 50, 700, 600}, 7, 6).pitch_x() == Approx(100));  // all of the room
+  const GridLayout at = fitted({100, 50, 1100, 800}, 7, 6);
+  CHECK(at.pitch_x() == Approx(140));
+  CHECK(at.pitch_y() == Approx(130));
   CHECK(at.pitch(0, 0).bottom() == Approx(at.area.bottom()));
   for (size_t row = 0; row < 6; ++row)
     for (size_t column = 0; column < 7; ++column)
