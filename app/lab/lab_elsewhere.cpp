@@ -16,10 +16,12 @@ constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu
 constexpr const char* kPace[] = {"transport/budget", "transport/speed", "transport/speed/slow",
                                  "transport/speed/1×", "transport/speed/max"};
 
-// `has_warmup_handle` is true for the first of runs with one schedule, because such runs share its handle.
+// `has_warmup_handle` is true for the first of runs with one schedule, because such runs share its handle. A warm-up that
+// is over has none.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
-  if (schedule.warmup <= 0 || schedule.warmup > std::max(view.budget, view.step)) return false;
+  if (schedule.warmup <= view.runs[index].step || schedule.warmup > std::max(view.budget, view.step))
+    return false;
   return std::none_of(view.runs.begin(), view.runs.begin() + static_cast<std::ptrdiff_t>(index),
                       [&](const RunView& run) { return run.spec->train.schedule == schedule; });
 }

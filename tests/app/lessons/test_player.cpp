@@ -12,6 +12,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
+#include "training/spec/told_apart.h"
 
 using namespace normscope;
 using namespace course;

@@ -31,10 +31,11 @@ constexpr Window kLayouts[] = {{{640, 480}}, {{1440, 900}}, {{1600, 1000}}};
 
 std::string where(const Window& w) { return fmt::format("{}x{} at {}", w.size.x, w.size.y, w.scale); }
 
-// `of_the_layout` names what comes with the window's shape: gaps, scroll bars, and what opens a tab or a menu.
+// `of_the_layout` names what comes with the window's shape: gaps, scroll bars, what opens a tab or a menu, and what puts
+// plots away where they do not stand in tabs.
 bool of_the_layout(const std::string& name) {
   return name.starts_with("split/") || name == "settings/scroll" || name.starts_with("lab/left") ||
-         name.starts_with("plot/tab") || name == "transport/pace";
+         name.starts_with("plot/tab") || name == "transport/pace" || name == "lab/less";
 }
 
 // `same_control` gives one control one name. Where there is no room for a row of presets there is a list of all, and
