@@ -54,6 +54,12 @@ struct Parts {
     const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
     ui.tell(where("part/embedding"), d.embedding.intersect(clip), "",
             view::what_is("embedding") + (placed ? " " + view::what_is("positions") : ""));
+    const float beside = d.final_slot.right() + 6, end = d.narrow ? d.right : d.size_head.x;
+    if (const Rect seen = Rect{beside, d.final_slot.y, end - beside, d.final_slot.h}.intersect(clip);
+        !seen.empty())
+      ui.tell(where("final/name"), seen, "",
+              view::slot_help(view::stacks_of(model).of(d.side),
+                              {view::kFinal, view::Sub::Attention, Slot::Stream, d.side}));
     if (!d.output.empty())
       ui.tell(where("part/output"), d.output.intersect(clip), "",
               words::say("diagram.help.output", {{"unit", words::spoken(input.view.unit)}}));

@@ -327,9 +327,7 @@ struct Picture : SublayerPainter {
     const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
     Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,
              d.final_slot.h};
-    const float w = p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
-    ui.tell("diagram/" + view::side_prefix(d.side) + "final/name", {box.x, box.y, w, box.h}, name,
-            view::slot_help(stack, at(view::kFinal, view::Sub::Attention, Slot::Stream)));
+    p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
     const Rect slot = d.embedding_slot;
     if (stack.wiring.embedding != NormKind::None)
       p.text(
