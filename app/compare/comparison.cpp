@@ -309,10 +309,10 @@ std::string settings_sentence(const Comparison& all) {
 }
 
 std::string data_sentence(const Comparison& all) {
+  std::vector<std::pair<size_t, std::string>> data;
+  for (size_t run = 0; run < all.runs.size(); ++run) data.emplace_back(run, data_words(all, run));
   std::string text;
-  for (size_t run = 0; run < all.runs.size(); ++run)
-    if (const std::string words = data_words(all, run); !words.empty())
-      text += fmt::format("{}{}: {}.", text.empty() ? "" : " ", all.letter(run), words);
+  for (const std::string& words : together(all, data)) text += (text.empty() ? "" : " ") + words + ".";
   return text;
 }
 

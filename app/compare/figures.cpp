@@ -1,6 +1,7 @@
 #include "app/compare/figures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -96,9 +97,11 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
 void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   const std::string words = data_sentence(all);
   if (words.empty()) return;
-  for (size_t run = all.runs.size(); run-- > 0;)
+  std::vector<std::pair<size_t, std::string>> flags;
+  for (size_t run = 0; run < all.runs.size(); ++run)
     if (const Difference& d = all.differences[run]; d.data != SameData::Same)
-      plot.note = fmt::format("{}: {}; {}", all.letter(run), d.short_words(), plot.note);
+      flags.emplace_back(run, d.short_words());
+  plot.note = fmt::format("{}; {}", fmt::join(together(all, flags), "; "), plot.note);
   axis.label += fmt::format(" ({})", words.substr(0, words.size() - 1));
 }
 

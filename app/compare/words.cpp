@@ -199,24 +199,32 @@ std::string unread_sentence(const Comparison& all) {
   return text;
 }
 
+std::vector<std::string> together(const Comparison& all,
+                                  const std::vector<std::pair<size_t, std::string>>& by_run) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> parts;
+  for (const auto& [run, text] : by_run) {
+    if (text.empty()) continue;
+    auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == text; });
+    if (at == parts.end()) at = parts.insert(at, {text, {}});
+    at->second.emplace_back(1, all.letter(run));
+  }
+  std::vector<std::string> sentences;
+  for (auto& [text, letters] : parts) {
+    std::sort(letters.begin(), letters.end());
+    sentences.push_back(fmt::format("{}: {}", in_words(letters, words::say("compare.and")), text));
+  }
+  return sentences;
+}
+
 std::string missing_sentence(const Comparison& all) {
   std::string text = unread_sentence(all);
-  // Runs that lack the same numbers share a sentence.
-  std::vector<std::pair<std::string, std::vector<std::string>>> parts;
-  for (const EndRow& row : all.rows) {
-    if (row.missing.empty()) continue;
-    const std::string what =
-        words::say("compare.missing.what", {{"where", where_missing(all.runs[row.run])},
-                                            {"what", in_words(row.missing, words::say("compare.and"))}});
-    auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == what; });
-    if (at == parts.end()) at = parts.insert(at, {what, {}});
-    at->second.emplace_back(1, all.letter(row.run));
-  }
-  for (auto& [what, letters] : parts) {
-    std::sort(letters.begin(), letters.end());
-    text +=
-        fmt::format("{}{}: {}", text.empty() ? "" : " ", in_words(letters, words::say("compare.and")), what);
-  }
+  std::vector<std::pair<size_t, std::string>> lacking;
+  for (const EndRow& row : all.rows)
+    if (!row.missing.empty())
+      lacking.emplace_back(row.run, words::say("compare.missing.what",
+                                               {{"where", where_missing(all.runs[row.run])},
+                                                {"what", in_words(row.missing, words::say("compare.and"))}}));
+  for (const std::string& sentence : together(all, lacking)) text += (text.empty() ? "" : " ") + sentence;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (was_replaced(all.runs[run]))
       text += (text.empty() ? "" : " ") + words::say("compare.missing.replaced", {{"run", all.letter(run)}});

@@ -19,9 +19,11 @@ using namespace compare;
 
 namespace {
 
-constexpr float kRow = 19;       // height of a setting
-constexpr size_t kMostRows = 4;  // settings that a card has room for
-constexpr float kNarrow = 240;   // a card without room for name and loss in one line
+constexpr float kRow = 19;         // height of a setting
+constexpr size_t kMostRows = 4;    // settings that a card has room for
+constexpr float kNarrow = 240;     // a card without room for name and loss in one line
+constexpr float kWithGlyph = 300;  // a card with room for its wiring beside the settings
+constexpr float kOpener = 44;      // the empty place after four or more runs, where one more can be opened
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -57,12 +59,12 @@ std::string unread_words(const Compared& run) {
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
+  if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
+    badges.push_back({unread, BadgeKind::Error});
   if (was_replaced(all.runs[run]))  // then it is a recorded run
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
-  if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
-    badges.push_back({unread, BadgeKind::Error});
   if (all.differences[run].data != SameData::Same)
     badges.push_back(all.differences[run].data == SameData::Other
                          ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
@@ -88,9 +90,12 @@ std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
   };
   std::vector<SideBySide::Place> cards;
   const auto taken = static_cast<size_t>(std::count_if(f.places.begin(), f.places.end(), used));
-  size_t empty = taken < 4 ? 4 - taken : 1;
+  const size_t most = std::max<size_t>(4, taken + 1);
   for (const SideBySide::Place& place : f.places)
-    if (used(place) || (empty > 0 && empty--)) cards.push_back(place);
+    if (used(place)) cards.push_back(place);
+  for (const SideBySide::Place& place : f.places)
+    if (!used(place) && cards.size() < most) cards.push_back(place);
+  if (taken < 4) std::ranges::sort(cards, {}, &SideBySide::Place::number);
   return cards;
 }
 
@@ -98,11 +103,12 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
   const float gap = f.compact() ? 6 : space::gap;
   if (!f.compact()) draw_labels(f, rest.take_left(116));
   const std::vector<SideBySide::Place> cards = cards_of(f);
-  const auto count = static_cast<float>(cards.size());
-  const float width = (rest.w - gap * (count - 1)) / count;
+  const bool opener = cards.size() > 4 && !cards.back().live && cards.back().path.empty();
+  const float wide = static_cast<float>(cards.size() - opener), opens = opener ? kOpener + gap : 0;
+  const float width = (rest.w - opens - gap * (wide - 1)) / wide;
   bool first = true;
   for (const SideBySide::Place& place : cards) {
-    const Rect card = rest.take_left(width, gap);
+    const Rect card = opener && &place == &cards.back() ? rest : rest.take_left(width, gap);
     if (place.live || place.recorded)
       draw_card(f, card, place);
     else
@@ -219,7 +225,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const bool narrow = !compact && card.w < kNarrow;  // then the loss stands below the name
   const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
-  const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 160 ? 26.f : 90.f;
+  const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 200 ? 26.f : 90.f;
   const Rect menu{card.right() - 28 - menu_w, below, menu_w, 22};
   draw_remove(f, {card.right() - 28, below, 22, 22}, place);
   if (!run) return;
@@ -232,10 +238,16 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const float left = card.x + pad + size + (compact || narrow ? 8 : 10);
   const TextStyle bold{Face::Bold, compact || narrow ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - (narrow ? 0.f : 8.f) - left;
-  p.text({left, card.y + 25}, bold, t.ink, title_of(f, *run, bold, room));
+  const std::string title = title_of(f, *run, bold, room);
+  const bool untitled = compact && title == "…";  // then the name stands below
+  if (!untitled) p.text({left, card.y + 25}, bold, t.ink, title);
   if (narrow) {
-    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
-    draw_card_settings(f, card, *run, true);
+    float x = card.x + pad;
+    for (const Badge& b : badges_of(f.all(), *run)) {
+      if (x + badge_width(ui, b.text, b.icon, true) > card.right() - pad - p.text_width(big, number) - 6)
+        continue;
+      x += badge(ui, {x, card.y + 39}, b.text, b.kind, b.icon, true) + 4;
+    }
   } else if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
     const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
@@ -243,25 +255,31 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
                                ? words::say("compare.card.step", {{"step", grouped(track.steps[*point])},
                                                                   {"steps", f.window_at(*run, *point)}})
                                : words::say("compare.card.nats");
-    p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
       if (x + badge_width(ui, b.text, b.icon) > card.right() - pad - 104) break;
       x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
     }
-    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
-    if (const std::optional<ModelConfig> model = model_of(f.all().runs[*run]))
+    const TextStyle tick{Face::Sans, type::tick};
+    p.text({card.right() - pad, card.y + 48}, tick, t.ink3,
+           fitting(p, tick, card.right() - pad - x, {at, at.substr(0, at.find(','))}), Align::Right);
+    const std::optional<ModelConfig> model = model_of(f.all().runs[*run]);
+    if (model && card.w >= kWithGlyph)
       view::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
                               t.runs[static_cast<size_t>(place.letter - 'A')].line);
-    draw_card_settings(f, card, *run, false);
   } else {
     const std::string unread = unread_words(f.all().runs[*run]),
                       state = !unread.empty() ? unread
+                              : untitled      ? name
                               : baseline      ? words::say("compare.baseline")
                                               : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
-                   {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));
+                   {state, state.substr(0, state.find(':')), state.substr(0, state.find(',')), "…"}));
+  }
+  if (!compact) {
+    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
+    draw_card_settings(f, card, *run, narrow);
   }
   draw_replace(f, menu, place);
 }
@@ -291,11 +309,15 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, b
     const Setting& setting = all.settings[i];
     const float base = card.y + 81 + kRow * static_cast<float>(i);
     const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
-    const float right = !narrow ? 108.f : i == kMostRows - 1 ? 60.f : 8.f;  // beside the wiring and "replace"
+    // Beside the rows are the wiring, and at the last "replace" and the way out.
+    const float right = i == kMostRows - 1              ? (narrow ? 60.f : 124.f)
+                        : i < 2 && card.w >= kWithGlyph ? 108.f
+                                                        : 8.f;
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
-    // Data can be shortened to their name, which says most.
-    const std::string brief = setting.key == "data" && said ? whole.substr(0, whole.find(", ")) : "…";
+    // Data and seeds can be shortened to what they begin with, which says most.
+    const bool list = setting.key == "data" || setting.key == "seeds";
+    const std::string brief = list && said ? whole.substr(0, whole.find(", ")) : "…";
     const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
     if (differs) {
       p.text({left - 26, base}, kMono, t.ink, "≠");
@@ -313,7 +335,8 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.dashed_outline(card, t.strong, 1.6f, {4, 3}, radius::panel);
-  const float pad = f.compact() ? 9 : space::pad - 2, size = f.compact() ? 24 : 30;
+  const bool opener = card.w < 2 * kOpener;
+  const float pad = f.compact() || opener ? 9 : space::pad - 2, size = f.compact() || opener ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
   Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
   if (!place.path.empty()) {
@@ -324,13 +347,14 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
       p.text_wrapped({words.x, words.y, words.w, card.h - 2 * pad}, {Face::Sans, type::tick},
                      place.fault.empty() ? t.ink3 : t.error, text, 14);
     draw_remove(f, {card.right() - 28, card.bottom() - 25, 22, 22}, place);
-    return draw_replace(f, {card.right() - 100, card.bottom() - 25, 72, 22}, place);
+    return draw_replace(f, {card.right() - 118, card.bottom() - 25, 90, 22}, place);
   }
   if (first && !f.compact())
     p.text_in(
         words, kBody, t.ink2,
         fitting(p, kBody, words.w, {words::say("compare.card.open"), words::say("compare.card.open_short")}));
-  draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
+  const float w = opener ? 26.f : 90.f;
+  draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
 }
 
 }  // namespace normscope::compare_screen

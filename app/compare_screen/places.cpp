@@ -17,8 +17,9 @@ using namespace compare;
 
 namespace {
 
-constexpr float kPlaceRow = 34, kGridRow = 25, kLeastCell = 34;
-constexpr float kFullDecades = 4;  // range of a cell's colour
+constexpr float kPlaceRow = 34, kLeastPlaceRow = 24, kGridRow = 25, kLeastGridRow = 15, kLeastCell = 34;
+constexpr float kLoupeHead = 24, kStepRow = 26;  // the loupe's title, and the steps below it
+constexpr float kFullDecades = 4;                // range of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
 
 /// `where` says "step 2, layer 6, W_K", or "nowhere".
@@ -52,6 +53,11 @@ void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
 }
 
+/// `grid_row` is the height that a row of the loupe may have.
+float grid_row(float height, const Loupe& loupe) {
+  return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
+}
+
 /// `draw_grid` shows as many steps as have room, with the step of the place among them.
 void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
   Painter& p = ui.paint();
@@ -65,9 +71,7 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
   const size_t first =
       place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;
   const float each = rest.w / static_cast<float>(fit);
-  const float high =
-      std::min(kGridRow, (rest.h - 26) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1)));
-  if (high < 15) return;
+  const float high = std::min(kGridRow, grid_row(rest.h, loupe));
   for (size_t m = 0; m < loupe.matrices.size(); ++m) {
     const float y = rest.y + high * static_cast<float>(m);
     p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
@@ -151,10 +155,12 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Comparison& all = f.all();
+  const float free = rest.h - kLoupeHead - kStepRow - 6 * kGridRow,  // beside a loupe of six matrices
+      high = std::clamp(free / static_cast<float>(all.runs.size() - 1), kLeastPlaceRow, kPlaceRow);
   for (size_t run = 0; run < all.runs.size(); ++run) {
     if (run == all.baseline()) continue;
     const FirstPlace& place = all.places[run];
-    const Rect row = rest.take_top(kPlaceRow);
+    const Rect row = rest.take_top(high);
     const Rect chip = row.inset(0, 1);
     const char letter = all.letter(run);
     const std::string sentence = place_sentence(all, run);
@@ -181,7 +187,7 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
                                  : "";
     const Difference& d = all.differences[run];
     const std::string data = d.data == SameData::Same ? "" : d.short_words(),
-                      before = data.empty() ? "" : data + "; ",
+                      before = data.empty() || than.empty() ? data : data + "; ",
                       ratio = place.parts ? ratio_words(place.ratio) : "";
     p.text_in(words, kWords, t.ink2, fitting(p, kWords, words.w, {before + than, before + ratio, data}),
               Align::Right);
@@ -195,12 +201,13 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   const std::optional<size_t> run = f.run_of(loupe_);
   if (!run || *run == f.all().baseline() || f.shown->loupes[*run].layer == 0) return;
   const Loupe& loupe = f.shown->loupes[*run];
+  if (grid_row(rest.h - kLoupeHead, loupe) < kLeastGridRow) return;
   const FirstPlace& place = f.all().places[*run];
   const std::string title =
       words::say("compare.place.loupe", {{"layer", layer_words(loupe.stack, loupe.layer)},
                                          {"run", loupe_},
                                          {"base", f.all().letter(f.all().baseline())}});
-  const Rect head = rest.take_top(24);
+  const Rect head = rest.take_top(kLoupeHead);
   p.text_in(head, kWords, t.ink2,
             fitting(p, kWords, head.w,
                     {title, words::say("compare.place.layer_of",

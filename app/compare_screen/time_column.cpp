@@ -1,6 +1,7 @@
 // The left column of Compare has the losses over each other, the difference to the baseline on the same axis below, and
 // for each other run the map of a metric over the baseline's. One cursor stands in all of them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -197,10 +198,10 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
                        fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
   }
   std::vector<size_t> with;
-  std::string notes, brief;
+  std::vector<std::pair<size_t, std::string>> lacks, lacks_brief;
   const auto note = [&](size_t run, const std::string& words, const std::string& shorter) {
-    notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", all.letter(run), words);
-    brief += fmt::format("{}{}: {}.", brief.empty() ? "" : " ", all.letter(run), shorter);
+    lacks.emplace_back(run, words + ".");
+    lacks_brief.emplace_back(run, shorter + ".");
   };
   for (size_t run = 0; run < all.runs.size(); ++run) {
     if (run == all.baseline()) continue;
@@ -212,7 +213,9 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
       note(run, all.maps[run].lacks, words::say("compare.map.none"));
     }
   }
-  if (!notes.empty()) {
+  if (!lacks.empty()) {
+    const std::string notes = fmt::format("{}", fmt::join(together(all, lacks), " ")),
+                      brief = fmt::format("{}", fmt::join(together(all, lacks_brief), " "));
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
     ui.paint().text_in(line, body, ui.theme().ink3, fitting(ui.paint(), body, line.w, {notes, brief}));
