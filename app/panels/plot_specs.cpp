@@ -204,9 +204,9 @@ double floor_of_axis(const LabView& view) {
 namespace {
 
 // `telling_parts` are the parts of a name that not all runs share: one that no other run has, or all but the first,
-// unless `all` are wanted.
+// unless `all` are wanted. A fork is told by what changed first.
 std::string telling_parts(const LabView& view, const RunView& run, bool all) {
-  if (!run.fork_note.empty()) return run.fork_note;
+  if (!run.fork_note.empty()) return all ? run.fork_note : parts_of(run.fork_note).front();
   std::vector<std::string> parts = parts_of(run.name);
   const auto in_others = [&](const std::string& part) {
     return std::count_if(view.runs.begin(), view.runs.end(),

@@ -51,10 +51,13 @@ TEST_CASE("a run's short label is what tells it from the others") {
                 "Pre-LN, normal, no warm-up"}) ==
         Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
   CHECK(labels({"alone, as it is"}) == Words{"alone"});
-  CHECK(short_label(*fixture::lab_view({.fork = true}), 3) == "12 norms moved");
+  LabView forked = *fixture::lab_view({.fork = true});
+  forked.runs[3].fork_note += ", final norm added";
+  CHECK(short_label(forked, 3) == "12 norms moved");
   // Labels that would read alike say all that tells.
-  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"}) ==
-        Words{"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"});
+  CHECK(
+      labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"}) ==
+      Words{"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"});
   CHECK(labels({"Post-LN, no warm-up", "Pre-LN, learning rate 0.003, no warm-up",
                 "Pre-LN, learning rate 0.001, no warm-up"}) ==
         Words{"Post-LN", "learning rate 0.003", "learning rate 0.001"});
