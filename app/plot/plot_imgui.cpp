@@ -15,7 +15,7 @@ namespace normscope::plot {
 namespace {
 
 constexpr float column = 2;             // device px: two hold every extreme, and a line is no thinner
-constexpr float columns_at_most = 400;  // of a plot on a very large display
+constexpr float columns_at_most = 340;  // of a plot on a very large display
 constexpr float reach = 12;             // px within which a series counts as under the mouse
 constexpr float cursor_reach = 7;       // px within which a press takes the step cursor
 constexpr float handle_radius = 6.5f;   // the 13 px disc
