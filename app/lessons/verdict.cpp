@@ -170,7 +170,7 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
     }
   std::string names;
   for (size_t i = 0; i < right.size(); ++i)
-    if (alike[i]) names += (names.empty() ? "" : ", ") + right[i]->text;
+    if (alike[i]) names += (names.empty() ? "" : "; ") + right[i]->text;
   if (!names.empty()) told.measured += lesson.words->say("course.score.alike") + names;
   const std::vector<const Prediction::Card*> said = cards_of(q, told.order);
   if (told.skipped || said.empty()) return faults;
