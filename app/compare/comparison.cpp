@@ -109,7 +109,7 @@ std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
   return unit;
 }
 
-/// `name_placements` says the name of a placement that was added here, which files keep as its wiring.
+/// Says the name of a placement that was added here, which files keep as its wiring.
 void name_placements(Compared& run) {
   if (!run.spec) return;
   bool named = true;

@@ -1,4 +1,4 @@
-// `Comparison` is two to eight runs side by side, as a value: what differs in their settings, their losses, the
+// Two to eight runs side by side, as a value: what differs in their settings, their losses, the
 // difference to one of them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the
 // first place where they part, and what they came to. Every figure, table and sentence of Compare comes from here.
 //

@@ -99,7 +99,7 @@ std::string fate_words(const std::string& word) {
   return words::of_window().find(key) ? words::say(key) : word;
 }
 
-/// `verdict_text` says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
+/// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
 /// fate is not known.
 std::string verdict_text(const std::vector<Fate>& fates) {
   std::vector<std::string> words;
@@ -149,7 +149,7 @@ double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed
   return squares[1] > 0 ? std::sqrt(squares[0] / squares[1]) : kUnknown;
 }
 
-/// `put_losses` is false where the run has no loss.
+/// False where the run has no loss.
 bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
   std::vector<double> ends;
   for (const OneSeed& seed : run.seeds) {

@@ -43,10 +43,10 @@ std::string leaves_words(const EndRow& row);
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
 /// `was_replaced` tells whether the file of a followed run held another run before.
 bool was_replaced(const Compared& run);
-/// `together` says a thing of several runs once: "E and F: data: not in its log", for each of the texts that are not empty.
+/// Says a thing of several runs once: "E and F: data: not in its log", for each of the texts that are not empty.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);
-/// `unread_sentence` says which logs could not be read in full; empty where all could.
+/// Says which logs could not be read in full; empty where all could.
 std::string unread_sentence(const Comparison& all);
 /// `data_words` says why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",
 /// "data: not in its log"; empty where both read the same data.

@@ -83,7 +83,7 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
 
 }  // namespace
 
-/// `cards_of` are the places that have something, and empty ones up to four in all: one at least, where there is one.
+/// The places that have something, and empty ones up to four in all: one at least, where there is one.
 std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
   const auto used = [](const SideBySide::Place& place) {
     return place.live || place.recorded || !place.path.empty();

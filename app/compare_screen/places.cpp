@@ -53,7 +53,7 @@ void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
 }
 
-/// `grid_row` is the height that a row of the loupe may have.
+/// The height that a row of the loupe may have.
 float grid_row(float height, const Loupe& loupe) {
   return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
 }

@@ -1,4 +1,4 @@
-// `SideBySide` says which runs stand side by side: the session's own under their letters, and recorded ones in the
+// Says which runs stand side by side: the session's own under their letters, and recorded ones in the
 // places that are free or that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own and followed while
 // they grow.
 #pragma once
@@ -22,7 +22,7 @@ class SideBySide {
   /// `wake` is called from a file's thread when the file has news; empty: update() reads the files.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// `Place` says what stands in a place, 0 to 7.
+  /// Says what stands in a place, 0 to 7.
   struct Place {
     size_t number = 0;
     char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
@@ -74,7 +74,7 @@ class SideBySide {
     char letter = 0;      ///< of the file's run
   };
   void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
-  /// `free_place` is the next for a recorded run; kMost: there is none.
+  /// The next for a recorded run; kMost: there is none.
   size_t free_place(const LabView& view) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);

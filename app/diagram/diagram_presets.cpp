@@ -45,7 +45,7 @@ int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
 
 const std::string& preset_help() { return words::say("diagram.preset.help"); }
 
-// `preset_help` says what a preset does, and in small print its formula and where it is from.
+// Says what a preset does, and in small print its formula and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
   const std::string source = *row.source ? fmt::format("{}. ", words::spoken(row.source)) : "";

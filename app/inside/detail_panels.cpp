@@ -127,7 +127,7 @@ void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
   }
 }
 
-/// `draw_shares` says whose the chosen token's state is: the share of each branch, from the embedding up.
+/// Says whose the chosen token's state is: the share of each branch, from the embedding up.
 void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at) {
   const Inside& found = inside.found;
   const auto token = static_cast<size_t>(at.token);

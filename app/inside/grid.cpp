@@ -41,14 +41,14 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
   return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
-/// `lens_of` is what would be said behind the layer of a row: there is no lens between its sub-layers.
+/// What would be said behind the layer of a row: there is no lens between its sub-layers.
 const Inside::Lens* lens_of(const Inside& found, int row) {
   for (const Inside::Lens& lens : found.lens)
     if (lens.layer == layer_of(found, row)) return &lens;
   return nullptr;
 }
 
-/// `starts_layer` says whether a row is the lowest of its layer.
+/// Says whether a row is the lowest of its layer.
 bool starts_layer(const Inside& found, int row) {
   return row == 0 || layer_of(found, row - 1) != layer_of(found, row);
 }

@@ -41,7 +41,7 @@ std::string word_of(const RunInside& inside, int32_t token);
 /// `row_name` is "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
 int rows_of(const Inside& found);
-/// `sentence_of` says which token the model foresaw worst and which sub-layer turned its stream most.
+/// Says which token the model foresaw worst and which sub-layer turned its stream most.
 std::string sentence_of(const RunInside& inside);
 /// `layer_of` is the layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);

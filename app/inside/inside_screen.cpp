@@ -128,7 +128,7 @@ void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
                           ui.theme().ink2, words, 18);
 }
 
-/// `draw_state` says what is still being measured, with a veil over what is older than what was asked for, or that one
+/// Says what is still being measured, with a veil over what is older than what was asked for, or that one
 /// token dominates.
 void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   Painter& p = ui.paint();

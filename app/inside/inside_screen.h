@@ -42,7 +42,7 @@ class InsideScreen {
   void posted(session::Ticket ticket) {
     if (waiting_) waiting_->ticket = ticket;
   }
-  /// `busy` says that a look was asked for and is not whole yet, or will be asked for in the next frame.
+  /// Says that a look was asked for and is not whole yet, or will be asked for in the next frame.
   bool busy() const;
   /// `kept` leaves out a text that is too long to be kept.
   KeptInside kept() const { return {text_.size() <= kLongestKept ? text_ : "", letters_}; }

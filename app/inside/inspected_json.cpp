@@ -34,7 +34,7 @@ json tokens_of(const Inspected& of) {
   return all;
 }
 
-/// `floats_json` has no more digits than tell a float from others; as a double it would have seventeen.
+/// Has no more digits than tell a float from others; as a double it would have seventeen.
 json floats_json(std::span<const float> numbers) {
   json list = json::array();
   for (const float number : numbers)
@@ -75,7 +75,7 @@ json layers_of(const Inside& in) {
   return all;
 }
 
-/// `dominant_json` is null where no token dominates.
+/// Null where no token dominates.
 json dominant_json(const Inside& in) {
   const std::optional<Dominant> dominant = dominant_of(in);
   if (!dominant) return nullptr;
@@ -84,7 +84,7 @@ json dominant_json(const Inside& in) {
           {"times", dominant->times}};
 }
 
-/// `attention_of` has the probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
+/// Has the probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
 json attention_of(const Inspected& of) {
   const Inside& in = of.inside;
   json all = json::array();

@@ -16,7 +16,7 @@ constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu
 constexpr const char* kPace[] = {"transport/budget", "transport/speed", "transport/speed/slow",
                                  "transport/speed/1×", "transport/speed/max"};
 
-// `has_warmup_handle` is true for the first of runs with one schedule, because such runs share its handle. A warm-up that
+// True for the first of runs with one schedule, because such runs share its handle. A warm-up that
 // is over has none.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;

@@ -47,7 +47,7 @@ class LabScreen {
   const Splits& splits() const { return splits_; }
   // `few` says that only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
-  // `without_runs` says that the window was opened without runs of its own: the Lab then offers to start some.
+  // Says that the window was opened without runs of its own: the Lab then offers to start some.
   bool& without_runs() { return without_runs_; }
 
  private:

@@ -48,19 +48,19 @@ const Measured* seeds_of(const Results* seeds, const Told& told, const std::stri
 constexpr double kClose = 1.25;      ///< two numbers whose ratio is smaller are close
 constexpr double kMagnitude = 3.16;  ///< of one order of magnitude: half a power of ten to either side
 
-/// `apart` is how many times the larger of two numbers is the smaller one; it is infinite where they lie on different sides
+/// How many times the larger of two numbers is the smaller one; it is infinite where they lie on different sides
 /// of zero.
 double apart(double a, double b) {
   return a * b > 0 ? std::max(a / b, b / a) : std::numeric_limits<double>::infinity();
 }
 
-/// `heading` says which way a drawing has gone from its start: 1 up, −1 down, 0 hardly away.
+/// Says which way a drawing has gone from its start: 1 up, −1 down, 0 hardly away.
 int heading(double start, double end) {
   if (start == end || apart(start, end) < kClose) return 0;
   return end > start ? 1 : -1;
 }
 
-/// `drawn_from` is where a drawn prediction starts.
+/// Where a drawn prediction starts.
 std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
   const auto start = start_of(lesson, lesson.prediction.curve, {.reference = seeds});
   return start ? std::optional(start->second) : std::nullopt;

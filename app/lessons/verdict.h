@@ -21,7 +21,7 @@ std::vector<double> found_of(const course::Lesson& lesson, const course::CurveSe
 /// of the answer (course/exercises/thought.h). Without numbers, or with those of other cards, the words stay as they were.
 std::vector<std::string> put_in_words(const course::Lesson& lesson, const course::Results* seeds, Told& told);
 
-/// `right_in_words` says what is right about an answer that is not: the sign of a number, the direction of a drawing, and where
+/// Says what is right about an answer that is not: the sign of a number, the direction of a drawing, and where
 /// they were at stake their order of magnitude. It is empty where nothing of this is, or all.
 std::string right_in_words(const course::Lesson& lesson, const course::Results* seeds, const Told& told);
 

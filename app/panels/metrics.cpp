@@ -188,7 +188,7 @@ bool DepthPoints::measured() const {
 
 namespace {
 
-// `by_sublayers` has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
+// Has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
 template <typename Of>
 DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const Of& of) {
   DepthPoints points;

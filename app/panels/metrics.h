@@ -82,7 +82,7 @@ struct DepthPoints {
 };
 DepthPoints along_depth(view::LabData&, const RunView&, Metric, int matrix, int step,
                         view::Side side = view::Side::Main);
-// `TokenShares` are the own shares by token, and how much longer the longest state is than the median one
+// The own shares by token, and how much longer the longest state is than the median one
 // (measure/step_metrics.h).
 struct TokenShares {
   DepthPoints medians;

@@ -203,7 +203,7 @@ double floor_of_axis(const LabView& view) {
 
 namespace {
 
-// `telling_parts` are the parts of a name that not all runs share: one that no other run has, or all but the first,
+// The parts of a name that not all runs share: one that no other run has, or all but the first,
 // unless `all` are wanted. A fork is told by what changed first.
 std::string telling_parts(const LabView& view, const RunView& run, bool all) {
   if (!run.fork_note.empty()) return all ? run.fork_note : parts_of(run.fork_note).front();
@@ -222,7 +222,7 @@ std::string telling_parts(const LabView& view, const RunView& run, bool all) {
 
 }  // namespace
 
-// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
+// Has as few words as tell the run from the others, and leaves out what all runs share.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   const std::string label = telling_parts(view, run, false);

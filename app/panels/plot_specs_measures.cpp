@@ -94,7 +94,7 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
 
 namespace {
 
-// `dominant_sentence` says how long the longest state is where one token dominates a run.
+// Says how long the longest state is where one token dominates a run.
 std::string dominant_sentence(const LabView& view, view::LabData& data, int step) {
   for (const RunView& run : view.runs)
     if (const auto tokens = token_shares(data, run, step))

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
-/// `kOfAModel` tells the models of a claim apart, so that the runs of any claim may differ in it.
+/// Tells the models of a claim apart, so that the runs of any claim may differ in it.
 constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
                                           "model.norm", "model.init"};
 

@@ -69,7 +69,7 @@ struct Rect {
 
 inline Rect centred(Vec c, float w, float h) { return {c.x - w / 2, c.y - h / 2, w, h}; }
 
-/// `joined` is the smallest rectangle around both; an empty one counts for nothing.
+/// The smallest rectangle around both; an empty one counts for nothing.
 inline Rect joined(const Rect& a, const Rect& b) {
   if (a.empty() || b.empty()) return a.empty() ? b : a;
   const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);

@@ -98,7 +98,7 @@ class Ui {
   /// `mark` registers a region without interaction (a plot, a panel, a number worth spotlighting).
   /// It returns false where it is hidden.
   bool mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
-  /// `tell` is a mark that answers the mouse with its help, as a control does.
+  /// A mark that answers the mouse with its help, as a control does.
   void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
   /// `under_mouse` returns the topmost interactive control under the mouse in this frame; empty: none.
@@ -175,7 +175,7 @@ class Ui {
     float from = 0, to = 0;
     double start = 0;
   };
-  /// `Explained` has a help and lies under the mouse in this frame. Of several the smallest counts.
+  /// Has a help and lies under the mouse in this frame. Of several the smallest counts.
   struct Explained {
     std::string name, help;
     Rect rect, beside;
@@ -231,7 +231,7 @@ class Ui {
   std::unordered_map<std::string, Easing> easings_;
 };
 
-/// `beside` is where a box of this size stands in the window: below `asked`, else above it, to its right or its left, and
+/// Where a box of this size stands in the window: below `asked`, else above it, to its right or its left, and
 /// never on it; at the mouse where nothing is asked about, or a place of a large surface.
 Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window);
 

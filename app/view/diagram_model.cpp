@@ -37,7 +37,7 @@ bool norms_stream(const Stack& stack, const StackWiring& wiring) {
   return false;
 }
 
-// `bring_final` gives a stream that loses its last norm a final one, without which the output would read states of any
+// Gives a stream that loses its last norm a final one, without which the output would read states of any
 // size, and takes that away where norms come back onto the stream.
 void bring_final(const Stack& stack, WiringChange& change) {
   const SlotId at{kFinal, Sub::Attention, Slot::Stream, stack.side};

@@ -30,10 +30,10 @@ constexpr std::string_view kNotInText = "-";
 /// `glossary` returns the terms in a language, that of the window or of a course.
 std::span<const Term> glossary(const words::Language& words = words::of_window());
 const Term* find_term(std::string_view id, const words::Language& words = words::of_window());
-/// `meaning` is the whole text of a term, `what_is` its first sentence, in the window's language; empty without an entry.
+/// The whole text of a term, `what_is` its first sentence, in the window's language; empty without an entry.
 std::string meaning(std::string_view id);
 std::string what_is(std::string_view id);
-/// `tell_term` has a word or a sign of a screen say what it is: the control WHERE/term/ID.
+/// Has a word or a sign of a screen say what it is: the control WHERE/term/ID.
 void tell_term(ui::Ui&, std::string_view where, const ui::Rect&, std::string_view id);
 /// `source_text` returns the source as it is shown, with the lesson. `words` is the language of the text around the
 /// entry, such as a course's. docs/theory.md says which entries were held against their sources.

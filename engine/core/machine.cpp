@@ -71,7 +71,7 @@ std::optional<double> memory_of(const std::string& group) {
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
-/// `mounts_of` says where the groups of a controller are mounted, by the second part of a line of /proc/self/cgroup:
+/// Says where the groups of a controller are mounted, by the second part of a line of /proc/self/cgroup:
 /// "0::/pod/box" or "4:cpu,cpuacct:/pod/box". A hybrid system has both kinds of lines.
 std::vector<std::string> mounts_of(std::string_view controllers, std::string_view wanted) {
   const std::string root = "/sys/fs/cgroup";
@@ -85,7 +85,7 @@ std::vector<std::string> mounts_of(std::string_view controllers, std::string_vie
   return {};
 }
 
-/// `least_limit` is the smallest limit of a controller that this process's groups and those above them set.
+/// The smallest limit of a controller that this process's groups and those above them set.
 std::optional<double> least_limit(const std::string& root, std::string_view controller,
                                   std::optional<double> (*limit_of)(const std::string& group)) {
   std::optional<double> least;
@@ -105,7 +105,7 @@ std::optional<double> least_limit(const std::string& root, std::string_view cont
   return least;
 }
 
-/// `address_space` is how many bytes this process may map (ulimit -v); 0: as many as it likes.
+/// How many bytes this process may map (ulimit -v); 0: as many as it likes.
 size_t address_space() {
 #ifdef __linux__
   rlimit limit{};

@@ -25,7 +25,7 @@ int cores_among(std::span<const int> processors, const std::string& root = "");
 /// way to the root), rounded up: more threads would stand still for the rest of each period. 0: no limit.
 int cpu_quota(const std::string& root = "");
 
-/// `machine_memory` is the bytes of the machine, or the least that a control group of this process (as for cpu_quota())
+/// The bytes of the machine, or the least that a control group of this process (as for cpu_quota())
 /// or its address space (ulimit -v) leaves of them; 0 when nothing is known.
 size_t machine_memory(const std::string& root = "");
 

@@ -1,4 +1,4 @@
-// `median_of` is the median of a list of numbers.
+// The median of a list of numbers.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// `MemoryError` says that memory could not be had, before anything was done with it.
+/// Says that memory could not be had, before anything was done with it.
 struct MemoryError : Error {
   using Error::Error;
 };

@@ -42,7 +42,7 @@ class LabelsTask final : public Task {
   }
 
   const std::vector<std::string>& labels() const { return labels_; }
-  /// `only_class` is the one class that all validation lines have; -1: they have several.
+  /// The one class that all validation lines have; -1: they have several.
   int32_t only_class() const;
 
  private:

@@ -82,18 +82,18 @@ struct Inside {
   std::vector<LeftOut> left_out;
 };
 
-/// `Dominant` is the token whose state is longest over the median, and the sub-layer behind which it is. From kDominates
+/// The token whose state is longest over the median, and the sub-layer behind which it is. From kDominates
 /// times on, shares and variances over all tokens say what this one does.
 struct Dominant {
   size_t sublayer = 0, token = 0;
   double times = 0;
 };
-/// `dominant_of` is nothing where no token dominates.
+/// Nothing where no token dominates.
 std::optional<Dominant> dominant_of(const Inside& inside);
-/// `own_share` is the median over the tokens where one dominates, otherwise beta2.I.I over all.
+/// The median over the tokens where one dominates, otherwise beta2.I.I over all.
 double own_share(const Inside::Sublayer& sublayer, bool dominated);
 
-/// `LayerState` is what a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
+/// What a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
 struct LayerState {
   std::string name;  ///< "L03", "embedding"
   int32_t layer = 0;
@@ -105,12 +105,12 @@ struct LayerState {
 /// states, a lens for each layer, then the losses with something left out.
 class InsideWork {
  public:
-  /// `text` is a batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
+  /// A batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
   InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked);
   /// `next` measures one part; false where there is none left.
   bool next();
   size_t done() const { return done_; }
-  /// `quick_done` says whether nothing is left but the losses with something left out.
+  /// Says whether nothing is left but the losses with something left out.
   bool quick_done() const { return done_ > states_.size(); }
   size_t parts() const;
   const Inside& found() const { return inside_; }

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// `is_gguf` tells them by their first bytes.
+/// Tells them by their first bytes.
 inline bool is_gguf(std::string_view head) { return head.starts_with("GGUF"); }
 inline constexpr std::string_view kGgufWords =
     "is a GGUF file, whose weights are quantized: expected safetensors, which "

@@ -43,7 +43,7 @@ class Plateau {
   /// `begin_anew` is for a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();
   bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
-  /// `began_below` says whether the first losses that decide all lie below the line: such a run, of trained weights, never
+  /// Says whether the first losses that decide all lie below the line: such a run, of trained weights, never
   /// was on the plateau.
   bool began_below(double level) const;
   bool stuck() const { return stuck_; }

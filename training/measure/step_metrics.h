@@ -15,7 +15,7 @@
 
 namespace normscope {
 
-/// `kDominates` is how many times as long as the median a token's state is when it counts as dominating. Ours.
+/// How many times as long as the median a token's state is when it counts as dominating. Ours.
 inline constexpr double kDominates = 10;
 
 /// `LiveMeasurements` measures these numbers, each with its name in layout():
@@ -68,7 +68,7 @@ class LiveMeasurements {
   /// `residual` is the largest |sum of components - state| of the last measure(), over its standard deviation (the
   /// identity of A.5).
   double residual() const { return residual_; }
-  /// `keep_token_shares` has every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
+  /// Has every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
   /// shares by token as "NAME.token_share" takes them, (J, token) row-major, J = 0..I.
   void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }

@@ -29,7 +29,7 @@ struct Verdict {
 /// so.
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
-/// `kBeganBelow` is what the event of a run says that learned from its first step on, and never was on the plateau.
+/// What the event of a run says that learned from its first step on, and never was on the plateau.
 inline constexpr const char* kBeganBelow = "began below the plateau";
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 

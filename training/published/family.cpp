@@ -137,7 +137,7 @@ std::map<std::string, Family> read_all() {
 
 constexpr size_t kLongestType = 64;
 
-/// `type_of_class` is the type of a model whose older config.json names its class alone: "BertForMaskedLM" is of bert,
+/// The type of a model whose older config.json names its class alone: "BertForMaskedLM" is of bert,
 /// "Gemma3ForCausalLM" of gemma3_text. Empty where there is no such type.
 std::string type_of_class(const InputValue& config) {
   const auto classes = config.find("architectures");

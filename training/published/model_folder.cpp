@@ -29,7 +29,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, none);
 }
 
-/// `cache` is where huggingface_hub keeps what it loads, by the variables that it reads itself.
+/// Where huggingface_hub keeps what it loads, by the variables that it reads itself.
 fs::path cache() {
   const auto set = [](const char* variable) {
     const char* value = std::getenv(variable);
@@ -41,21 +41,21 @@ fs::path cache() {
   return (caches.empty() ? fs::path(set("HOME")) / ".cache" : fs::path(caches)) / "huggingface" / "hub";
 }
 
-/// `snapshot_in` is the one that refs/main names; empty: there is none.
+/// The one that refs/main names; empty: there is none.
 fs::path snapshot_in(const fs::path& models) {
   const auto name = read_input_file_if_there((models / "refs" / "main").string(), kRevision);
   const fs::path snapshot = name ? fs::path(trimmed(*name)) : fs::path();
   return snapshot.empty() || snapshot != snapshot.filename() ? fs::path() : models / "snapshots" / snapshot;
 }
 
-/// `is_saved_run` tells a run of ours from a published file of the same name.
+/// Tells a run of ours from a published file of the same name.
 bool is_saved_run(const fs::path& file) try {
   return SafetensorsFile::load_header(file.string()).metadata("format").starts_with("normscope");
 } catch (const Error&) {
   return false;
 }
 
-/// `belongs` says whether a file is a part of the published model around it.
+/// Says whether a file is a part of the published model around it.
 bool belongs(const fs::path& file) {
   const std::string name = file.filename().string();
   const bool weights = name.starts_with("model") && name.ends_with(".safetensors");

@@ -10,14 +10,14 @@ namespace normscope::published {
 /// `folder_of` leaves a path that leads to no such folder as it is.
 std::string folder_of(const std::string& path);
 
-/// `title_of` is what the folder is called: NAME of a snapshot in the cache, which has a number as its own name.
+/// What the folder is called: NAME of a snapshot in the cache, which has a number as its own name.
 std::string title_of(const std::string& folder);
 
-/// `why_none` says what stands at a path in the place of a published model, and what to do; empty where nothing is known
+/// Says what stands at a path in the place of a published model, and what to do; empty where nothing is known
 /// against it.
 std::string why_none(const std::string& path);
 
-/// `require_folder` is folder_of(). Throws Error where why_none() says something.
+/// Folder_of(). Throws Error where why_none() says something.
 std::string require_folder(const std::string& path);
 
 }  // namespace normscope::published

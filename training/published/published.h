@@ -46,7 +46,7 @@ Place place_of(const Published& model, const ParameterInfo& parameter);
 /// `declare` declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
 void declare(const Published& model, Store& store);
 
-/// `bytes_of` is roughly what the weights, their gradients and the activations of a text of so many positions take, from
+/// Roughly what the weights, their gradients and the activations of a text of so many positions take, from
 /// the declared parameters.
 int64_t bytes_of(const Published& model, const Store& declared, int32_t positions);
 

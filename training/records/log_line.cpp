@@ -181,7 +181,7 @@ class Scanner {
   const char *at_, *end_;
 };
 
-/// `number_in` is a number, also one within a text, as "NaN" where a format lacks it.
+/// A number, also one within a text, as "NaN" where a format lacks it.
 double number_in(const InputValue& value) {
   double number = NAN;
   if (value.is_null() || (value.is_text() && is_number(value.text(kLongestText), number))) return number;
@@ -193,7 +193,7 @@ std::optional<double> number_of(const InputValue& object, std::string_view key) 
   return value ? std::optional(number_in(*value)) : std::nullopt;
 }
 
-/// `positive_of` is a number above zero; NaN where there is none.
+/// A number above zero; NaN where there is none.
 double positive_of(const InputValue& object, std::string_view key) {
   const double number = number_of(object, key).value_or(NAN);
   return number > 0 ? number : NAN;
@@ -204,7 +204,7 @@ std::string text_of(const InputValue& object, std::string_view key) {
   return value && !value->is_null() ? value->text(kLongestText) : "";
 }
 
-/// `name_of` is the run's name as a line that a table has room for.
+/// The run's name as a line that a table has room for.
 std::string name_of(const InputValue& line) {
   constexpr size_t kMost = 120;  // bytes
   std::string name = text_of(line, "name");
@@ -263,7 +263,7 @@ bool take(LogAbout& out, Value& to, const Read& read) {
   }
 }
 
-/// `pairs_of` has lists and objects as JSON.
+/// Has lists and objects as JSON.
 Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
   Pairs pairs;
   const auto all = line.find(key);

@@ -28,12 +28,12 @@ enum class Origin : uint8_t {
   Log     ///< a log: numbers only
 };
 
-/// `LinesRead` says how much of a log could be read.
+/// Says how much of a log could be read.
 struct LinesRead {
   int64_t lines = 0, broken = 0;
   std::vector<std::string>
       faults;  ///< the first ten: "line 17: ..."; a line that lacks only a part is not broken
-  /// `fault` says it in a line; empty: all could be read.
+  /// Says it in a line; empty: all could be read.
   std::string fault() const;
 };
 

@@ -41,7 +41,7 @@ class RunBuilder {
   /// Adds a result line.
   void add(const LogAbout& result);
   void set_budget(size_t bytes);
-  /// `begin_clock` says that the seconds of the next line count from another beginning.
+  /// Says that the seconds of the next line count from another beginning.
   void begin_clock() { timed_step_ = -1; }
 
   const LogLabel& label() const { return label_; }

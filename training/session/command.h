@@ -70,7 +70,7 @@ struct LoadText {
   std::string path;
   static const char* doing() { return "loading the text"; }
 };
-/// `SetSpec` gives one run a whole specification, as undo does. The run that had it before an edit or a restart returns
+/// Gives one run a whole specification, as undo does. The run that had it before an edit or a restart returns
 /// as it was left, and catches up; of several the newest with so many edits, or of all. Where none is kept, live fields
 /// are edited, and others restart the run.
 struct SetSpec {

@@ -25,7 +25,7 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 // bounds this wait while a hand never rests.
 constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
-/// `is_quiet` holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
+/// Holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
 bool is_quiet(const Command& c) {
   return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::LookInside>(c);
 }

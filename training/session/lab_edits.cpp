@@ -11,10 +11,10 @@
 namespace normscope {
 namespace {
 
-// `is_shared` says whether all runs share the field: a comparison is about one set of data and one seed.
+// Says whether all runs share the field: a comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
-// `same_rates_after` says whether two schedules give every step after this one the same rate.
+// Says whether two schedules give every step after this one the same rate.
 bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
   int32_t last = step;  // beyond it no number of a schedule lies
   for (const Schedule* s : {&a, &b}) {
@@ -26,7 +26,7 @@ bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
   return true;
 }
 
-// `comes_too_late` says whether a change after `step` is of rates alone, and of none to come.
+// Says whether a change after `step` is of rates alone, and of none to come.
 bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
   const Schedule schedule = then.train.schedule;
   if (schedule == now.train.schedule) return false;
@@ -95,7 +95,7 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   share_bytes();
 }
 
-// `replace` gives a run another specification: it puts the stashed run with that specification in its place, or a new
+// Gives a run another specification: it puts the stashed run with that specification in its place, or a new
 // one.
 void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);

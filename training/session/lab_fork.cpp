@@ -50,7 +50,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   start_playing();
 }
 
-// `bring_budget` gives the fork steps of its own. The others end where they were to end: what a finished run came to
+// Gives the fork steps of its own. The others end where they were to end: what a finished run came to
 // stays what it was.
 void LabTrainer::bring_budget() {
   if (!fork_) return;

@@ -68,7 +68,7 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
-  /// `only_looks` says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  /// Says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
   bool only_looks() const { return replays() || looking(); }
   /// `next_step_at` is the time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }

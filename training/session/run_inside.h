@@ -43,9 +43,9 @@ class InsideLook {
   std::pair<int32_t, int32_t> progress() const {
     return {static_cast<int32_t>(done()), static_cast<int32_t>(parts())};
   }
-  /// `worth_showing` holds after parts that complete something: the look itself, the lenses, the spectra, all.
+  /// Holds after parts that complete something: the look itself, the lenses, the spectra, all.
   bool worth_showing() const;
-  /// `holds` says whether what is still to be measured can be: the run has not moved on.
+  /// Says whether what is still to be measured can be: the run has not moved on.
   bool holds() const { return found_.step == run_->steps_done(); }
   std::shared_ptr<const RunInside> found() const;
 

@@ -29,7 +29,7 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// `around` is a post-processor that puts two tokens around a text.
+/// A post-processor that puts two tokens around a text.
 Json around(const OlderOptions& options) {
   const auto [first, before] = options.require("cls_token");
   const auto [last, behind] = options.require("sep_token");
@@ -67,7 +67,7 @@ Json from_vocab_txt(const OlderFiles& files, const std::string& text) {
             {"vocab", vocabulary}}}};
 }
 
-/// `ends` is a template with the tokens that add_bos_token and add_eos_token ask for.
+/// A template with the tokens that add_bos_token and add_eos_token ask for.
 Json ends(const OlderOptions& options) {
   Json parts = Json::array(), special = Json::object();
   const auto put = [&](const char* flag, const char* role) {

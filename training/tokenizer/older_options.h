@@ -30,21 +30,21 @@ struct OlderFiles {
 
 class OlderOptions {
  public:
-  /// `Standard` has the special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
+  /// Has the special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
   using Standard = std::map<std::string_view, std::string>;
 
   /// Throws Error for a key that is not known, and for a token whose number in a file is not the one that it gets.
   OlderOptions(const OlderFiles& files, const nlohmann::json& vocabulary);
-  /// `kind` is the index of tokenizer_class, which may end with "Fast". Throws Error for one that is not there.
+  /// The index of tokenizer_class, which may end with "Fast". Throws Error for one that is not there.
   std::optional<size_t> kind(std::span<const std::string_view> classes) const;
   std::optional<bool> maybe(const char* key) const;
   bool flag(const char* key, bool otherwise) const { return maybe(key).value_or(otherwise); }
 
-  /// `add` has the "added_tokens" of a tokenizer.json.
+  /// Has the "added_tokens" of a tokenizer.json.
   nlohmann::json add(const Standard& standard);
-  /// `text_of` is the special token of a role; nothing: there is none. To be called after add().
+  /// The special token of a role; nothing: there is none. To be called after add().
   std::optional<std::string> text_of(std::string_view role) const;
-  /// `require` is the same with its number. Throws Error where there is none, or it is in no file.
+  /// The same with its number. Throws Error where there is none, or it is in no file.
   std::pair<std::string, int32_t> require(std::string_view role) const;
 
  private:

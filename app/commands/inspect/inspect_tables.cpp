@@ -33,7 +33,7 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
   put(text_table(rows, alignment));
 }
 
-/// `token_at` is the place of a token, counted from 1, and what it is.
+/// The place of a token, counted from 1, and what it is.
 std::string token_at(const Inspected& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
@@ -87,7 +87,7 @@ void print_stream(const Inspected& of) {
         of.unit);
 }
 
-/// `LayerShares` are the shares of the embedding, the layers before and the layer itself in a state.
+/// The shares of the embedding, the layers before and the layer itself in a state.
 using LayerShares = std::array<double, 3>;
 
 /// `sums_of` adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
@@ -98,7 +98,7 @@ LayerShares sums_of(size_t first, size_t last, const Share& share) {
   return sums;
 }
 
-/// `shares_of` is of all tokens together or, where one dominates, the median over the tokens.
+/// Of all tokens together or, where one dominates, the median over the tokens.
 LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   const size_t last = s.shares.size() - 1;
   if (!dominated) return sums_of(first, last, [&](size_t j) { return s.shares[j]; });

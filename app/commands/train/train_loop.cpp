@@ -100,7 +100,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-/// `note_on` is what one should know of a data set before it trains; empty: nothing.
+/// What one should know of a data set before it trains; empty: nothing.
 std::string note_on(const Task& task) {
   if (const ParsingTask* trees = task.treebank(); trees && trees->left_out(Split::Train) > 0)
     return fmt::format("{} of {} trees are not projective and are left out of training",

@@ -21,7 +21,7 @@ inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarT
                             *kFarTooHigh = "far too high", *kOtherSign = "other sign",
                             *kOtherDirection = "other direction";
 
-/// `has_either_sign` says whether an answer may lie on both sides of zero.
+/// Says whether an answer may lie on both sides of zero.
 bool has_either_sign(const Prediction& prediction);
 
 /// `fault_of_order` names a pair of cards, by their ids, that an answer has in the wrong order.

@@ -34,7 +34,7 @@ const std::string& longest_that_fits(const Painter& p, const TextStyle& style, f
   return words::say("shell.welcome.brief");
 }
 
-/// `Strip` is a line of text over the Lab with its answers, which stand from the right.
+/// A line of text over the Lab with its answers, which stand from the right.
 struct Strip {
   Ui& ui;
   Rect row;

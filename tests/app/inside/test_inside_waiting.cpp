@@ -14,7 +14,7 @@
 namespace normscope::fixture {
 namespace {
 
-/// `Waiting` is the screen over a view that no trainer renews.
+/// The screen over a view that no trainer renews.
 struct Waiting : LabDriver {
   explicit Waiting(LabView view) {
     state.screens.shown = Screen::Inside;

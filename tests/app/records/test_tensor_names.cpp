@@ -27,7 +27,7 @@ std::string ours(const char* theirs, bool both = false, NameOf of = NameOf::Para
   return name.known() ? engine_name(name, both) : "";
 }
 
-/// `quoted` are the texts in quotes that match a pattern.
+/// The texts in quotes that match a pattern.
 std::set<std::string> quoted(const std::string& source, const char* pattern) {
   const std::regex text(std::string("\"(") + pattern + ")\"");
   std::set<std::string> all;

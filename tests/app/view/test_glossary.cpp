@@ -105,7 +105,7 @@ TEST_CASE("a title that can be changed says under the mouse what is measured") {
 
 namespace {
 
-/// `told` is what stands under the mouse once it rests at a point.
+/// What stands under the mouse once it rests at a point.
 std::string told(LabDriver& lab, ui::Vec at) {
   ImGui::GetStyle().HoverDelayNormal = 0.01f;
   lab.driver.move_to(at);

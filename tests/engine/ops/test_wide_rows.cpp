@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-/// `off_by` is how far the loss of a row of normal logits is from the same in double.
+/// How far the loss of a row of normal logits is from the same in double.
 double off_by(int64_t words, double spread) {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);

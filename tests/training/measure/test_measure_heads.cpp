@@ -290,7 +290,7 @@ TEST_CASE("an extreme that was put into a state is found where it was put", "[me
 
 namespace {
 
-/// `row_spreads` are variances over the features of each row of 24.
+/// Variances over the features of each row of 24.
 std::vector<double> row_spreads(const std::vector<float>& x) {
   std::vector<double> spreads;
   for (size_t at = 0; at < x.size(); at += 24) {

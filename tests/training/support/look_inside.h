@@ -1,4 +1,4 @@
-// `look_inside` is the whole look at a run, where the Lab takes it part by part.
+// The whole look at a run, where the Lab takes it part by part.
 #pragma once
 
 #include <memory>
