@@ -21,7 +21,7 @@ namespace {
 
 constexpr int32_t kRows = 64, kInputs = 8, kHidden = 32, kClasses = 3, kSteps = 20;
 
-/// `fill` draws rows of random numbers; the class says which of the first three is the largest.
+/// Draws rows of random numbers; the class says which of the first three is the largest.
 void fill(std::span<float> x, std::span<int32_t> targets, uint32_t step) {
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(random_word(i, site_of("x"), step, Purpose::Batch, 1)) * 0x1p-31f - 1.0f;

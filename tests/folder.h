@@ -43,7 +43,7 @@ struct Folder {
     write_text(file(name), content);
     return file(name);
   }
-  /// `files` is the number of its entries.
+  /// The number of its entries.
   size_t files() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
   }
@@ -54,7 +54,7 @@ struct Folder {
   static inline std::atomic<int> made{0};
 };
 
-/// `Variable` gives a variable of the environment another value while it lives, or takes it away.
+/// Gives a variable of the environment another value while it lives, or takes it away.
 class Variable {
  public:
   explicit Variable(const char* name, const std::optional<std::string>& value = {}) : name_(name) {
@@ -73,7 +73,7 @@ class Variable {
   std::optional<std::string> before_;
 };
 
-/// `Pictures` is a folder that exports go to while it lives.
+/// A folder that exports go to while it lives.
 struct Pictures : Folder {
   const Variable place{"XDG_PICTURES_DIR", file("")};
 };

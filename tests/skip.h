@@ -11,10 +11,10 @@ namespace normscope::test {
 /// kSkipped is SKIP_RETURN_CODE in tests/CMakeLists.txt.
 constexpr int kSkipped = 4;
 
-/// `say_skipped` prints the line and counts the running case as skipped.
+/// Prints the line and counts the running case as skipped.
 void say_skipped(const std::string& reason);
 
-/// `exit_code` ends the test program: `failed` as Catch2 counts, cases that ran, cases of these that were skipped.
+/// Ends the test program: `failed` as Catch2 counts, cases that ran, cases of these that were skipped.
 int exit_code(int failed, size_t ran, size_t skipped);
 
 }  // namespace normscope::test

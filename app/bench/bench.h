@@ -22,7 +22,7 @@ struct Settings {
   std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
 };
 
-/// `Machine` has the roofs: FMA peak and bandwidth, measured with all threads.
+/// Has the roofs: FMA peak and bandwidth, measured with all threads.
 struct Machine {
   std::string processor, isa;
   int threads = 0;
@@ -30,35 +30,35 @@ struct Machine {
 };
 Machine measure_machine(const Settings& settings);
 
-/// `stage_seconds` returns what a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
+/// What a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
 double stage_seconds(int threads, double budget);
 
-/// `Part` is what a part found: its rows, and whether every result was right.
+/// What a part found: its rows, and whether every result was right.
 struct Part {
   nlohmann::json rows = nlohmann::json::array();
   bool right = true;
 };
 
 Part bench_gemm(const Settings& settings, const Machine& machine);
-/// `best_sgemm` returns the largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`
+/// The largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`
 /// where there are some, and measures otherwise. 0: no library is installed.
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
-/// `step_row` says how fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
+/// How fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
 Part bench_sweep(const Settings& settings);
-/// `bench_scaling` shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
+/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
 /// there are.
 Part bench_scaling(const Settings& settings, const Machine& machine);
-/// `bench_crowded` compares the time of a step with a thread more than --threads, and beside busy processes, with its
+/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its
 /// time alone.
 Part bench_crowded(const Settings& settings);
 
-/// `kSgemmTurn` is the name under which bench_turns() measures the libraries' best product.
+/// The name under which bench_turns() measures the libraries' best product.
 inline constexpr const char* kSgemmTurn = "sgemm";
-/// `bench_turns` measures once for each line of `names`, a model's name or kSgemmTurn, and gives the row to `answer`.
+/// Measures once for each line of `names`, a model's name or kSgemmTurn, and gives the row to `answer`.
 /// It stops at the first other line and returns it; it returns "" at the end of `names`.
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer);

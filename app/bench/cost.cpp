@@ -15,7 +15,7 @@ struct NodeLine {
   Cost cost[2];
 };
 
-/// `node_lines` keeps the order of execution and makes the probes one line, as each alone is too short for a clock.
+/// Keeps the order of execution and makes the probes one line, as each alone is too short for a clock.
 std::vector<NodeLine> node_lines(const std::vector<InstructionProfile>& rows) {
   std::vector<NodeLine> lines;
   std::map<std::string, size_t> index;

@@ -19,11 +19,11 @@ struct InstructionProfile {
   double share = 0;    ///< of the sum over all instructions
   Cost cost;
 };
-/// `profile` times every instruction alone, step after step in order of execution. The program's inputs must have been
+/// Times every instruction alone, step after step in order of execution. The program's inputs must have been
 /// filled; the profile makes `repeats` updates.
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats);
 
-/// `profile_table` prints the whole profile: a line per node with forward and backward side by side, then update and
+/// Prints the whole profile: a line per node with forward and backward side by side, then update and
 /// sums.
 std::string profile_table(const std::vector<InstructionProfile>& rows);
 

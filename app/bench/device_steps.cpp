@@ -14,7 +14,7 @@
 namespace normscope::bench {
 namespace {
 
-/// `fill` fills the batch that this step uploads with random tokens.
+/// Fills the batch that this step uploads with random tokens.
 void fill(Program& program, const Model& m, uint32_t step) {
   const BatchView batch = inputs_of(program, shape_of(m));
   for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {

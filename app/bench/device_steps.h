@@ -11,11 +11,11 @@
 
 namespace normscope::bench {
 
-/// `device_models` returns the listed models of bench/stepper.h that tests/bench/peers/torch_cuda.py has too: no
+/// The listed models of bench/stepper.h that tests/bench/peers/torch_cuda.py has too: no
 /// memory, no other systems.
 std::vector<std::string> device_models();
 
-/// `measure_on_device` returns one row: the median of many steps with all probes on and all norms read back.
+/// One row: the median of many steps with all probes on and all norms read back.
 nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32,
                                  bool graph);
 

@@ -33,7 +33,7 @@ void triad_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratc
   for (size_t i = 0; i < share; ++i) out[i] = x[i] + 0.5f * y[i];
 }
 
-// `kChunkTime` is long enough for every thread to come and take a chunk.
+// Long enough for every thread to come and take a chunk.
 constexpr auto kChunkTime = std::chrono::microseconds(5);
 
 void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {

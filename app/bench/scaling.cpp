@@ -19,7 +19,7 @@ namespace {
 constexpr int kThreads[] = {1, 2, 4, 8, 16};
 constexpr int kRepeats = 7;
 
-/// `chunk_seconds` returns medians over some repeats, chunk by chunk.
+/// Returns medians over some repeats, chunk by chunk.
 std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
   std::vector<std::vector<StageSeconds>> repeats;
   for (int i = 0; i < kRepeats; ++i)
@@ -36,7 +36,7 @@ std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
   return medians;
 }
 
-/// `dealt_out` returns the seconds of a stage on that many threads: whoever is free first takes the next chunk of its
+/// The seconds of a stage on that many threads: whoever is free first takes the next chunk of its
 /// own share, then of the next share that has one.
 double dealt_out(const std::vector<double>& chunks, size_t threads) {
   std::vector<double> busy(threads, 0.0);
@@ -54,7 +54,7 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
   return *std::max_element(busy.begin(), busy.end());
 }
 
-/// `simulated` returns the seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
+/// The seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
 /// thread costs as much as the second.
 double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
   double sum = 0;
@@ -66,7 +66,7 @@ double simulated(const std::vector<StageSeconds>& stages, size_t threads, double
   return sum;
 }
 
-/// `memory_seconds` is how long a step's bytes take at the machine's bandwidth, as if none came from a cache.
+/// How long a step's bytes take at the machine's bandwidth, as if none came from a cache.
 double memory_seconds(Stepper& stepper, const Machine& machine) {
   double bytes = 0;
   const ProgramData& program = stepper.program->data();

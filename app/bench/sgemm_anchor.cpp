@@ -8,7 +8,7 @@
 namespace normscope::bench {
 namespace {
 
-// `open_first` keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
+// Keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
 void* open_first(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
@@ -20,7 +20,7 @@ Function symbol(void* handle, const char* name) {
   return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
 }
 
-/// `set_openmp_threads` acts on the OpenMP runtime that a library brought along, if it brought one.
+/// Acts on the OpenMP runtime that a library brought along, if it brought one.
 void set_openmp_threads(void* handle, int threads) {
   if (const auto set = symbol<void (*)(int)>(handle, "omp_set_num_threads")) set(threads);
 }
@@ -64,7 +64,7 @@ class OpenBlas final : public SgemmAnchor {
   }
   explicit operator bool() const { return sgemm_ != nullptr; }
   std::string name() const override { return "OpenBLAS"; }
-  /// `version` names the kernels too, "0.3.21 (Haswell)": OPENBLAS_CORETYPE in the environment asks for others
+  /// Names the kernels too, "0.3.21 (Haswell)": OPENBLAS_CORETYPE in the environment asks for others
   /// than the best of this processor.
   std::string version() const override {
     const std::string config = config_ ? config_() : "?";  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."

@@ -7,7 +7,7 @@
 
 namespace normscope::bench {
 
-/// `SgemmProblem` is row-major C(m,n) = op(A) op(B); a transposed A is stored (k,m), a transposed B (n,k).
+/// Row-major C(m,n) = op(A) op(B); a transposed A is stored (k,m), a transposed B (n,k).
 struct SgemmProblem {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;

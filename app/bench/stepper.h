@@ -25,7 +25,7 @@ struct Model {
   Architecture architecture = Architecture::Decoder;
   int32_t memory = 0;  ///< positions of the segment before, with relative positions
 };
-/// `models` lists lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
+/// Lists lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
 /// f=1024, 4096 tokens, 10,000 pieces. The last three listed are the other systems of Xu et al. (2019): `memory` is
 /// lesson over a full memory; `convnet` is their network on images of 28 x 28 in ten classes, LayerNorm before the
 /// activation; `parser` is theirs of two layers over 48 features, with the 37 relations of Universal Dependencies
@@ -36,9 +36,9 @@ const Model& model_of(std::string_view name);
 
 ModelConfig config_of(const Model& model);
 BatchShape shape_of(const Model& model);
-/// `targets_of` returns how many outcomes a step learns from: symbols, images or transitions.
+/// How many outcomes a step learns from: symbols, images or transitions.
 int64_t targets_of(const Model& model);
-/// `gflop_of` returns the FLOP of a step in units of 1e9: see step_flop().
+/// The FLOP of a step in units of 1e9: see step_flop().
 double gflop_of(const Model& model);
 
 struct Stepper {

@@ -24,7 +24,7 @@
 namespace normscope::bench {
 namespace {
 
-/// `same_bits` says whether every number of two steps is finite and the same on one thread as on all.
+/// Whether every number of two steps is finite and the same on one thread as on all.
 bool same_bits(const Model& m, int threads) {
   Stepper all(m, threads), one(m, 1);
   for (int i = 0; i < 2; ++i) {
@@ -37,7 +37,7 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// `live_ms` returns the best milliseconds of the measurements that the Lab takes around each step: of ten, or of as
+/// The best milliseconds of the measurements that the Lab takes around each step: of ten, or of as
 /// many as the budget allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
@@ -62,7 +62,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// `plan_of` returns the memory plan, and prints it first where one model was named.
+/// The memory plan, and prints it first where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const Footprint need = footprint_of(config_of(m), shape_of(m), *backend);
@@ -102,7 +102,7 @@ struct OpLine {
   int count = 0;
 };
 
-/// `add_ops` sums the ops of one program by op and phase, each beside the time that the roofs allow. It leaves out ops
+/// Sums the ops of one program by op and phase, each beside the time that the roofs allow. It leaves out ops
 /// that an earlier model of the label measured, and adds the others to `measured`.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine,
              std::set<OpKind>& measured, Part& part) {
@@ -136,7 +136,7 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
   part.right = part.right && std::isfinite(stepper.program->loss());
 }
 
-/// `update_ops` returns the ops that end a step under any optimizer, each once.
+/// The ops that end a step under any optimizer, each once.
 std::vector<OpKind> update_ops() {
   std::vector<OpKind> ops;
   for (const Optimizer optimizer : kOptimizers)

@@ -23,7 +23,7 @@ namespace {
 constexpr int kCrowdedRounds = 5;
 constexpr double kCrowdedGoal = 1.3;
 
-/// `Crowd` is what a step is measured beside.
+/// What a step is measured beside.
 struct Crowd {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
@@ -31,7 +31,7 @@ struct Crowd {
   double fair = 1;  ///< a step's time over its time alone where all threads and processes have the same share
 };
 
-/// `sessions_have_shares` says whether the system divides its time between sessions first.
+/// Whether the system divides its time between sessions first.
 bool sessions_have_shares() {
   int enabled = 0;
   std::ifstream("/proc/sys/kernel/sched_autogroup_enabled") >> enabled;
@@ -51,7 +51,7 @@ std::vector<Crowd> crowds_of(int threads) {
   return crowds;
 }
 
-/// `mean_ms` is the mean of as many steps as `seconds` have room for, one at least: beside others their times are far
+/// The mean of as many steps as `seconds` have room for, one at least: beside others their times are far
 /// from each other.
 double mean_ms(Stepper& stepper, double seconds) {
   using Clock = std::chrono::steady_clock;

@@ -12,7 +12,7 @@
 namespace normscope::bench {
 namespace {
 
-/// `Ready` keeps models ready between their turns, because the other programs keep theirs.
+/// Keeps models ready between their turns, because the other programs keep theirs.
 class Ready {
  public:
   explicit Ready(const Settings& settings) : settings_(settings) {}

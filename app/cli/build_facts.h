@@ -5,10 +5,10 @@
 
 namespace normscope::cli {
 
-/// `compiler` is "g++ 12.2.0".
+/// "g++ 12.2.0".
 std::string compiler();
 
-/// `build_facts` is "normscope 0.1.0", then one line each for commit, compiler and build type, the kernels' instruction
+/// "normscope 0.1.0", then one line each for commit, compiler and build type, the kernels' instruction
 /// sets, CUDA backend and SentencePiece.
 std::string build_facts();
 

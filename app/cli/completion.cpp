@@ -8,7 +8,7 @@
 namespace normscope::cli {
 namespace {
 
-/// `visit_all` visits the program and all commands below it.
+/// Visits the program and all commands below it.
 template <typename Visit>
 void visit_all(const CommandText& command, Visit visit) {
   visit(command);
@@ -17,7 +17,7 @@ void visit_all(const CommandText& command, Visit visit) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-/// `in_quotes` uses single quotes, which all three shells read alike.
+/// Uses single quotes, which all three shells read alike.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c == '\n' ? ' ' : c);
@@ -88,7 +88,7 @@ complete -F _normscope normscope
                      paths, values, words);
 }
 
-/// `zsh_text` is a description inside brackets: its own brackets and colons are escaped.
+/// A description inside brackets: its own brackets and colons are escaped.
 std::string zsh_text(const std::string& text) {
   std::string out;
   for (const char c : text)

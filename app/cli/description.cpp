@@ -7,14 +7,14 @@
 namespace normscope::cli {
 namespace {
 
-/// `listed` turns "NAME:{cpu,cuda}" into cpu, cuda, because CLI11 shows a list of choices only in the type.
+/// Turns "NAME:{cpu,cuda}" into cpu, cuda, because CLI11 shows a list of choices only in the type.
 std::vector<std::string> listed(const std::string& type) {
   const size_t open = type.find('{'), close = type.find('}');
   if (open == type.npos || close == type.npos) return {};
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
-/// `plain` is the name of a type without what its validators add to it: "N:INT in [1 - 9]" -> N. The colon of
+/// The name of a type without what its validators add to it: "N:INT in [1 - 9]" -> N. The colon of
 /// "[LETTER:]KEY=VALUE" is part of the name.
 std::string plain(const std::string& type) {
   size_t colon = type.find(':');

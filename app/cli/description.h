@@ -27,17 +27,17 @@ struct CommandText {
   std::vector<OptionText> options;
   std::vector<CommandText> commands;
 
-  /// `name` is the last word of the path.
+  /// The last word of the path.
   std::string name() const { return path.substr(path.rfind(' ') + 1); }
 };
 
 CommandText describe(const CLI::App& app);
 
-/// `completion` is a script for `shell` (bash, zsh or fish) that completes commands, options, their values and files.
+/// A script for `shell` (bash, zsh or fish) that completes commands, options, their values and files.
 std::string completion(const CommandText& program, const std::string& shell);
 std::vector<std::string> shell_names();
 
-/// `man_page` is the manual page normscope(1), in man(7).
+/// The manual page normscope(1), in man(7).
 std::string man_page(const CommandText& program);
 
 }  // namespace normscope::cli

@@ -28,7 +28,7 @@ struct CommandError : Error {
   Exit code;
 };
 
-/// `with_exit` runs `action`; an Error without an exit code of its own gets `code`, and one about
+/// Runs `action`; an Error without an exit code of its own gets `code`, and one about
 /// memory its own.
 template <typename Action>
 auto with_exit(Exit code, Action&& action) -> decltype(action()) {

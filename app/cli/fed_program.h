@@ -16,24 +16,24 @@ namespace normscope::cli {
 
 class FedProgram {
  public:
-  /// `kMade` is the name under which the program finds the file for its output; it can seek there.
+  /// The name under which the program finds the file for its output; it can seek there.
   static constexpr const char* kMade = "/dev/fd/3";
 
-  /// `FedProgram` looks for the first word on PATH. Throws Error where it cannot be started.
+  /// Looks for the first word on PATH. Throws Error where it cannot be started.
   explicit FedProgram(const std::vector<std::string>& words);
-  /// `~FedProgram` ends a program that was not finished.
+  /// Ends a program that was not finished.
   ~FedProgram();
   FedProgram(const FedProgram&) = delete;
   FedProgram& operator=(const FedProgram&) = delete;
 
-  /// `feed` writes all bytes, in order, and waits while the program has enough. It returns false when the program reads
+  /// Writes all bytes, in order, and waits while the program has enough. It returns false when the program reads
   /// no more, which finish() explains, or when InterruptGuard was told to stop. A program that went away is no signal
   /// here: see prepare_streams().
   bool feed(const void* bytes, size_t size);
-  /// `finish` closes the input and waits for the program's end. Unless the program succeeds, it throws an Error with
+  /// Closes the input and waits for the program's end. Unless the program succeeds, it throws an Error with
   /// the last line that the program said. It ends the program when InterruptGuard is told to stop meanwhile.
   void finish();
-  /// `copy_to` copies the output, after finish(). Throws Error.
+  /// Copies the output, after finish(). Throws Error.
   void copy_to(AtomicFile& file);
 
  private:
@@ -44,7 +44,7 @@ class FedProgram {
 
   void start(std::vector<char*> arguments, int input);
   void close_input();
-  /// `wait_for_end` returns the program's wait status.
+  /// The program's wait status.
   int wait_for_end();
   std::string last_line();
 

@@ -4,21 +4,21 @@
 
 namespace normscope::cli {
 
-/// `Answer` is what an interruption does: the system's own, set the flag, or end the program at once with a line.
+/// What an interruption does: the system's own, set the flag, or end the program at once with a line.
 enum Answer { kDefault, kFlag, kEnd };
 int answer() noexcept;
 void answer_with(int how);
 
-/// `interrupt` sets the flag, as Ctrl+C does, or takes it back.
+/// Sets the flag, as Ctrl+C does, or takes it back.
 void interrupt(bool came = true) noexcept;
 bool was_interrupted() noexcept;
-/// `withdraw_notice` keeps say_unanswered() from being called for the interruption that came: what follows is its answer.
+/// Keeps say_unanswered() from being called for the interruption that came: what follows is its answer.
 void withdraw_notice() noexcept;
 
-/// `end_now` prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
+/// Prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
 /// and allocates nothing, as handlers of signals may not.
 [[noreturn]] void end_now() noexcept;
-/// `say_unanswered` tells that Ctrl+C came, where it waits for what is under way.
+/// Tells that Ctrl+C came, where it waits for what is under way.
 void say_unanswered() noexcept;
 
 }  // namespace normscope::cli

@@ -9,18 +9,18 @@
 
 namespace normscope::cli {
 
-/// `backend_of` throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no
+/// Throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no
 /// CUDA.
 BackendChoice backend_of(const BackendOptions& options);
 
 class Machine {
  public:
-  /// `Machine` throws CommandError as backend_of() does.
+  /// Throws CommandError as backend_of() does.
   Machine(const BackendOptions& options, int32_t threads);
   Backend& backend() { return device_ ? *device_ : *cpu_; }
   Backend& cpu() { return *cpu_; }
   bool on_device() const { return device_ != nullptr; }
-  /// `leave_device` says on stderr why everything goes on on the CPU. Nothing may be on the device any more.
+  /// Says on stderr why everything goes on on the CPU. Nothing may be on the device any more.
   void leave_device(const std::string& why);
 
  private:

@@ -6,7 +6,7 @@
 namespace normscope::cli {
 namespace {
 
-/// `roff` escapes a text for roff: hyphens that can be copied, no line that begins as a request.
+/// Escapes a text for roff: hyphens that can be copied, no line that begins as a request.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {

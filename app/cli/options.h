@@ -46,33 +46,33 @@ struct StoreOptions {
   std::string shard;   ///< "0/8" to "7/8"; empty: all
 };
 
-/// `kFooter` is printed at the end of every --help, as docs/command-line.md has it.
+/// Printed at the end of every --help, as docs/command-line.md has it.
 inline constexpr const char* kFooter =
     "Exit codes: 0 done; 1 a check failed (verify, lesson check, bench); 2 command line or configuration;\n"
     "3 a text, checkpoint, fixture or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
     "5 anything else; 6 the display went away under the window; 7 more memory than the machine has (train, tape, inspect);\n"
     "8 --backend cuda without a CUDA device; 130 interrupted.";
 
-/// `whole` goes into transform() of each option that is a whole number: it reads as --set does, so that 010 is ten, and
+/// Goes into transform() of each option that is a whole number: it reads as --set does, so that 010 is ten, and
 /// refuses what is out of range.
 CLI::Validator whole(int64_t low, int64_t high);
 
-/// `add_backend` adds --backend; `standard` is the default that --help names.
+/// Adds --backend; `standard` is the default that --help names.
 void add_backend(CLI::App& app, BackendOptions& options, const char* standard = "cpu");
-/// `add_look` adds --theme and --scale; with `both`, two pictures are a choice too.
+/// Adds --theme and --scale; with `both`, two pictures are a choice too.
 void add_look(CLI::App& app, std::string& theme, double& scale, bool both = false);
 void add_steps(CLI::App& app, int32_t& steps, const char* help);
 void add_seed(CLI::App& app, int64_t& seed);
-/// `add_runs` adds --run, --set and --edit, which the command copied from the window uses.
+/// Adds --run, --set and --edit, which the command copied from the window uses.
 void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
               std::vector<std::string>& edits);
 CLI::Option* add_link(CLI::App& app, std::string& link);
 void add_threads(CLI::App& app, int32_t& threads);
-/// `add_store` adds --store and --shard.
+/// Adds --store and --shard.
 void add_store(CLI::App& app, StoreOptions& options);
-/// `add_main_runs` adds the options that say which runs.
+/// Adds the options that say which runs.
 void add_main_runs(CLI::App& app, MainOptions& options);
-/// `add_main_options` adds the options that the window and compare share.
+/// Adds the options that the window and compare share.
 void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
 
 }  // namespace normscope::cli

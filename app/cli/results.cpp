@@ -14,7 +14,7 @@ namespace normscope::cli {
 
 namespace {
 
-/// `prepare` makes the folder and checks that files can be made there, before anything is trained. A folder that is
+/// Makes the folder and checks that files can be made there, before anything is trained. A folder that is
 /// only read stays as it is; a missing one holds nothing.
 void prepare(const experiments::StorePlace& place) {
   if (!place.reads_only) {

@@ -11,19 +11,19 @@
 
 namespace normscope::cli {
 
-/// `results_folder` is the folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
+/// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
 /// which is the only one with a size limit. Where nothing can be kept there, it says so and the runs are trained all
 /// the same. With `reads_only` it makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
-/// `shard_of` is the whole without --shard. Throws CommandError(usage).
+/// The whole without --shard. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
 
-/// `require_kept` throws CommandError(internal) where a requested folder lacks what was trained. Nobody asked for the
+/// Throws CommandError(internal) where a requested folder lacks what was trained. Nobody asked for the
 /// cache, so there the line that Bars prints is enough.
 void require_kept(const experiments::ResultStore& store);
 
-/// `interrupted_text` is what an interrupted command says, by what the store kept of it.
+/// What an interrupted command says, by what the store kept of it.
 std::string interrupted_text(const experiments::ResultStore& store);
 
 /// `Bars` show both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,
@@ -32,7 +32,7 @@ class Bars {
  public:
   bool operator()(const experiments::Progress& at);
   void clear();  ///< clears the bar
-  /// `finish` clears the bar too, and says what became of the store: a line per damaged file, and how many results were
+  /// Clears the bar too, and says what became of the store: a line per damaged file, and how many results were
   /// removed to make room.
   void finish(const experiments::ResultStore& store);
 

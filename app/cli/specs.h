@@ -14,48 +14,48 @@
 
 namespace normscope::cli {
 
-/// `kUsualPreset` is the run that learns data which the command line names without a run.
+/// The run that learns data which the command line names without a run.
 inline constexpr const char* kUsualPreset = "pre";
 inline constexpr const char* kParserPreset = "parser";
 
-/// `runs_of` returns the runs of a configuration file, or the three of the default comparison (letters A, B, C). Throws
+/// The runs of a configuration file, or the three of the default comparison (letters A, B, C). Throws
 /// CommandError(usage), also for a missing configuration file.
 std::vector<ConfigRun> runs_of(const std::string& config);
 
-/// `apply_arguments` applies --run, --set and --edit: the presets replace `runs` when there are any. Throws
+/// Applies --run, --set and --edit: the presets replace `runs` when there are any. Throws
 /// CommandError(usage).
 void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
                      const std::vector<std::string>& sets, const std::vector<std::string>& edits);
 
-/// `override_runs` sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). It
+/// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). It
 /// checks the whole.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
 
-/// `link_of` reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
+/// Reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
 /// also for a file of the user's own that the link needs and nobody named.
 link::LinkedView link_of(const std::string& link, const std::string& text,
                          const std::vector<std::string>& sets = {},
                          const std::vector<std::string>& edits = {});
 
-/// `MainRuns` is what the window and compare show: the runs of a link, a configuration or the options.
+/// What the window and compare show: the runs of a link, a configuration or the options.
 struct MainRuns {
   std::vector<ConfigRun> runs;
   std::optional<link::LinkedView> link{};  ///< the link that they came from
 };
 MainRuns main_runs(const MainOptions& options);
 
-/// `task_of` loads the data that a specification names. Throws CommandError(input).
+/// Loads the data that a specification names. Throws CommandError(input).
 std::shared_ptr<const Task> task_of(const RunSpec& spec);
 
-/// `NamedFile` is a file of the command line with its option, for messages.
+/// A file of the command line with its option, for messages.
 struct NamedFile {
   std::string option, path;
 };
 
-/// `files_of` returns the files that a run reads.
+/// The files that a run reads.
 std::vector<NamedFile> files_of(const RunSpec& spec);
 
-/// `refuse_clashes` throws CommandError(usage) for an output that the same command reads, or that two outputs share, so
+/// Throws CommandError(usage) for an output that the same command reads, or that two outputs share, so
 /// that this is said before the work and not after it. Empty paths are no files.
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 /// `check_outputs` also throws CommandError(internal) for an output that cannot be written there.

@@ -15,7 +15,7 @@
 namespace normscope::cli {
 namespace {
 
-/// `files_in_place` are the files as asked for, or by default in --out.
+/// The files as asked for, or by default in --out.
 StudyFiles files_in_place(const StudyOptions& options, const StudyWork& work) {
   const auto place = [&](const std::string& asked, const char* ending, bool there) {
     return !there || !asked.empty() || options.out.empty() ? asked : options.out + "/" + work.file + ending;
@@ -42,14 +42,14 @@ Exit print_command(const StudyOptions& options, const StudyWork& work) {
   return Exit::Ok;
 }
 
-/// `store_of` is the store of --store, else beside the files of --out, else in the user's cache.
+/// The store of --store, else beside the files of --out, else in the user's cache.
 experiments::ResultStore store_of(const StudyOptions& options) {
   const bool beside = options.store.folder.empty() && !options.out.empty();
   return experiments::ResultStore(results_folder(beside ? options.out + "/runs" : options.store.folder,
                                                  options.stored || options.dry_run));
 }
 
-/// `guess` counts the runs in the store and estimates the rest.
+/// Counts the runs in the store and estimates the rest.
 Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::RunnerOptions runner) {
   runner.stored_only = true;
   const StudyCount count = work.train(store, runner, [](const experiments::Progress&) { return true; });

@@ -16,7 +16,7 @@
 
 namespace normscope::cli {
 
-/// `StudyFiles` are the files that a study writes; an empty path means none.
+/// The files that a study writes; an empty path means none.
 struct StudyFiles {
   std::string json, csv, svg, markdown;
 };
@@ -33,25 +33,25 @@ struct StudyOptions {
   int32_t threads = 0;
 };
 
-/// `FileHelp` is the help of the files; null: the study has no such file.
+/// The help of the files; null: the study has no such file.
 struct FileHelp {
   const char *json, *csv, *svg, *markdown;
 };
 void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
-/// `backend_line` repeats --backend and --tf32 as a command line: "" or " --backend cuda".
+/// Repeats --backend and --tf32 as a command line: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);
 
-/// `add_option_text` adds an option to a command line, its value quoted for a shell; nothing where the value is empty.
+/// Adds an option to a command line, its value quoted for a shell; nothing where the value is empty.
 void add_option_text(std::string& line, std::string_view between, const char* option,
                      const std::string& value);
 
-/// `picture_beside` is the picture as seen from the page; empty: there is none.
+/// The picture as seen from the page; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
-/// `page_command` is the command that makes the same page, including its files where they do not name places of this
+/// The command that makes the same page, including its files where they do not name places of this
 /// machine.
 std::string page_command(std::string line, const StudyFiles& files);
 
-/// `StudyCount` is what became of the runs of a study.
+/// What became of the runs of a study.
 struct StudyCount {
   std::vector<RunSpec> missing;  ///< runs that the store lacked and this shard trains
   int32_t refused = 0, trained = 0, stored = 0;
@@ -61,7 +61,7 @@ StudyCount count_of(const experiments::Study& study, const experiments::Studied&
 
 using OnProgress = std::function<bool(const experiments::Progress&)>;
 
-/// `StudyWork` is a study as its command fills it in. The functions are called in this order.
+/// A study as its command fills it in. The functions are called in this order.
 struct StudyWork {
   std::string name;                  ///< "sweep"
   std::string file;                  ///< name of the files in --out, without their endings: "sweep"
@@ -69,7 +69,7 @@ struct StudyWork {
   int64_t runs = 0;                  ///< for --print-command
   std::vector<NamedFile> inputs{};   ///< files that it reads
   std::vector<NamedFile> outputs{};  ///< files that it writes beside StudyFiles
-  /// `command` is the command line that trains the study; `between` goes before each option.
+  /// The command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
   std::function<StudyCount(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
       train{};

@@ -15,7 +15,7 @@
 
 namespace normscope::cli {
 
-/// `prepare_streams` runs before anything is opened. Standard streams that the caller closed become /dev/null, so that
+/// Runs before anything is opened. Standard streams that the caller closed become /dev/null, so that
 /// no opened file gets their number and is printed into. A closed pipe, or a file that the system lets grow no further,
 /// becomes an error and does not end the program.
 void prepare_streams();
@@ -42,7 +42,7 @@ class InterruptGuard {
 /// written.
 class EndsAtOnce {
  public:
-  /// `line` says why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came
+  /// Why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came
   /// before.
   explicit EndsAtOnce(const char* line);
   ~EndsAtOnce();
@@ -54,23 +54,23 @@ class EndsAtOnce {
   const char* line_before_;
 };
 
-/// `for_terminal` makes what a file or an argument says safe for a terminal: lines and tabs stay; every other control
+/// Makes what a file or an argument says safe for a terminal: lines and tabs stay; every other control
 /// character and all invalid UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
 std::string for_terminal(std::string_view text);
 
-/// `put` prints to standard output: on a terminal as for_terminal() has it, into a file or pipe byte by byte. It never
+/// Prints to standard output: on a terminal as for_terminal() has it, into a file or pipe byte by byte. It never
 /// throws: output that cannot be printed (a full disk, a closed pipe) stops nothing else; print_error() reports it.
 void put(std::string_view text);
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   put(fmt::format(format, std::forward<Args>(args)...));
 }
-/// `flush` writes out everything printed so far.
+/// Writes out everything printed so far.
 void flush() noexcept;
-/// `print_error` flushes and says why something could not be printed; it is empty while everything could.
+/// Flushes and says why something could not be printed; it is empty while everything could.
 std::string print_error() noexcept;
 
-/// `complain` prints "normscope: message" as one line on standard error, through for_terminal() and without line
+/// Prints "normscope: message" as one line on standard error, through for_terminal() and without line
 /// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
@@ -88,7 +88,7 @@ class Closing {
       failed(Exit::Internal, error.what());
     }
   }
-  /// `save` writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an
+  /// Writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an
   /// error.
   template <typename Text>
   void save(const std::string& path, const char* where, Text&& text) {
@@ -108,14 +108,14 @@ class Closing {
   std::string last_;  // said once, though it may fail at every step
 };
 
-/// `Progress` is on a terminal one line that is redrawn at most ten times a second, and otherwise a line for every
+/// On a terminal one line that is redrawn at most ten times a second, and otherwise a line for every
 /// tenth of the work.
 class Progress {
  public:
   Progress(std::string title, int64_t total);
-  /// `update` shows `note` after the bar: "A 2.93  B 1.22  C 0.98".
+  /// Shows `note` after the bar: "A 2.93  B 1.22  C 0.98".
   void update(int64_t done, const std::string& note);
-  /// `finish` clears the bar.
+  /// Clears the bar.
   void finish();
 
  private:

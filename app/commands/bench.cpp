@@ -53,7 +53,7 @@ nlohmann::json machine_json(const bench::Machine& m) {
   return json;
 }
 
-/// `bench_device` measures whole steps on the device; with --json it prints one object a line, with the keys of
+/// Measures whole steps on the device; with --json it prints one object a line, with the keys of
 /// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
@@ -84,7 +84,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// `bench_first_steps` prints what is compared between browsers and machines: the bits of the default comparison's
+/// Prints what is compared between browsers and machines: the bits of the default comparison's
 /// first steps.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
@@ -104,7 +104,7 @@ bench::Settings settings_of(const BenchOptions& options) {
   return settings;
 }
 
-/// `bench_turns` reads names from standard input, and answers each at once with a JSON object on a line of standard
+/// Reads names from standard input, and answers each at once with a JSON object on a line of standard
 /// output.
 Exit bench_turns(const BenchOptions& options) {
   const bench::Settings settings = settings_of(options);

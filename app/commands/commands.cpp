@@ -23,7 +23,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// `finish_options` sets what holds for options of every command: '' names no file and is refused rather than taken for
+/// Sets what holds for options of every command: '' names no file and is refused rather than taken for
 /// an option that was not given; an empty list is no default to report.
 void finish_options(CLI::App& app) {
   static const CLI::Validator named(
@@ -37,7 +37,7 @@ void finish_options(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }
 
-/// `kCommands` are in the order in which --help lists them.
+/// In the order in which --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
     add_window,        add_open,      add_train,   add_bench,      add_compare,  add_screenshot, add_film,
     add_verify,        add_translate, add_bleu,    add_parse,      add_evaluate, add_measure,    add_inspect,
@@ -45,7 +45,7 @@ constexpr void (*kCommands[])(CLI::App&, Command&) = {
     add_study_command, add_reproduce, add_merge,   add_described,
 };
 
-/// `add_all` adds the commands that there are.
+/// Adds the commands that there are.
 void add_all(CLI::App& app, Command& command) {
   app.name("normscope");
   app.footer(kFooter);
@@ -56,14 +56,14 @@ void add_all(CLI::App& app, Command& command) {
   finish_options(app);
 }
 
-/// `innermost` is the command that was being read: the last one named.
+/// The command that was being read: the last one named.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<const CLI::App*> named =
       app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
   return named.empty() ? app : innermost(*named.front());
 }
 
-/// `why_refused` says in one line what is wrong with the command line: the first unknown word, what may have been
+/// Says in one line what is wrong with the command line: the first unknown word, what may have been
 /// meant, and whose help to read.
 std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
@@ -117,7 +117,7 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// `finished` turns a result that could not be printed into none: a full disk behind standard output ends with 5. A
+/// Turns a result that could not be printed into none: a full disk behind standard output ends with 5. A
 /// reader that went away has what it wanted: that ends as an interruption does, and without a word.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();

@@ -13,10 +13,10 @@
 
 namespace normscope::commands {
 
-/// `Command` is the work of the requested command, once the line is parsed. It returns the exit code or throws Error.
+/// The work of the requested command, once the line is parsed. It returns the exit code or throws Error.
 using Command = std::function<cli::Exit()>;
 
-/// `add_command` adds a command that does `work` with the options which its flags fill in. Both live as long as `app`.
+/// Adds a command that does `work` with the options which its flags fill in. Both live as long as `app`.
 template <class Options>
 std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, const char* name,
                                            const char* help, cli::Exit (*work)(const Options&)) {
@@ -29,7 +29,7 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
 /// Each `add_NAME` adds its command; parsing the command sets `command`, which must outlive `app`. The window is what
 /// the program does without a command.
 void add_window(CLI::App& app, Command& command);
-/// `add_open` adds the window with recorded runs in it.
+/// Adds the window with recorded runs in it.
 void add_open(CLI::App& app, Command& command);
 void add_train(CLI::App& app, Command& command);
 void add_bench(CLI::App& app, Command& command);
@@ -56,10 +56,10 @@ void add_sweep(CLI::App& app, Command& command);
 void add_study_command(CLI::App& app, Command& command);
 void add_reproduce(CLI::App& app, Command& command);
 void add_merge(CLI::App& app, Command& command);
-/// `add_described` adds completion and man, which describe everything that `app` has.
+/// Adds completion and man, which describe everything that `app` has.
 void add_described(CLI::App& app, Command& command);
 
-/// `compare` is the work of the command; the window does it instead where there is no display.
+/// The work of the command; the window does it instead where there is no display.
 cli::Exit compare(const cli::MainOptions& options);
 
 /// `run` parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()

@@ -58,7 +58,7 @@ void print(const std::vector<Row>& rows, const Task& task) {
   }
 }
 
-/// `require_memory` blames the command line only for a memory that it asked for; the rest is the data's fault.
+/// Blames the command line only for a memory that it asked for; the rest is the data's fault.
 void require_memory(const RunSpec& spec, int32_t memory, const EvaluateOptions& options) {
   ModelConfig model = spec.model;
   model.memory = memory;
@@ -77,7 +77,7 @@ std::vector<Row> rows_of(Run& run, const RunSpec& spec, const Task& task, const 
   return rows;
 }
 
-/// `fixed_batches` serves what is no text that a decoder reads: it has its fixed validation batches.
+/// Serves what is no text that a decoder reads: it has its fixed validation batches.
 std::vector<Row> fixed_batches(Run& run, const EvaluateOptions& options) {
   if (!options.memory.empty() || options.batches > 0)
     throw CommandError(

@@ -34,7 +34,7 @@ struct MeasureOptions {
 
 using nlohmann::json;
 
-/// `Table` has text in its first column and numbers in the others; as JSON each row is an object.
+/// Has text in its first column and numbers in the others; as JSON each row is an object.
 struct Table {
   std::vector<std::string> columns;  ///< names as in JSON
   std::vector<std::pair<std::string, std::vector<double>>> rows;
@@ -129,7 +129,7 @@ Table curvature(Run& run, const MeasureOptions&) {
            {"gradient", {next.gradient.critical_rate, next.gradient.curvature}}}};
 }
 
-/// `spectrum` has two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
+/// Has two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
 Table spectrum(Run& run, const MeasureOptions&) {
   Table table{
       {"matrix", "norm", "over_weights", "stable_rank", "effective_rank", "at_90%", "median", "at_10%"}, {}};

@@ -27,7 +27,7 @@ namespace {
 constexpr int kLargest = 16384;    // pixels a side
 constexpr float kFarAway = -1000;  // where the mouse rests when nothing is under it
 
-/// `Stage` plays a script on a session and takes pictures.
+/// Plays a script on a session and takes pictures.
 class Stage {
  public:
   Stage(Lab& lab, const PictureOptions& options, std::string path)
@@ -35,7 +35,7 @@ class Stage {
     begin();
   }
 
-  /// `play` takes a line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
+  /// Takes a line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
   void play(std::string_view script) {
     std::string
         before;  // empty lines in place of those played, so that errors count from the file's first line
@@ -76,7 +76,7 @@ class Stage {
     if (link.screen == Screen::Tape) open_tape();
   }
 
-  /// `play_line` takes the lines that are not a hand's: true when this was one.
+  /// Takes the lines that are not a hand's: true when this was one.
   bool play_line(std::string_view line) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
     while (!line.empty() && blank(line.front())) line.remove_prefix(1);
@@ -135,7 +135,7 @@ class Stage {
     stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
   }
 
-  /// `offer` offers what a window offers by itself, from what it finds on the disk.
+  /// Offers what a window offers by itself, from what it finds on the disk.
   void offer(std::string_view line, const std::string& what) {
     shell::Offers& offers = stand_->state.shell.offers;
     if (what == "restore")
@@ -148,13 +148,13 @@ class Stage {
       bad(line, "offer restore, offer lesson or offer welcome");
   }
 
-  /// `open_lesson` takes "warm-up:compare".
+  /// Takes "warm-up:compare".
   void open_lesson(const std::string& name) {
     shell::Screens& screens = stand_->state.screens;
     with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 
-  /// `open_sweep` takes "depth"; empty: the sweep that is on the screen.
+  /// Takes "depth"; empty: the sweep that is on the screen.
   void open_sweep(const std::string& preset) {
     shell::Screens& screens = stand_->state.screens;
     screens.shown = Screen::Sweep;
@@ -168,7 +168,7 @@ class Stage {
     lab_.post(session::PlayStep{0});
   }
 
-  /// `rest_of_tape` waits until the Tape is quiet: it asks in a frame, and what it gets is in the next one.
+  /// Waits until the Tape is quiet: it asks in a frame, and what it gets is in the next one.
   void rest_of_tape() {
     const auto& tape = stand_->state.screens.tape.screen;
     for (int quiet = 0; tape && quiet < 3;) {
@@ -179,7 +179,7 @@ class Stage {
     }
   }
 
-  /// `rest_of_inside` waits until the models shown have read the text.
+  /// Waits until the models shown have read the text.
   void rest_of_inside() {
     for (int quiet = 0; quiet < 3;) {
       stand_->driver.frames(1);

@@ -29,16 +29,16 @@ struct PictureOptions {
   std::string script_name{};  ///< its file
 };
 
-/// `parse_size` reads "1600x1000", from 64 to 16384 pixels a side. Throws Error.
+/// Reads "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);
 
-/// `begin` gives the session these runs, at step 0; with `known`, runs in its store of finished runs are at their end.
+/// Gives the session these runs, at step 0; with `known`, runs in its store of finished runs are at their end.
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known = false);
 
-/// `watch` shows the progress of a session that trains, until it rests; false when it was interrupted.
+/// Shows the progress of a session that trains, until it rests; false when it was interrupted.
 bool watch(Lab& lab, cli::Progress& progress);
 
-/// `draw_lab` draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
+/// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
 /// beside it: x.png becomes x-NAME.png. Figures of the clock are printed as –, so that the same session gives the same
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);

@@ -19,7 +19,7 @@ struct RecorderOptions {
   std::string names, mapping;
 };
 
-/// `shown_name` is a name as the log has it, where that is on one line.
+/// A name as the log has it, where that is on one line.
 std::string shown_name(const std::string& name) {
   const std::string quoted = shown_text(name);
   return quoted == "\"" + name + "\"" ? name : quoted;

@@ -14,13 +14,13 @@
 namespace normscope::commands {
 namespace {
 
-/// `kFirstBatch` is the number of the batch of a run's first update.
+/// The number of the batch of a run's first update.
 constexpr uint64_t kFirstBatch = 1;
 
-/// `kSourceUse` is how much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
+/// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// `verdict_text` follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word
+/// Follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word
 /// frequencies and still write sentences that have nothing to do with what it read: then its decoder alone has learned
 /// the language.
 std::string verdict_text(RunState state, const History& history, double source_use) {
@@ -36,7 +36,7 @@ std::string number(double value, const char* format) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "–";
 }
 
-/// `level_name` is "letter frequencies"; "symbol frequencies" where the runs read different symbols.
+/// "letter frequencies"; "symbol frequencies" where the runs read different symbols.
 std::string level_name(const std::vector<RunResult>& results) {
   std::string unit = results.empty() ? "" : results.front().data.unit;
   for (const RunResult& r : results)

@@ -17,7 +17,7 @@
 
 namespace normscope::commands {
 
-/// `RunLabel` says which run a line of log or table is about.
+/// Which run a line of log or table is about.
 struct RunLabel {
   char letter = 'A';
   uint64_t seed = 1;
@@ -42,13 +42,13 @@ struct RunResult {
   std::optional<Attachment> attachment = {};  ///< of a parser: its validation trees
 };
 
-/// `result_of` reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)
+/// Reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)
 /// is NaN for a run without a source.
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// `table` has one row per result, with columns for attachment scores where a result has them. `clock` adds the time of
+/// Has one row per result, with columns for attachment scores where a result has them. `clock` adds the time of
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 

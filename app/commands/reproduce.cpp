@@ -40,7 +40,7 @@ struct ReproduceOptions {
   StudyOptions study{};
 };
 
-/// `pairs_folder` is empty where claims on sentence pairs use the made-up translation, as a quick look does unless it
+/// Empty where claims on sentence pairs use the made-up translation, as a quick look does unless it
 /// is told where the pairs are.
 std::string pairs_folder(const ReproduceOptions& options) {
   if (!options.pairs.empty()) return options.pairs;
@@ -58,7 +58,7 @@ Claims claims_of(const ReproduceOptions& options) {
   return all;
 }
 
-/// `is_asked` says whether the claim was asked for by its name, or with its whole folder: "xiong-2020".
+/// Whether the claim was asked for by its name, or with its whole folder: "xiong-2020".
 bool is_asked(const Claim& claim, const std::string& name) {
   return claim.id == name || std::filesystem::path(claim.file).parent_path().filename() == name;
 }
@@ -84,7 +84,7 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
   return chosen;
 }
 
-/// `reproduce_command_of` is the command that measures the same, without options that only name files of this machine.
+/// The command that measures the same, without options that only name files of this machine.
 std::string reproduce_command_of(const ReproduceOptions& options, std::string_view between) {
   std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -110,7 +110,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   return inputs;
 }
 
-/// `data_of` is what the runs of a claim and its fresh models read.
+/// What the runs of a claim and its fresh models read.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
   for (const experiments::Experiment& run : reproduce::experiments_of(claim, 1))
@@ -144,7 +144,7 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
                   without.empty() ? missing + " is missing (scripts/debian_pairs.py makes it)" : without));
 }
 
-/// `without_recorded` judges claims from the file of numbers if they are still the same, in the order of all.
+/// Judges claims from the file of numbers if they are still the same, in the order of all.
 std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& claims,
                                            const reproduce::Seeds& seeds,
                                            const reproduce::RecordedClaims& recorded,
@@ -158,7 +158,7 @@ std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& clai
   return rest;
 }
 
-/// `write_recorded` adds what was measured now to the file of numbers, where the file has no better ones.
+/// Adds what was measured now to the file of numbers, where the file has no better ones.
 void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims recorded,
                     const std::vector<reproduce::Outcome>& outcomes, Closing& closing) {
   if (options.recorded.empty()) return;
@@ -174,7 +174,7 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-/// `in_order` returns judged claims in the order in which they were chosen: those of the file of numbers and those
+/// Returns judged claims in the order in which they were chosen: those of the file of numbers and those
 /// measured now.
 std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
                                          const std::vector<const Claim*>& claims, reproduce::Visit& visit,
@@ -245,7 +245,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   return run_study(options.study, work);
 }
 
-/// `check_options` is strict, as a part of the runs judges nothing, and a list writes nothing.
+/// Strict, as a part of the runs judges nothing, and a list writes nothing.
 void check_options(const ReproduceOptions& options, bool list) {
   const StudyFiles& files = options.study.files;
   const bool part = shard_of(options.study.store).count > 1;

@@ -29,7 +29,7 @@ void put(std::string& out, Real value) {
     out += "null";
 }
 
-/// `put_scores` writes `,"uas":91.2,"las":88.1`, per cent.
+/// Writes `,"uas":91.2,"las":88.1`, per cent.
 void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
   if (!attachment) return;
   out += ",\"uas\":";
@@ -38,21 +38,21 @@ void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
   put(out, static_cast<float>(attachment->labelled()));
 }
 
-/// `data_member` is `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
+/// `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
 std::string data_member(const DataIdentity& data) {
   if (data.unknown()) return "";
   return fmt::format(",\"data\":{{\"name\":{},\"hash\":\"{}\",\"symbols\":{},\"unit\":{}}}", text(data.name),
                      data.hash, data.symbols, text(data.unit));
 }
 
-/// `is_told` says whether the log has the gradient of a parameter: weight matrices and the gains of norms, not biases
+/// Whether the log has the gradient of a parameter: weight matrices and the gains of norms, not biases
 /// and learned scales.
 bool is_told(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
   return last == "tokens" || last == "positions" || last == "gain" || last.starts_with('w');
 }
 
-/// `put_critical` writes `,"critical_rate":0.0041` at the steps at which it was measured.
+/// Writes `,"critical_rate":0.0041` at the steps at which it was measured.
 void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<const float> stats) {
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i)
     if (layout[i].name == kCriticalStat && std::isfinite(stats[i])) {
@@ -61,7 +61,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
     }
 }
 
-/// `put_attention` writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
+/// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
 /// was looked at.
 void put_attention(std::string& out, const records::StatField& field, std::span<const StatInfo> layout,
                    std::span<const float> stats) {
@@ -77,7 +77,7 @@ void put_attention(std::string& out, const records::StatField& field, std::span<
   if (!first) out += '}';
 }
 
-/// `put_stats` writes `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
+/// Writes `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
 void put_stats(std::string& out, const char* field, std::string_view suffix, bool parameters,
                std::span<const StatInfo> layout, std::span<const float> stats) {
   fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
@@ -99,7 +99,7 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
 
 namespace {
 
-/// `has_lines` says whether the log goes on after lines that begin as a log's do, today's or an earlier one's, which
+/// Whether the log goes on after lines that begin as a log's do, today's or an earlier one's, which
 /// had no header. Behind anything else nothing is written.
 bool has_lines(const std::string& path) {
   constexpr std::string_view kBegin = "{\"format\":\"normscope log", kFormerly = "{\"run\":";

@@ -18,7 +18,7 @@ namespace normscope::commands {
 
 class RunLog {
  public:
-  /// `RunLog` creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on`
+  /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on`
   /// existing lines stay, if they are those of such a log. `data` is the runs' data, for the header. Throws Error with
   /// the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
@@ -27,7 +27,7 @@ class RunLog {
             std::span<const float> stats, std::optional<double> validation,
             const std::optional<Attachment>& attachment = std::nullopt);
   void result(const RunResult& result);
-  /// `check` runs at the end and throws Error when something could not be written.
+  /// Runs at the end and throws Error when something could not be written.
   void check() const;
 
  private:

@@ -14,7 +14,7 @@ namespace normscope::commands {
 
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
-/// `Stand` shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
+/// Shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
 /// because ImGui has one context.
 struct Stand {
   Stand(Lab& lab, const PictureOptions& options)
@@ -31,7 +31,7 @@ struct Stand {
     state.switches.clock = false;
   }
 
-  /// `picture` is the frame that was drawn last. It says once when the scale does not fit the window.
+  /// The frame that was drawn last. It says once when the scale does not fit the window.
   headless::Image picture() {
     const std::string note = shell::scale_note(state.look, ui);
     if (!note.empty() && note != said) cli::complain(fmt::format("--scale {:g}: {}", state.look.scale, note));

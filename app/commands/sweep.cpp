@@ -51,7 +51,7 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
-/// `SweepNote` is the progress bar's note: how many runs are there already, and what they do.
+/// The progress bar's note: how many runs are there already, and what they do.
 class SweepNote {
  public:
   explicit SweepNote(size_t runs) : runs_(runs) {}

@@ -30,7 +30,7 @@ namespace {
 
 constexpr size_t kMostModels = 4;  ///< runs of a session
 
-/// `display_named` is cheap enough to ask first: without a display a window library may need seconds to find out.
+/// Cheap enough to ask first: without a display a window library may need seconds to find out.
 bool display_named() {
 #if defined(__linux__) || defined(__FreeBSD__)
   const auto named = [](const char* variable) {
@@ -43,7 +43,7 @@ bool display_named() {
 #endif
 }
 
-/// `try_window` shows published `models` Inside, at rest; `files` go to Compare.
+/// Shows published `models` Inside, at rest; `files` go to Compare.
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {},
                std::vector<ConfigRun> models = {}) {
   // The options are read first, so that what is wrong with them is said even where there is no display.
@@ -103,7 +103,7 @@ void check_recorded(const std::vector<std::string>& files) {
   }
 }
 
-/// `model_of` is a published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
+/// A published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
 RunSpec model_of(const std::string& path) {
   const OpenedFile opened = read_opened(path);
   if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;

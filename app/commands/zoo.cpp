@@ -60,7 +60,7 @@ Exit list(const zoo::Plan& plan) {
   return Exit::Ok;
 }
 
-/// `zoo_command_of` is the line that trains the same runs.
+/// The line that trains the same runs.
 std::string zoo_command_of(const ZooOptions& options, std::string_view between) {
   std::string line = "normscope zoo";
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -73,7 +73,7 @@ std::string zoo_command_of(const ZooOptions& options, std::string_view between) 
   return line + backend_line(options.study.backend, between);
 }
 
-/// `refuse_failed` throws for the first run that could not be trained at all.
+/// Throws for the first run that could not be trained at all.
 void refuse_failed(const zoo::Summary& summary) {
   for (const zoo::Row& row : summary.rows)
     for (const zoo::Arm& arm : row.arms)

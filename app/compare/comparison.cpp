@@ -1,4 +1,4 @@
-// `compare` puts the parts of a comparison together. This file also has its settings and sentences. See comparison.h.
+// Puts the parts of a comparison together. This file also has its settings and sentences. See comparison.h.
 #include "app/compare/comparison.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@
 namespace normscope::compare {
 namespace {
 
-/// `is_said_elsewhere` is true for what a run's name and the row of seeds already say.
+/// True for what a run's name and the row of seeds already say.
 bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
-/// `seeds_text` says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
+/// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Compared& run) {
   std::vector<uint64_t> seeds;
   for (const OneSeed& one : run.seeds) {
@@ -41,7 +41,7 @@ std::optional<std::string> edits_text(const Compared& run) {
   return edits_words(run);
 }
 
-/// `data_setting` adds hashes where data have one name and different contents.
+/// Adds hashes where data have one name and different contents.
 Setting data_setting(const Comparison& all) {
   Setting data{"data", words::say("compare.settings.data"), {}};
   for (const Compared& run : all.runs) {
@@ -57,10 +57,10 @@ Setting data_setting(const Comparison& all) {
   return data;
 }
 
-/// `is_foreign` says that a key is a log's name for a setting of somebody else's program.
+/// Says that a key is a log's name for a setting of somebody else's program.
 bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
 
-/// `add_own` collects what only a log says of its run, "streams 2, width 64", because no other row has it.
+/// Collects what only a log says of its run, "streams 2, width 64", because no other row has it.
 void add_own(Setting& own, const Setting& setting) {
   own.values.resize(setting.values.size());
   for (size_t run = 0; run < setting.values.size(); ++run)
@@ -82,7 +82,7 @@ bool equal(const Series& a, const Series& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
-/// `equal` is false where one of the two lacks a stat, because nothing is known of both then.
+/// False where one of the two lacks a stat, because nothing is known of both then.
 bool equal(const History& a, const History& b) {
   if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
   std::map<std::string_view, int32_t> places;
@@ -97,7 +97,7 @@ bool equal(const History& a, const History& b) {
 
 bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
 
-/// `unit_of` looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
+/// Looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
 /// them.
 std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
   std::string unit;
@@ -279,7 +279,7 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
 
 namespace {
 
-/// `side_words` says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
+/// Says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
   return words::say(

@@ -27,14 +27,14 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison
 inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
 
-/// `Alignment` says what stands on the shared axis: steps, tokens read (padding included), or seconds of training.
+/// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };
 const char* to_string(Alignment align);           ///< "step", "tokens", "time"
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
 using records::OneSeed;
 
-/// `Compared` is a run to compare: live, saved or recorded elsewhere.
+/// A run to compare: live, saved or recorded elsewhere.
 struct Compared : records::AboutRun {
   std::string source;          ///< the file it was read from; empty: live
   std::vector<OneSeed> seeds;  ///< at least one; the first is shown
@@ -50,12 +50,12 @@ struct Choice {
   double factor = 4;  ///< runs part where a gradient norm differs by more than this many times
 };
 
-/// `set_metric` takes the metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id,
+/// Takes the metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id,
 /// and the matrix where it needs one. It throws Error.
 void set_metric(Choice& choice, std::string_view text);
 std::vector<std::string_view> metric_names();
 
-/// `Setting` is a setting in which runs differ, or who trained them and with which seeds.
+/// A setting in which runs differ, or who trained them and with which seeds.
 struct Setting {
   std::string key, label;                           ///< "train.warmup", "warm-up (steps)"
   std::vector<std::optional<std::string>> values;   ///< by run; none: not said
@@ -63,14 +63,14 @@ struct Setting {
   bool differs() const;                             ///< two of them are said and not equal
 };
 
-/// `Track` has points on the shared axis; `steps` are the run's own.
+/// Has points on the shared axis; `steps` are the run's own.
 struct Track {
   std::vector<int32_t> steps;
   std::vector<double> x, y;  ///< y NaN: measured, but not finite
   bool empty() const { return x.empty(); }
 };
 
-/// `Spread` covers several seeds, at the steps that all of them have.
+/// Covers several seeds, at the steps that all of them have.
 struct Spread {
   std::vector<int32_t> steps;
   std::vector<double> x, mean, low, high;
@@ -82,14 +82,14 @@ struct Loss {
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };
 
-/// `Against` says what a run is held against.
+/// What a run is held against.
 enum class Against : uint8_t {
   SameSeed,  ///< seed by seed, as both read the same batches with the same seed
   Seeds,     ///< all seeds of the baseline: their mean, or their range
   Itself     ///< the baseline itself: each of its seeds against their mean
 };
 
-/// `Luck` says what the difference at the end may be taken for.
+/// What the difference at the end may be taken for.
 enum class Luck : uint8_t {
   Unknown,  ///< nothing to compare
   Same,     ///< equal to the bit
@@ -98,7 +98,7 @@ enum class Luck : uint8_t {
   Outside
 };
 
-/// `Difference` is the loss of a run minus the baseline's, in nats.
+/// The loss of a run minus the baseline's, in nats.
 struct Difference {
   Against against = Against::Seeds;
   Spread smooth;               ///< mean over kSmooth steps; ends with the shorter run
@@ -114,7 +114,7 @@ struct Difference {
   SameData data = SameData::Same;  ///< whether both read the same data
   std::string
       data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: the same
-  /// `words` says "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told". On other data
+  /// Says "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told". On other data
   /// these would mean nothing, so it names the other data instead.
   std::string words() const;
   std::string short_words() const;  ///< where there is little room
@@ -122,7 +122,7 @@ struct Difference {
   std::string when() const;  ///< "at step 60, mean of 20"; empty where both losses are those at the ends
 };
 
-/// `RatioMap` is log10 of a metric over the baseline's, by layer and step; against seeds, over their geometric mean.
+/// Log10 of a metric over the baseline's, by layer and step; against seeds, over their geometric mean.
 struct RatioMap {
   Against against = Against::Seeds;
   int32_t layers = 0;
@@ -136,7 +136,7 @@ struct RatioMap {
   }
 };
 
-/// `FirstPlace` is the first step at which the gradient norm of a layer's weight matrix differs by more than
+/// The first step at which the gradient norm of a layer's weight matrix differs by more than
 /// Choice::factor. Of several matrices at that step it is the one that differs most.
 struct FirstPlace {
   Against against = Against::Seeds;
@@ -155,7 +155,7 @@ struct FirstPlace {
   std::string lacks{};  ///< why nothing could be compared
 };
 
-/// `EndRow` is what a run came to.
+/// What a run came to.
 struct EndRow {
   size_t run = 0;
   int32_t last_step = 0;
@@ -164,7 +164,7 @@ struct EndRow {
   std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
   std::string
       fate;  ///< first word of its verdict, as in files: "learns", "stuck", "not finite", "not decided"
-  /// `leaves` is the median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not
+  /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not
   /// known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
@@ -190,24 +190,24 @@ struct Comparison {
 
   size_t baseline() const { return static_cast<size_t>(choice.baseline); }
   char letter(size_t run) const { return runs[run].letter ? runs[run].letter : static_cast<char>('A' + run); }
-  /// `colour` is the run's place among the colours.
+  /// The run's place among the colours.
   int colour(size_t run) const { return letter(run) - 'A'; }
 };
 
-/// `compare` throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is none
+/// Throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is none
 /// of them, an empty range, or an alignment for which the baseline lacks a number.
 Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
 
 /// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
-/// `data_sentence` names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt,
+/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt,
 /// 138 symbols."
 std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
 std::string map_sentence(const Comparison&, size_t run);
 std::string place_sentence(const Comparison&, size_t run);
-/// `missing_sentence` says why cells of the table are empty.
+/// Why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
 
 }  // namespace normscope::compare

@@ -14,7 +14,7 @@
 namespace normscope::compare {
 namespace {
 
-/// `Norms` counts norms that left their slot, came into one, or became another kind in it.
+/// Counts norms that left their slot, came into one, or became another kind in it.
 struct Norms {
   int32_t moved = 0, added = 0, removed = 0, changed = 0;
 
@@ -56,7 +56,7 @@ std::string setting_words(const Edit& edit) {
   return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
 }
 
-/// `step_words` compares the networks before and after for the norms, where both are known, and names other keys.
+/// Compares the networks before and after for the norms, where both are known, and names other keys.
 std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
                                     const std::optional<RunSpec>& after) {
   std::vector<std::string> words;

@@ -14,7 +14,7 @@
 namespace normscope::compare {
 namespace {
 
-/// `Fate` is what became of one training.
+/// What became of one training.
 struct Fate {
   std::string
       word{};  ///< "learns", "stuck", "not finite", "not decided", "ignores the source"; empty: not known
@@ -35,7 +35,7 @@ Fate fate_of(const Verdict& verdict) {
   return {"not decided"};
 }
 
-/// `fate_from` reads "learns since step 46" as a log words it.
+/// Reads "learns since step 46" as a log words it.
 Fate fate_from(const std::string& verdict) {
   for (const char* word : {"learns", "not finite"})
     if (verdict.starts_with(word))
@@ -50,7 +50,7 @@ int32_t warmup_of(const Compared& run) {
   return 0;
 }
 
-/// `events_from` applies the rule of training/measure/plateau.h to the losses of a log that names no events. Without a
+/// Applies the rule of training/measure/plateau.h to the losses of a log that names no events. Without a
 /// level, which the plateau needs, it finds only losses that are not finite.
 std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
   std::vector<RunEvent> events;
@@ -82,7 +82,7 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
   return events;
 }
 
-/// `fate_of` asks the run's own events, else its file's word, else its losses.
+/// Asks the run's own events, else its file's word, else its losses.
 Fate fate_of(const Compared& run, const OneSeed& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = verdict_of(events);
@@ -93,7 +93,7 @@ Fate fate_of(const Compared& run, const OneSeed& seed) {
   return decided || std::isfinite(seed.unigram) ? fate_of(found) : Fate{};
 }
 
-/// `fate_words` keeps words of a log's own as they are.
+/// Keeps words of a log's own as they are.
 std::string fate_words(const std::string& word) {
   const std::string key = fmt::format("compare.fate.{}", word);
   return words::of_window().find(key) ? words::say(key) : word;
@@ -130,7 +130,7 @@ double median(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-/// `update_ratio` is the last step's norm over the weights' norm, of all parameters of layer 1 together.
+/// The last step's norm over the weights' norm, of all parameters of layer 1 together.
 double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));

@@ -37,7 +37,7 @@ std::vector<double> scaled(std::vector<double> values, bool wanted) {
   return values;
 }
 
-/// `time_axis` is the axis that all plots over time share.
+/// The axis that all plots over time share.
 plot::Axis time_axis(const Comparison& all) {
   plot::Axis axis;
   axis.hi = 0;
@@ -93,7 +93,7 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
   axis.max_ticks = static_cast<int>(axis.ticks.size());
 }
 
-/// `flag_data` makes a plot say, on the screen and in every file, that it compares losses of different data.
+/// Makes a plot say, on the screen and in every file, that it compares losses of different data.
 void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   const std::string words = data_sentence(all);
   if (words.empty()) return;
@@ -117,7 +117,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-/// `binned` sorts the points of a map into columns of one width, and holds a point until the next one.
+/// Sorts the points of a map into columns of one width, and holds a point until the next one.
 std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t columns) {
   std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
                            std::numeric_limits<float>::quiet_NaN());

@@ -11,17 +11,17 @@
 
 namespace normscope::compare {
 
-/// `difference_scale` is sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows
+/// Sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows
 /// both luck and ruin.
 double difference_scale(double nats);
 
 plot::PlotSpec loss_plot(const Comparison&);
-/// `difference_plot` is on difference_scale(), or in nats for numbers.
+/// On difference_scale(), or in nats for numbers.
 plot::PlotSpec difference_plot(const Comparison&, bool scaled = true);
-/// `ratio_plot` needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the
+/// Needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the
 /// first place.
 plot::PlotSpec ratio_plot(const Comparison&, size_t run);
-/// `end_plot` shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the
+/// Shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the
 /// table.
 plot::PlotSpec end_plot(const Comparison&);
 
@@ -31,12 +31,12 @@ struct Figure {
   plot::ExportSize size;
   std::string csv;  ///< all of its numbers
 };
-/// `figures_of` returns loss, difference, a map for each other run that has one, and the end.
+/// Returns loss, difference, a map for each other run that has one, and the end.
 std::vector<Figure> figures_of(const Comparison&);
 
-/// `write_figure` throws Error with the path.
+/// Throws Error with the path.
 void write_figure(const Figure& figure, view::PlotFormat format, const std::string& path);
-/// `stacked_svg` puts all figures below each other.
+/// Puts all figures below each other.
 std::string stacked_svg(const std::vector<Figure>& figures);
 
 }  // namespace normscope::compare

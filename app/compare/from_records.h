@@ -9,7 +9,7 @@
 
 namespace normscope::compare {
 
-/// `compared_from` keeps the order of first appearance. Runs of one file with the same letter, name and settings but
+/// Keeps the order of first appearance. Runs of one file with the same letter, name and settings but
 /// different seeds are seeds of one run.
 std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs);
 

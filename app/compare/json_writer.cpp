@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// `number` keeps six digits, so that 0.1f reads 0.1; null for what is not finite.
+/// Keeps six digits, so that 0.1f reads 0.1; null for what is not finite.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
@@ -66,7 +66,7 @@ const char* to_string(SameData data) {
   return "";
 }
 
-/// `data_json` has what is known of the data; null where nothing is.
+/// Has what is known of the data; null where nothing is.
 Json data_json(const DataIdentity& data) {
   if (data.unknown()) return nullptr;
   Json json = Json::object();

@@ -16,19 +16,19 @@ namespace normscope::compare {
 
 class LiveRuns {
  public:
-  /// `take` returns the run with this letter, or nothing where the view has no such run or the run has no history.
+  /// The run with this letter, or nothing where the view has no such run or the run has no history.
   /// With `clock` false it leaves out what depends on the machine's speed (reproducible pictures).
   std::optional<Compared> take(const LabView& view, char letter, bool clock = true);
 
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
 
-  /// `reruns_` has the losses of each rerun as a history, made once. The losses keep their address while they are held
+  /// Has the losses of each rerun as a history, made once. The losses keep their address while they are held
   /// here.
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };
 
-/// `live_key` changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
+/// Changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
 /// where there is no such run.
 std::string live_key(const LabView& view, char letter);
 

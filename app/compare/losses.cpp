@@ -22,7 +22,7 @@ std::vector<Track> loss_tracks(const Ruler& ruler, const Compared& run,
   return tracks;
 }
 
-/// `differences_of` has a difference for each seed, step by step. The baseline's are each seed minus their mean.
+/// Has a difference for each seed, step by step. The baseline's are each seed minus their mean.
 std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Compared& run,
                                   const Opponents& opponents) {
   std::vector<Track> result;
@@ -44,14 +44,14 @@ Opponents own_opponents(const Compared& base) {
   return own;
 }
 
-/// `count_at_end` counts the losses that the difference at the end of a track is a mean of.
+/// Counts the losses that the difference at the end of a track is a mean of.
 int32_t count_at_end(const Track& track, const Compared& run, const Compared& base) {
   const int32_t last = track.steps.back();
   return std::min(static_cast<int32_t>(track.x.size()),
                   std::min(window_at(run, last), window_at(base, last)));
 }
 
-/// `put_end_of` notes where the difference at the end was taken, and whether a run's own end is another one.
+/// Notes where the difference at the end was taken, and whether a run's own end is another one.
 void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Compared& run,
                 const Compared& base) {
   double x = tracks.front().x.back();  // the earliest end of a seed
@@ -74,7 +74,7 @@ void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ru
     }
 }
 
-/// `judge` computes the band over the same steps and finds where the end lies in it.
+/// Computes the band over the same steps and finds where the end lies in it.
 void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
            const Compared& run, const Compared& base) {
   double low = tracks.front().x.back(), high = low;

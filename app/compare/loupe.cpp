@@ -16,7 +16,7 @@
 namespace normscope::compare {
 namespace {
 
-/// `first_column` is the first step if the place is within kLoupeSteps of it, else the step before the place.
+/// The first step if the place is within kLoupeSteps of it, else the step before the place.
 size_t first_column(const Track& track, const FirstPlace& place) {
   if (!place.parts) return 0;
   const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), place.step);
@@ -28,7 +28,7 @@ std::string prefix_of(const std::string& stack) {
   return stack == "encoder" ? "enc." : stack == "decoder" ? "dec." : "";
 }
 
-/// `Row` is a matrix of the layer that both runs measure.
+/// A matrix of the layer that both runs measure.
 struct Row {
   std::string stat;
   const char* matrix;
@@ -36,7 +36,7 @@ struct Row {
   std::vector<Track> others;
 };
 
-/// `rows_in` follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
+/// Follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
 std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
                          const std::string& layer) {
   std::vector<view::Matrix> in_order(std::begin(view::kMatrices), std::end(view::kMatrices));

@@ -18,16 +18,16 @@ struct Loupe {
   int32_t layer = 0;  ///< 0: there is nothing to see
   std::vector<std::string> matrices;
   std::vector<int32_t> steps;  ///< at most kLoupeSteps, with the step of the place among them
-  /// `ratios` has a row per matrix: its norm over the baseline's (over the nearer end of the range of its seeds); NaN
+  /// Has a row per matrix: its norm over the baseline's (over the nearer end of the range of its seeds); NaN
   /// where one of them has no number.
   std::vector<double> ratios;
   double at(size_t matrix, size_t column) const { return ratios[matrix * steps.size() + column]; }
 };
 
-/// `loupe_of` takes the layer in which the run parts from the baseline, or the last layer where it does not part.
+/// Takes the layer in which the run parts from the baseline, or the last layer where it does not part.
 Loupe loupe_of(const Comparison& all, size_t run);
 
-/// `loupe_plot` draws the grid as a plot for files: steps across, matrices up, the colour log10 of the ratio, +-4. It
+/// Draws the grid as a plot for files: steps across, matrices up, the colour log10 of the ratio, +-4. It
 /// has no heat map where there is nothing to see.
 plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe);
 

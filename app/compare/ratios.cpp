@@ -16,7 +16,7 @@ namespace {
 constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
-/// `metric_track` is a metric of a layer, or the ratio of two stats where both have a number.
+/// A metric of a layer, or the ratio of two stats where both have a number.
 Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
                    const panels::StatNames& names) {
   Track track = stat_track(ruler, run, seed, names.value);
@@ -29,7 +29,7 @@ Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
   return track;
 }
 
-/// `ratio_at` is log10 of a value over the others' geometric mean; NaN where one is missing or not positive.
+/// Log10 of a value over the others' geometric mean; NaN where one is missing or not positive.
 float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& others, double x) {
   double sum = 0;
   for (const Track& other : others) {
@@ -46,7 +46,7 @@ std::string lacks_metric(const Comparison& all, size_t run, const std::string& w
                     {{"metric", what}, {"where", where_missing(all.runs[run])}});
 }
 
-/// `Tensor` is a weight matrix of a layer whose gradient both runs measure.
+/// A weight matrix of a layer whose gradient both runs measure.
 struct Tensor {
   std::string stat, stack, matrix;
   int32_t layer = 0;
@@ -75,7 +75,7 @@ class Search {
   Search(const Comparison& all, const Ruler& ruler, FirstPlace& place)
       : all_(all), ruler_(ruler), place_(place) {}
 
-  /// `visit` looks along one tensor of the run for the first place where it parts from the others, and for the largest
+  /// Looks along one tensor of the run for the first place where it parts from the others, and for the largest
   /// factor between them.
   void visit(const Tensor& tensor, const Track& track, const std::vector<Track>& others) {
     for (size_t i = 0; i < track.steps.size(); ++i) {
@@ -225,7 +225,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
 
 namespace {
 
-/// `data_note` follows a ratio of gradients of different data.
+/// Follows a ratio of gradients of different data.
 std::string data_note(const Comparison& all, size_t run) {
   const std::string words = data_words(all, run);
   return words.empty() ? "" : fmt::format(" ({})", words);

@@ -10,7 +10,7 @@
 namespace normscope::compare {
 namespace {
 
-/// `kMostLayers` bounds the maps, because nobody needs one of a file that names more layers.
+/// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
 double said_per_step(const OneSeed& seed, Alignment align) {

@@ -27,7 +27,7 @@ std::string owned_by(char letter);
 std::string tensor_words(const FirstPlace& place);
 /// "gradient norm of W₂", "hidden-state norm".
 std::string metric_words(const Choice& choice);
-/// `measuring_seeds` counts the seeds of which more than losses is known.
+/// Counts the seeds of which more than losses is known.
 size_t measuring_seeds(const Compared& run);
 /// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it is for anything but losses.
 std::string seeds_of_baseline(const Comparison& all);
@@ -41,14 +41,14 @@ std::string update_words(const EndRow& row);
 std::string leaves_words(const EndRow& row);
 /// A setting's value, or "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
-/// `was_replaced` tells whether the file of a followed run held another run before.
+/// Whether the file of a followed run held another run before.
 bool was_replaced(const Compared& run);
 /// Says a thing of several runs once: "E and F: data: not in its log", for each of the texts that are not empty.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);
 /// Says which logs could not be read in full; empty where all could.
 std::string unread_sentence(const Comparison& all);
-/// `data_words` says why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",
+/// Why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",
 /// "data: not in its log"; empty where both read the same data.
 std::string data_words(const Comparison& all, size_t run);
 /// The edits of a run: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
@@ -58,9 +58,9 @@ std::string against_words(const Difference& difference);
 /// "mean of up to the last 25 steps, 5 seeds each".
 std::string window_words(const Comparison& all);
 
-/// `end_table` is the table at the end as text: a head, then a row per run in the order of all.rows.
+/// The table at the end as text: a head, then a row per run in the order of all.rows.
 std::vector<std::vector<std::string>> end_table(const Comparison& all);
-/// `settings_table` has the settings that differ: a head, then a row per setting. `mark` precedes a value that differs
+/// Has the settings that differ: a head, then a row per setting. `mark` precedes a value that differs
 /// from the baseline's.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 

@@ -15,10 +15,10 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-/// `kEndAlignment` puts run, name and words to the left, numbers to the right.
+/// Puts run, name and words to the left, numbers to the right.
 constexpr const char* kEndAlignment = "llrrrrllrrr";
 
-/// `origin_words` says "port.jsonl, PyTorch 1.13, 1 seed".
+/// Says "port.jsonl, PyTorch 1.13, 1 seed".
 std::string origin_words(const Compared& run) {
   std::string text = run.source.empty() ? "live" : run.source;
   if (!run.maker.empty()) text += ", " + run.maker;
@@ -40,7 +40,7 @@ std::vector<std::string> place_sentences(const Comparison& all) {
   return sentences;
 }
 
-/// `lacks_of` says why a run has no line or no map: in its reader's words, else as the comparison found it.
+/// Why a run has no line or no map: in its reader's words, else as the comparison found it.
 std::vector<std::string> lacks_of(const Comparison& all) {
   std::vector<std::string> sentences;
   for (size_t run = 0; run < all.runs.size(); ++run) {

@@ -10,16 +10,16 @@
 
 namespace normscope::compare {
 
-/// `to_text` writes the runs, the settings that differ, the first places and the table at the end.
+/// Writes the runs, the settings that differ, the first places and the table at the end.
 std::string to_text(const Comparison&);
-/// `to_markdown` writes them as a page. `pictures` are paths as seen from the page; it may be empty.
+/// Writes them as a page. `pictures` are paths as seen from the page; it may be empty.
 std::string to_markdown(const Comparison&, const std::vector<std::string>& pictures = {});
-/// `to_json` writes format "normscope comparison 1". Numbers have six digits; a number that is not finite or not known
+/// Writes format "normscope comparison 1". Numbers have six digits; a number that is not finite or not known
 /// is null.
 nlohmann::json to_json(const Comparison&);
 
 std::string settings_csv(const Comparison&);
-/// `map_csv` writes every point of a run's map: layer, step, place on the shared axis, log10 of the ratio.
+/// Writes every point of a run's map: layer, step, place on the shared axis, log10 of the ratio.
 std::string map_csv(const Comparison&, size_t run);
 std::string end_csv(const Comparison&);
 

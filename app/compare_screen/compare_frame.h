@@ -28,9 +28,9 @@ struct CompareScreen::Frame {
   bool compact() const { return size == ui::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }
   const compare::Comparison& all() const { return shown->all; }
-  /// `x` is the cursor on the shared axis.
+  /// The cursor on the shared axis.
   double x() const { return step * shown->per_step; }
-  /// `loss_at` is the loss of a run at one of its points, as everywhere the mean over the loss window.
+  /// The loss of a run at one of its points, as everywhere the mean over the loss window.
   double loss_at(size_t run, size_t point) const {
     const compare::Track& loss = all().losses[run].shown;
     return compare::mean_at_end(
@@ -41,14 +41,14 @@ struct CompareScreen::Frame {
     const compare::Track& loss = all().losses[run].shown;
     return std::min(compare::window_at(all().runs[run], loss.steps[point]), static_cast<int32_t>(point) + 1);
   }
-  /// `run_of` returns the run with this letter; none where it is not compared.
+  /// The run with this letter; none where it is not compared.
   std::optional<size_t> run_of(char letter) const {
     if (!has()) return {};
     for (size_t run = 0; run < all().runs.size(); ++run)
       if (all().letter(run) == letter) return run;
     return {};
   }
-  /// `point_of` returns the last of a run's points at or before the cursor. There is none before the first point, and
+  /// The last of a run's points at or before the cursor. There is none before the first point, and
   /// none past the run's last step, which it never reached. A run that trained on since it was compared keeps its last
   /// point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
@@ -66,7 +66,7 @@ using ui::fitting;
 
 inline constexpr const char* kSettings = "compare/settings/all";  ///< the list of all settings that differ
 
-/// `short_name` returns "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
+/// Returns "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
 inline std::string short_name(const compare::Comparison& all, size_t run) {
   const auto head = [&](size_t i) { return all.runs[i].name.substr(0, all.runs[i].name.find(", ")); };
   const std::string mine = head(run);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMatricesShown = 6;  // of one stack
 
-/// `parting_places` are marks for the timeline.
+/// Marks for the timeline.
 std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
   std::vector<lab::TimelineMark> marks;
   for (size_t run = 0; run < all.runs.size(); ++run)
@@ -66,7 +66,7 @@ void CompareScreen::restore(const KeptChoice& kept) {
       side_.put(i, file.path, file.run, file.letter);
 }
 
-// `complete` writes files of numbers from the comparison, because the plots show only a part of them.
+// Writes files of numbers from the comparison, because the plots show only a part of them.
 void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
   if (!shown_ || !shown_->error.empty()) return;
   const Comparison& all = shown_->all;
@@ -80,7 +80,7 @@ void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
   }
 }
 
-/// `choice_of` counts the baseline's place among the runs that are compared, live or read.
+/// Counts the baseline's place among the runs that are compared, live or read.
 Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
   Choice choice;
   const bool first = !baseline_chosen_ && shown.size() == 2;  // of three, B is what A lacks
@@ -167,7 +167,7 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   lab::transport_keys(ui, transport, f.view, f.desk.commands, false);
 }
 
-/// `go_to` moves the Lab's cursor. Past its newest step this screen has its own, up to the end of a recorded run.
+/// Moves the Lab's cursor. Past its newest step this screen has its own, up to the end of a recorded run.
 void CompareScreen::go_to(Frame& f, double step) {
   const auto wanted = static_cast<int>(std::lround(std::clamp(step, 0.0, 1e9)));
   beyond_.reset();
@@ -186,7 +186,7 @@ void CompareScreen::set_align(int align) {
 
 void CompareScreen::next_matrix() { matrix_ = (matrix_ + 1) % kMatricesShown; }
 
-/// `next_place` goes to the parting place after the one that is under the loupe.
+/// Goes to the parting place after the one that is under the loupe.
 void CompareScreen::next_place(Frame& f) {
   if (!f.has()) return;
   const size_t count = f.all().runs.size();

@@ -29,10 +29,10 @@ class CompareScreen {
   /// `wake`: see SideBySide.
   explicit CompareScreen(std::function<void()> wake);
 
-  /// `draw` fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
+  /// Fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport);
 
-  /// `open` opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
+  /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
   /// the next frame asks which place to clear.
   void open(const std::string& path, const LabView& view);
 

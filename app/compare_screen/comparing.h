@@ -15,7 +15,7 @@
 
 namespace normscope::compare_screen {
 
-/// `Shown` is a comparison and what is drawn of it.
+/// A comparison and what is drawn of it.
 struct Shown {
   compare::Comparison all;
   plot::PlotSpec loss, difference, end;
@@ -26,7 +26,7 @@ struct Shown {
   std::string error;                   ///< why there is no comparison, one line
 };
 
-/// `show` makes comparison and plots. It throws nothing: `error` says what is wrong.
+/// Makes comparison and plots. It throws nothing: `error` says what is wrong.
 Shown show(std::vector<compare::Compared> runs, const compare::Choice& choice) noexcept;
 
 class Comparing {
@@ -36,7 +36,7 @@ class Comparing {
   Comparing(const Comparing&) = delete;
   Comparing& operator=(const Comparing&) = delete;
 
-  /// `newest` returns the newest comparison that is ready, null before the first, and asks for another where the keys
+  /// The newest comparison that is ready, null before the first, and asks for another where the keys
   /// differ. `data` is the key of what was measured, `chosen` that of the rest. `runs` is called when a comparison
   /// begins. Without `wake` the comparison is made at once.
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,

@@ -20,7 +20,7 @@ namespace {
 
 constexpr TextStyle kNumber{Face::Mono, type::body}, kSmall{Face::Sans, type::tick};
 
-/// `reach_of` is how many nats the strip of seeds shows to either side: the band, and the nearest end if it is near.
+/// How many nats the strip of seeds shows to either side: the band, and the nearest end if it is near.
 double reach_of(const Comparison& all) {
   const Difference& own = all.differences[all.baseline()];
   double reach = std::isfinite(own.band_low) ? 2.5 * std::max(-own.band_low, own.band_high) : 0;
@@ -32,7 +32,7 @@ double reach_of(const Comparison& all) {
   return reach > 0 ? reach : 0.1;
 }
 
-/// `state_words` says below a run's name that its data are others, and its verdict, as much as fits.
+/// Says below a run's name that its data are others, and its verdict, as much as fits.
 std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
   const Difference& d = all.differences[row.run];
   const std::string data = d.data == SameData::Same ? "" : d.short_words(),
@@ -41,7 +41,7 @@ std::string state_words(const Painter& p, float room, const Comparison& all, con
                  {before + row.verdict, before + row.verdict.substr(0, row.verdict.find(',')), data});
 }
 
-/// `draw_seeds` draws a row's seeds on the strip; a difference off the scale is an arrow and the number.
+/// Draws a row's seeds on the strip; a difference off the scale is an arrow and the number.
 void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& row, double reach) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -69,7 +69,7 @@ void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& 
       p.marker({x_of(end), middle.y}, look.marker, 4, look.line, t.panel);
 }
 
-/// `draw_strip` draws the baseline's band over the whole height of the row, and the seeds on it.
+/// Draws the baseline's band over the whole height of the row, and the seeds on it.
 void draw_strip(Ui& ui, const Rect& strip, const Rect& line, const Comparison& all, const EndRow& row) {
   const double reach = reach_of(all);
   const Difference& own = all.differences[all.baseline()];
@@ -126,7 +126,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   }
 }
 
-/// `draw_end_row` draws a row of the table, or the head for a run beyond the last.
+/// Draws a row of the table, or the head for a run beyond the last.
 void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

@@ -32,14 +32,14 @@ const EndRow* row_of(const Comparison& all, size_t run) {
   return at == all.rows.end() ? nullptr : &*at;
 }
 
-/// `Badge` is solid where somebody has to act, and an outline otherwise.
+/// Solid where somebody has to act, and an outline otherwise.
 struct Badge {
   std::string text;
   BadgeKind kind = BadgeKind::Outline;
   Icon icon = Icon::None;
 };
 
-/// `model_of` is the run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
+/// The run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
 std::optional<ModelConfig> model_of(const Compared& run) {
   if (run.spec) return run.spec->model;
   for (const auto& setting : run.settings) {
@@ -51,7 +51,7 @@ std::optional<ModelConfig> model_of(const Compared& run) {
   return std::nullopt;
 }
 
-/// `unread_words` counts lines of its log that could not be read; empty where all could.
+/// Counts lines of its log that could not be read; empty where all could.
 std::string unread_words(const Compared& run) {
   return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
 }
@@ -117,7 +117,7 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
   if (f.has()) draw_settings(f);
 }
 
-/// `draw_remove` takes a run out of the comparison.
+/// Takes a run out of the comparison.
 void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::Place& now) {
   ButtonOptions quiet;
   quiet.quiet = true;
@@ -126,7 +126,7 @@ void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::P
     side_.leave_out(now.number);
 }
 
-/// `draw_labels` names what differs, a line a setting, level with the values on the cards.
+/// Names what differs, a line a setting, level with the values on the cards.
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -161,7 +161,7 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   }
 }
 
-/// `draw_settings` lists all of them, because the head has room for a few, and for none in the compact layout.
+/// Lists all of them, because the head has room for a few, and for none in the compact layout.
 void CompareScreen::draw_settings(Frame& f) {
   Ui& ui = f.ui;
   if (!ui.popup_open(kSettings)) return;
@@ -284,7 +284,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   draw_replace(f, menu, place);
 }
 
-/// `title_of` keeps as many words of a run's name as have room; the card's own value is the whole name.
+/// Keeps as many words of a run's name as have room; the card's own value is the whole name.
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string name = words::spoken(f.all().runs[run].name);
   const Painter& p = f.ui.paint();
@@ -298,7 +298,7 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
                  {name, words::spoken(short_name(f.all(), run)), name.substr(0, name.find(',')), words, "…"});
 }
 
-/// `draw_card_settings` draws the values of what differs. Those that differ from the baseline's stand on a chip.
+/// Draws the values of what differs. Those that differ from the baseline's stand on a chip.
 void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, bool narrow) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();

@@ -9,7 +9,7 @@
 
 namespace normscope::compare_screen {
 
-/// `KeptFile` is a run of a file at its place.
+/// A run of a file at its place.
 struct KeptFile {
   std::string path;  ///< empty: none is open
   size_t run = 0;

@@ -22,7 +22,7 @@ constexpr float kLoupeHead = 24, kStepRow = 26;  // the loupe's title, and the s
 constexpr float kFullDecades = 4;                // range of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
 
-/// `where` says "step 2, layer 6, W_K", or "nowhere".
+/// Says "step 2, layer 6, W_K", or "nowhere".
 std::string where(const FirstPlace& place) {
   if (!place.lacks.empty()) return words::say("compare.place.not_known");
   if (place.equal) return words::say("compare.place.equal_short");
@@ -30,7 +30,7 @@ std::string where(const FirstPlace& place) {
   return words::say("compare.place.where", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
 }
 
-/// `cell_words` says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
+/// Says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
 std::string cell_words(double ratio) {
   if (!std::isfinite(ratio)) return "–";
   if (ratio <= 0) return "0";
@@ -42,7 +42,7 @@ std::string cell_words(double ratio) {
   return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
 }
 
-/// `draw_cell_of` draws a cell of the loupe: the factor on the colour of its logarithm.
+/// Draws a cell of the loupe: the factor on the colour of its logarithm.
 void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   Painter& p = ui.paint();
   const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
@@ -58,7 +58,7 @@ float grid_row(float height, const Loupe& loupe) {
   return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
 }
 
-/// `draw_grid` shows as many steps as have room, with the step of the place among them.
+/// Shows as many steps as have room, with the step of the place among them.
 void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -149,7 +149,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   draw_loupe(f, rest);
 }
 
-/// `draw_place_rows` has a line a run: a click puts the cursor there and that layer under the loupe.
+/// Has a line a run: a click puts the cursor there and that layer under the loupe.
 void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

@@ -40,7 +40,7 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   if (ui.popup_open(name)) draw_list(f, name, place, now);
 }
 
-/// `ask_where` asks where a file shall stand when all places are taken, so that no run leaves unasked.
+/// Asks where a file shall stand when all places are taken, so that no run leaves unasked.
 void CompareScreen::ask_where(Frame& f) {
   constexpr const char* kWhere = "compare/where";
   if (unplaced_.empty()) return;
@@ -88,7 +88,7 @@ void CompareScreen::ask_where(Frame& f) {
   asking_ = false;
 }
 
-/// `draw_list` lists the runs that can stand here; a long list can be narrowed by typed letters.
+/// Lists the runs that can stand here; a long list can be narrowed by typed letters.
 void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
                               const SideBySide::Place& now) {
   Ui& ui = f.ui;

@@ -19,7 +19,7 @@ bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_
 
 }  // namespace
 
-/// `free_place` leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
+/// Leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
 size_t SideBySide::free_place(const LabView& view) const {
   const size_t first = view.runs.empty() ? 0 : kLive;
   for (size_t i = 0; i < kMost; ++i)
@@ -38,7 +38,7 @@ std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
   return file;
 }
 
-/// `fill` lets a place keep its recorded run's letter, which is the place's own unless a run kept from before has that.
+/// Lets a place keep its recorded run's letter, which is the place's own unless a run kept from before has that.
 void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter) {
   Slot& slot = slots_[place];
   if (letter == 0) letter = slot.letter;

@@ -19,7 +19,7 @@ namespace normscope::compare_screen {
 
 class SideBySide {
  public:
-  /// `wake` is called from a file's thread when the file has news; empty: update() reads the files.
+  /// Called from a file's thread when the file has news; empty: update() reads the files.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   /// Says what stands in a place, 0 to 7.
@@ -32,32 +32,32 @@ class SideBySide {
     bool reading = false;                 ///< nothing is known of the run yet
   };
 
-  /// `open` opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens
+  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens
   /// nothing where there is none: then somebody has to say who makes room. Further runs of the file take further free
   /// places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
-  /// `leave_out` clears a place; a recorded run makes room for the live one.
+  /// Clears a place; a recorded run makes room for the live one.
   void leave_out(size_t place);
-  /// `bring_back` puts the live run of this place there again.
+  /// Puts the live run of this place there again.
   void bring_back(size_t place);
-  /// `put` puts a run of a file in a place, under `letter`; 0: under the place's letter, or the first that is free.
+  /// Puts a run of a file in a place, under `letter`; 0: under the place's letter, or the first that is free.
   void put(size_t place, const std::string& path, size_t run, char letter = 0);
 
-  /// `update` takes in what the files have gained, once per frame.
+  /// Takes in what the files have gained, once per frame.
   void update(const LabView& view);
   std::array<Place, compare::kMost> places(const LabView& view) const;
-  /// `runs` returns the runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
+  /// The runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
   std::vector<compare::Compared> runs(const LabView& view, bool clock = true);
-  /// `key` changes whenever runs() would.
+  /// Changes whenever runs() would.
   std::string key(const LabView& view) const;
 
   struct Choice {
     std::string path, name;
     size_t run = 0;
   };
-  /// `choices` lists every run of every open file.
+  /// Lists every run of every open file.
   std::vector<Choice> choices() const;
-  /// `kept` lists the files by place, to be opened again.
+  /// Lists the files by place, to be opened again.
   std::vector<KeptFile> kept() const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
 constexpr size_t kLongestName = 22;  // at the end of a line
 
-/// `trim` drops what has no room: long sentences, and in the compact layout names at the ends of lines.
+/// Drops what has no room: long sentences, and in the compact layout names at the ends of lines.
 void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float taken = 0) {
   if (p.text_width({Face::Sans, type::body}, plot.sentence) > width - 2 * space::pad) plot.sentence.clear();
   if (compact) plot.note.clear();
@@ -61,7 +61,7 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
   if (!f.compact()) draw_maps(f, rest, true);
 }
 
-/// `time_hit` serves a hand on a plot over time: it moves the cursor, and zooms all these plots together.
+/// Serves a hand on a plot over time: it moves the cursor, and zooms all these plots together.
 void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
   if (hit.hovered) hover_next_ = hit.x;
   across_.x = cells_.views[name].x;
@@ -140,7 +140,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   time_hit(f, kDifference, panels::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
 
-/// `draw_maps_head` says what the maps are of and which matrix, and has the key of their colours.
+/// What the maps are of and which matrix, and has the key of their colours.
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
@@ -230,7 +230,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   }
 }
 
-/// `draw_map` draws a run's map with its tile, and at the right what its outer layers say at the cursor.
+/// Draws a run's map with its tile, and at the right what its outer layers say at the cursor.
 void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

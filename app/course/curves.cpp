@@ -26,7 +26,7 @@ bool stat_name(const std::string& name) {
   return std::regex_match(name, pattern);
 }
 
-/// `layer_name` accepts a number of every layer, such as "L*.ffn.w2.grad_norm".
+/// Accepts a number of every layer, such as "L*.ffn.w2.grad_norm".
 bool layer_name(const std::string& name) {
   return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
 }
@@ -49,7 +49,7 @@ CurveData stat_curve(const Curve& curve, const History& history, const std::stri
   return series_of(curve, history.series(stat));
 }
 
-/// `leave_out_unmeasured` drops the steps between two measurements of the critical rate, which have no value.
+/// Drops the steps between two measurements of the critical rate, which have no value.
 void leave_out_unmeasured(CurveData& data) {
   CurveData there;
   for (size_t i = 0; i < data.y.size(); ++i)
@@ -60,7 +60,7 @@ void leave_out_unmeasured(CurveData& data) {
   data = std::move(there);
 }
 
-/// `last_cosine` names the token cosine of the last sub-layer, such as "L06.ffn.token_cosine".
+/// Names the token cosine of the last sub-layer, such as "L06.ffn.token_cosine".
 std::string last_cosine(const History& history) {
   std::string last = "token_cosine";
   for (const StatInfo& stat : history.layout())
@@ -92,7 +92,7 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-/// `profile` has all layers of a step before those of the next; it is empty as long as the run has not reached the first.
+/// Has all layers of a step before those of the next; it is empty as long as the run has not reached the first.
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
   const auto [top, below] = two_names(curve.y);
   std::vector<CurveData> layers;
@@ -118,7 +118,7 @@ CurveData numbered(std::vector<double> y) {
   return data;
 }
 
-/// `Fresh` is an untrained model with its Store and a batch, in the setting that the curve asks for.
+/// An untrained model with its Store and a batch, in the setting that the curve asks for.
 struct Fresh {
   ModelConfig config;
   Batch batch;
@@ -137,7 +137,7 @@ Fresh fresh(const Curve& curve, RunSpec spec, experiments::RunStore& runs, int32
   return {std::move(config), std::move(batch), std::move(store)};
 }
 
-/// `model_of` moves the seed, because a point of a curve is the mean of several models.
+/// Moves the seed, because a point of a curve is the mean of several models.
 RunSpec model_of(RunSpec spec, int32_t model) {
   spec.seed += 100 * static_cast<uint64_t>(model);
   return spec;

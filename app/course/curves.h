@@ -46,44 +46,44 @@ struct CurveData {
 };
 using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of one seed
 
-/// `is_trained` says whether the curve is measured on runs that are trained to their end, not on fresh models.
+/// Whether the curve is measured on runs that are trained to their end, not on fresh models.
 bool is_trained(const Curve& curve);
-/// `asks_critical_rate` says whether the curve's run must measure its critical rate.
+/// Whether the curve's run must measure its critical rate.
 bool asks_critical_rate(const Curve& curve);
-/// `grows` says whether the curve grows while its run trains; see partial_curve().
+/// Whether the curve grows while its run trains; see partial_curve().
 bool grows(const Curve& curve);
-/// `is_walk` says whether the curve has every layer at several steps: what a walk draws (pictures/walk.h).
+/// Whether the curve has every layer at several steps: what a walk draws (pictures/walk.h).
 inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile && curve.to > curve.from; }
 
-/// `of_layer` turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of`
+/// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of`
 /// is how many layers the stack of such a name has.
 std::string of_layer(std::string name, int32_t layer);
 int32_t layers_of(const std::string& name, const ModelConfig& model);
 
-/// `drawn_grid` returns where a prediction of the curve is drawn: from its first point to its last, at every point or
+/// Where a prediction of the curve is drawn: from its first point to its last, at every point or
 /// at 21 of them.
 std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
-/// `unknown_quantity` lists what can be measured for this kind of curve, when curve.y is not among it; it is empty when
+/// Lists what can be measured for this kind of curve, when curve.y is not among it; it is empty when
 /// it is.
 std::string unknown_quantity(const Curve& curve);
 
-/// `spec_of` is the specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value)
+/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value)
 /// when given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
 
-/// `sweep_values` returns the values of a sweep: its own, and those with which a run of the lesson, as the learner
+/// The values of a sweep: its own, and those with which a run of the lesson, as the learner
 /// changed it now or before, lies on the same line.
 std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
                                  const Changes& changes, const std::vector<Changes>& tried);
 
-/// `measure_curve` throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
+/// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, experiments::RunStore& store,
                         const experiments::OnStep& on_step = {}, const Changes& changes = {},
                         const std::vector<Changes>& tried = {});
 
-/// `partial_curve` is the part that training has reached of a curve that grows(); it is empty for other curves.
+/// The part that training has reached of a curve that grows(); it is empty for other curves.
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
 
 }  // namespace normscope::course

@@ -44,14 +44,14 @@ Axis axis_of(const FigureAxis& a) {
 
 Column column(const std::vector<double>& v) { return Column::of(std::vector<float>(v.begin(), v.end())); }
 
-/// `clamped` keeps a line within the axis, so that it runs along the edge instead of through the ticks.
+/// Keeps a line within the axis, so that it runs along the edge instead of through the ticks.
 std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   for (double& y : v)
     if (std::isfinite(y)) y = std::clamp(y, axis.low, axis.high);
   return v;
 }
 
-/// `on_axis` keeps those of some values whose x lies on the axis, so that the number at a line's end is the one of its place.
+/// Keeps those of some values whose x lies on the axis, so that the number at a line's end is the one of its place.
 std::vector<double> on_axis(const std::vector<double>& values, const std::vector<double>& x,
                             const FigureAxis& axis) {
   std::vector<double> kept;
@@ -60,13 +60,13 @@ std::vector<double> on_axis(const std::vector<double>& values, const std::vector
   return kept;
 }
 
-/// `value_text` writes a loss with two decimals and any other number with two digits.
+/// Writes a loss with two decimals and any other number with two digits.
 std::string value_text(double v, const FigureAxis& axis) {
   const bool plain = axis.loss && std::abs(v) < 1000;  // beyond it has exploded
   return plain ? ui::with_minus(ui::decimals(v, 2)) : ui::number(v, 2);
 }
 
-/// `end_value` is the last value of a line, or for a loss over time the mean of the last steps, as texts state it.
+/// The last value of a line, or for a loss over time the mean of the last steps, as texts state it.
 double end_value(const std::vector<double>& y, const Figure& figure) {
   if (!ends_in_means(figure)) return y.back();
   const size_t count = std::min(y.size(), static_cast<size_t>(kLossWindow));
@@ -74,7 +74,7 @@ double end_value(const std::vector<double>& y, const Figure& figure) {
          static_cast<double>(count);
 }
 
-/// `end_text` writes the end as the texts of the lesson do, if one of its measures is that very number.
+/// Writes the end as the texts of the lesson do, if one of its measures is that very number.
 std::string end_text(const Lesson& lesson, const Figure& figure, const std::string& curve,
                      const std::vector<double>& x, const std::vector<double>& y) {
   const CurveSet line{{curve, {x, y}}};
@@ -95,7 +95,7 @@ const CurveBand* band_of(const std::string& curve, const FigureData& data) {
   return it == data.reference->curves.end() ? nullptr : &it->second;
 }
 
-/// `data_of` is what a line shows: the learner's measurement, or without any the mean of the five seeds. It is empty
+/// What a line shows: the learner's measurement, or without any the mean of the five seeds. It is empty
 /// where the line is not there yet.
 CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
   if (data.own)
@@ -106,7 +106,7 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
   return band ? CurveData{band->x, band->mean} : CurveData{};
 }
 
-/// `lies_apart` says whether a curve has so few points that an area between them would be most of what is seen.
+/// Whether a curve has so few points that an area between them would be most of what is seen.
 bool lies_apart(const CurveBand& band) { return band.x.size() <= 3; }
 
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
@@ -155,7 +155,7 @@ void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData
   plot.series.push_back(std::move(s));
 }
 
-/// `add_theory` adds the theories of a figure, each as a line or as a band.
+/// Adds the theories of a figure, each as a line or as a band.
 void add_theory(const Figure& figure, PlotSpec& plot) {
   for (const Figure::Theory& theory : figure.theory) {
     if (theory.low == theory.high) {
@@ -184,7 +184,7 @@ void add_theory(const Figure& figure, PlotSpec& plot) {
   }
 }
 
-/// `map_of` returns the map of a figure as far as it is measured: the learner's, or that of measured.json.
+/// The map of a figure as far as it is measured: the learner's, or that of measured.json.
 const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data) {
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
   const auto* maps = data.maps ? data.maps : data.reference ? &data.reference->maps : nullptr;

@@ -23,14 +23,14 @@ struct FigureData {
   std::optional<double> ball{};              ///< the rate at which the learner left it; none: the rate in use
 };
 
-/// `letter_of` is the letter before a line's value: that of its run. It is empty for a line over many settings, for one
+/// The letter before a line's value: that of its run. It is empty for a line over many settings, for one
 /// with another run's look, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
-/// `ends_in_means` says whether the numbers at the ends of a figure's lines are means of kLossWindow losses, which they
+/// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses, which they
 /// are for losses over the steps of training.
 bool ends_in_means(const Figure& figure);
-/// `is_of_means` says whether every point of a figure is such a mean, which is so for losses at the ends of runs over a
+/// Whether every point of a figure is such a mean, which is so for losses at the ends of runs over a
 /// setting.
 bool is_of_means(const Lesson& lesson, const Figure& figure);
 
@@ -39,14 +39,14 @@ plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const Fig
 /// Says whether the ranges of the five seeds are drawn behind the lines: not behind a ball, which is dragged along
 /// the step of one run, as the valleys of five seeds would cover it.
 bool shows_ranges(const Figure& figure);
-/// `ranges_apart` says whether the ranges of the seeds are bars in this figure, because its curves have too few points for an
+/// Whether the ranges of the seeds are bars in this figure, because its curves have too few points for an
 /// area between them.
 bool ranges_apart(const Figure& figure, const Results& results);
 
-/// `seen_values` is what a picture may show of a curve: the learner's own, or the mean over the seeds; null: nothing.
+/// What a picture may show of a curve: the learner's own, or the mean over the seeds; null: nothing.
 const std::vector<double>* seen_values(const std::string& curve, const FigureData& data);
 
-/// `start_of` is the first point of a curve, where a drawn prediction starts.
+/// The first point of a curve, where a drawn prediction starts.
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data);
 

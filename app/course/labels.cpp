@@ -10,12 +10,12 @@
 namespace normscope::course {
 namespace {
 
-/// `sayable` excludes placements, because the name of the run states them already.
+/// Excludes placements, because the name of the run states them already.
 bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
 
-/// `telling` returns the settings that tell the runs apart, in the order of the table of fields.
+/// The settings that tell the runs apart, in the order of the table of fields.
 std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
   if (lesson.runs.empty()) return keys;
@@ -43,7 +43,7 @@ std::string in_words(const Lesson& lesson, const std::string& key, const std::st
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 
-/// `chosen_placement` names what the learner chose in a challenge, because the run's own name does not.
+/// Names what the learner chose in a challenge, because the run's own name does not.
 std::string chosen_placement(const Lesson& lesson, const std::string& run, const RunSpec& spec) {
   if (!lesson.challenge || lesson.challenge->run != run) return {};
   for (const Challenge::Choice& choice : lesson.challenge->choices)

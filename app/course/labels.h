@@ -10,11 +10,11 @@
 
 namespace normscope::course {
 
-/// `run_label` is "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
+/// "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
 /// affect the curve: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
-/// `setting_said` returns the words of a setting that a label adds by itself and that `text` says too: "warm-up";
+/// The words of a setting that a label adds by itself and that `text` says too: "warm-up";
 /// empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 

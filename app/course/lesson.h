@@ -23,12 +23,12 @@
 
 namespace normscope::course {
 
-/// `Mean` is how seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
+/// How seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
 /// the median where a value may end at a bound of its measurement (can_be_cut in measures.h); by a count for yes or no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 
-/// `LessonRun` is a run of the lesson: the default model with some fields set.
+/// A run of the lesson: the default model with some fields set.
 struct LessonRun {
   std::string id;    ///< "A", the letter that the player shows; a run for comparison has a name: "sgd"
   std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
@@ -36,7 +36,7 @@ struct LessonRun {
   std::vector<Edit> edits;
 };
 
-/// `LessonTape` is a computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of
+/// A computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of
 /// them.
 struct LessonTape {
   std::string id;
@@ -86,7 +86,7 @@ struct Measure {
   std::string id{};
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
-  /// `take` is one of at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope,
+  /// One of at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope,
   /// misfit, lead; for two other measures: ratio, difference.
   std::string take{};
   double a = 0,
@@ -109,7 +109,7 @@ struct Measure {
       most{};  ///< bounds of its measurement: what lies there is "at most", "at least"
 };
 
-/// `Neighbour` is a neighbouring hypothesis: what the measure would be if the hypothesis were true.
+/// A neighbouring hypothesis: what the measure would be if the hypothesis were true.
 struct Neighbour {
   std::string what{};             ///< "like √N"
   std::optional<double> value{};  ///< it says so itself; or one of:
@@ -132,7 +132,7 @@ struct FigureLine {
   std::string name{};  ///< shown at the end of the line; empty: what the run is called
 };
 
-/// `FigureLevel` is a named level: a number, or a measure's mean over the reference runs.
+/// A named level: a number, or a measure's mean over the reference runs.
 struct FigureLevel {
   std::string label{};
   std::optional<double> value{};
@@ -157,7 +157,7 @@ struct Figure {
   FigureAxis x, y;
   std::vector<FigureLine> lines{};
   std::vector<FigureLevel> levels{};
-  /// `Theory` is a theory as lines through (x, y): "name" = [[x, y], ...].
+  /// A theory as lines through (x, y): "name" = [[x, y], ...].
   struct Theory {
     std::string label;
     std::vector<double> x, low, high;  ///< low = high: a line
@@ -209,11 +209,11 @@ struct Prediction {
   double alike = 0;  ///< Order: of measures whose five-seed means are no further apart either order is right
 };
 
-/// `Knob` is a number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
+/// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
-  /// `slot` replaces `field` where the knob says what is in a slot of the wiring (own/slots.h): its number is the index
+  /// Replaces `field` where the knob says what is in a slot of the wiring (own/slots.h): its number is the index
   /// of a choice.
   std::string slot{};                           ///< "before", "q k", "final"
   std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both
@@ -227,7 +227,7 @@ struct Puzzle {
   std::optional<double> low, high;
 };
 
-/// `OpeningRun` is a run in the picture that the lesson opens with: its small diagram, and the place lit in it.
+/// A run in the picture that the lesson opens with: its small diagram, and the place lit in it.
 struct OpeningRun {
   std::string run;   ///< "A"
   std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/opening.h
@@ -276,14 +276,14 @@ struct Lesson {
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
 
-/// `shows_map` says whether a figure is a map of the run, and `shows_trained_map` whether it must be trained for one.
+/// Whether a figure is a map of the run, and `shows_trained_map` whether it must be trained for one.
 bool shows_map(const Lesson& lesson, std::string_view run);
 bool shows_trained_map(const Lesson& lesson, std::string_view run);
 
-/// `definition` is a text of everything that decides a measured number, and nothing else: runs, curves, measures.
+/// A text of everything that decides a measured number, and nothing else: runs, curves, measures.
 /// measured.json keeps its hash; another hash means that the numbers belong to another experiment.
 std::string definition(const Lesson& lesson);
-/// `hash_text` returns sixteen hexadecimal digits.
+/// Returns sixteen hexadecimal digits.
 std::string hash_text(const std::string& text);
 
 }  // namespace normscope::course

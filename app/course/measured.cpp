@@ -19,7 +19,7 @@ std::string path_of(const Lesson& lesson) {
 
 std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
 
-/// `kShort` writes five significant digits, because people read and compare these numbers.
+/// Writes five significant digits, because people read and compare these numbers.
 constexpr codec::AnyNumber kShort{.digits = 5};
 
 std::optional<std::string> read(const Lesson& lesson) {

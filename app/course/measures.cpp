@@ -37,7 +37,7 @@ std::vector<double> logs(std::vector<double> v) {
   return v;
 }
 
-/// `fit` fits a straight line of y against a scale of x or another curve.
+/// Fits a straight line of y against a scale of x or another curve.
 LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
               const CurveSet& curves) {
   if (x.size() < 2) return {};
@@ -48,7 +48,7 @@ LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const 
                                                                      : linear_fit(other->second.y, y);
 }
 
-/// `misfit_of` says by how much a law, or another curve of the same x, misses this curve.
+/// Says by how much a law, or another curve of the same x, misses this curve.
 double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
   if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
   return misfit(law_values(law, c.x, offset), c.y);
@@ -95,7 +95,7 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   return spread_of(y, m.mean).mean;
 }
 
-/// `singular` turns "nats" into "nat". A factor ("1 times as much") and a symbol ("1 ms") stay as they are.
+/// Turns "nats" into "nat". A factor ("1 times as much") and a symbol ("1 ms") stay as they are.
 std::string singular(const std::string& unit) {
   const bool plural = unit.size() > 3 && unit.ends_with('s') && !unit.ends_with("ss") && unit != "times";
   return plural ? unit.substr(0, unit.size() - 1) : unit;

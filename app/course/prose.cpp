@@ -23,7 +23,7 @@ constexpr std::string_view kExpected =
     "{A}, {value NAME}, {band NAME}, {ref NAME}, {drag NAME}, {text A}, {name A}, {if NAME < NUMBER}, "
     "{else if NAME < NUMBER}, {else}, {always} or {end}";
 
-/// `first_bad_byte` is the place of the first byte that is not part of a whole UTF-8 character.
+/// The place of the first byte that is not part of a whole UTF-8 character.
 size_t first_bad_byte(std::string_view s) {
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<uint8_t>(s[i]);
@@ -70,7 +70,7 @@ class Reader {
   }
 
  private:
-  // `fault` keeps the first error and ends the parse, because no exception may pass through C code such as md4c.
+  // Keeps the first error and ends the parse, because no exception may pass through C code such as md4c.
   int fault(const std::string& what) {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", file_, line_, what);
     return 1;
@@ -181,7 +181,7 @@ class Reader {
     return 0;
   }
 
-  /// `split` takes {value x} and the like out of the words.
+  /// Takes {value x} and the like out of the words.
   void split(Block& block) const {
     std::vector<Inline> out;
     for (Inline& piece : block.inlines) {
@@ -204,7 +204,7 @@ class Reader {
     block.inlines = std::move(out);
   }
 
-  /// `check_forms` requires a sentence in forms to end in its paragraph, and one form to cover all other cases.
+  /// Requires a sentence in forms to end in its paragraph, and one form to cover all other cases.
   void check_forms(const std::vector<Inline>& inlines) const {
     const Inline* begun = nullptr;
     bool last = false;  // the form for all other cases has begun
@@ -253,7 +253,7 @@ class Reader {
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 
-  /// `form` reads {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
+  /// Reads {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
   bool form(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
     const bool first = inside.starts_with("if "), next = inside.starts_with("else if ");
     const Kind kind = first                      ? Kind::If

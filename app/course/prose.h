@@ -27,7 +27,7 @@
 
 namespace normscope::course {
 
-/// `kChanged` stands in the place of a measure: it asks whether a setting of the learner's own is shown. `Condition` is
+/// Stands in the place of a measure: it asks whether a setting of the learner's own is shown. `Condition` is
 /// "fall_A >= 1000".
 inline constexpr const char* kChanged = "changed";
 struct Condition {
@@ -61,7 +61,7 @@ struct Inline {
   int line = 0;  ///< in the file
 };
 
-/// `opens` says that a sentence in several forms, or one that is always true, begins here.
+/// Says that a sentence in several forms, or one that is always true, begins here.
 inline bool opens(Inline::Kind kind) { return kind == Inline::Kind::If || kind == Inline::Kind::Always; }
 
 struct Block {
@@ -72,21 +72,21 @@ struct Block {
 struct Prose {
   std::string file;
   std::vector<Block> blocks;
-  /// `words` counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
+  /// Counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
   /// the longest form counts.
   int32_t words() const;
-  /// `at_heading` parts it into what stands above its first heading, and below.
+  /// Parts it into what stands above its first heading, and below.
   std::pair<Prose, Prose> at_heading() const;
 };
 
-/// `Number` gives a measure's number, or nothing while it is not measured.
+/// Gives a measure's number, or nothing while it is not measured.
 using Number = std::function<std::optional<double>(const std::string& measure)>;
-/// `read_as` returns what is read of a block: of each sentence in several forms the form that holds, without the marks.
+/// What is read of a block: of each sentence in several forms the form that holds, without the marks.
 /// Where a number is missing, `unknown` stands in the sentence's place.
 std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& number,
                             const std::string& unknown);
 
-/// `parse_prose` throws Error as "FILE:LINE: what is wrong: expected ...".
+/// Throws Error as "FILE:LINE: what is wrong: expected ...".
 Prose parse_prose(std::string_view markdown, const std::string& file);
 
 }  // namespace normscope::course

@@ -36,10 +36,10 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostKnobChoices = 8;
 constexpr double kLargest = 1e6;  // the largest number of steps of a knob or slider
 
-/// `is_letter` accepts "A" to "D", the runs that a learner sees.
+/// Accepts "A" to "D", the runs that a learner sees.
 bool is_letter(const std::string& id) { return id.size() == 1 && id[0] >= 'A' && id[0] <= 'D'; }
 
-/// `is_run_name` accepts names such as "sgd" and "detach_mean", which runs for comparison have.
+/// Accepts names such as "sgd" and "detach_mean", which runs for comparison have.
 bool is_run_name(const std::string& id) {
   return !id.empty() && std::islower(static_cast<unsigned char>(id[0])) &&
          std::all_of(id.begin(), id.end(),
@@ -139,7 +139,7 @@ Figure read_figure(const std::string& id, Table t) {
   return f;
 }
 
-/// `is_slider` requires a step that divides the range into at most kLargest parts.
+/// Requires a step that divides the range into at most kLargest parts.
 bool is_slider(double low, double high, double step) {
   return low < high && step > 0 && (high - low) / step <= kLargest;
 }
@@ -183,7 +183,7 @@ Prediction read_prediction(Table t) {
   return p;
 }
 
-/// `read_slot` reads a knob that puts one of several choices into a slot of every layer.
+/// Reads a knob that puts one of several choices into a slot of every layer.
 void read_slot(Knob& k, Table& t) {
   k.slot = t.text("slot");
   if (t.has("part")) k.part = t.choice("part", {"attn", "ffn"}) == 0 ? "attn" : "ffn";
@@ -229,7 +229,7 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
-/// `number_of` returns the number of a folder named NN-name, and nothing for any other folder.
+/// The number of a folder named NN-name, and nothing for any other folder.
 std::optional<int32_t> number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
   int32_t number = 0;
@@ -332,7 +332,7 @@ Course read_course(const std::string& folder) { return read_course(folder, cours
 
 namespace {
 
-/// `take_language` translates every lesson that has the language; the other lessons stay in English.
+/// Translates every lesson that has the language; the other lessons stay in English.
 void take_language(Course& course, const std::string& folder, const std::string& language) {
   const std::vector<std::string> known = languages_in(folder);
   if (std::find(known.begin(), known.end(), language) == known.end()) return;

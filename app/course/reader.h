@@ -14,7 +14,7 @@
 
 namespace normscope::course {
 
-/// `read_lesson` reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
+/// Reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
 Lesson read_lesson(const std::string& folder);
 
 /// `parse_lesson` does the same from memory: `toml` is the text of lesson.toml, and ReadProse returns the text of each
@@ -22,15 +22,15 @@ Lesson read_lesson(const std::string& folder);
 using ReadProse = std::function<std::string(const std::string& path)>;
 Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);
 
-/// `read_needed` reads a file that a lesson must have. Throws Error where it is not there.
+/// Reads a file that a lesson must have. Throws Error where it is not there.
 std::string read_needed(const std::string& path, const InputKind& kind);
 
-/// `lessons_folder` is lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
+/// Lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// `course_language` is the language that was wished for, or that of NORMSCOPE_LANGUAGE, "de"; empty: English.
+/// The language that was wished for, or that of NORMSCOPE_LANGUAGE, "de"; empty: English.
 std::string course_language();
-/// `wish_language` is for a command line that names one for whatever command comes.
+/// For a command line that names one for whatever command comes.
 void wish_language(const std::string& language);
 
 struct Broken {
@@ -43,7 +43,7 @@ struct Course {
   std::optional<Prose> why;                     ///< the last page, if the folder has one: see summary.h
   const Lesson* find(std::string_view id_or_number) const;
 };
-/// `read_course` reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
+/// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
 /// entry in `broken`. The language is that of NORMSCOPE_LANGUAGE, or `language` ("de"; empty: English). A lesson
 /// without that language, or with faulty texts in it (an entry in `broken`), stays English; so does a folder in which
 /// no lesson has it.

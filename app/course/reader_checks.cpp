@@ -63,7 +63,7 @@ class Checker : TableChecker {
   }
 
  private:
-  /// `names_file` restricts the ids of lessons and figures, because files of a report are named after them.
+  /// Restricts the ids of lessons and figures, because files of a report are named after them.
   static bool names_file(const std::string& id) {
     return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '-' || c == '_';
@@ -73,7 +73,7 @@ class Checker : TableChecker {
     return fmt::format("'{}' is no name: expected letters, digits, - and _", id);
   }
 
-  /// `need_letter` requires a run with a letter, because a learner sees, changes or takes the run to the Lab.
+  /// Requires a run with a letter, because a learner sees, changes or takes the run to the Lab.
   void need_letter(const std::string& table, const std::string& key, const std::string& run) const {
     need(lesson_.has_letter(run) ? &lesson_ : nullptr, table, key, run, "a run with a letter");
   }
@@ -102,7 +102,7 @@ class Checker : TableChecker {
     }
   }
 
-  /// `probe_exists` refuses layer 9 of a model with six layers, and "dec.L01..." of a model with one stack.
+  /// Refuses layer 9 of a model with six layers, and "dec.L01..." of a model with one stack.
   void probe_exists(const Curve& c, const ModelConfig& model, bool two) const {
     for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
       const std::string stack = at >= 4 ? c.y.substr(at - 4, 4) : "";
@@ -178,7 +178,7 @@ class Checker : TableChecker {
                          layers(f)));
   }
 
-  /// `only_adds` says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
+  /// Says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
   /// size.
   static bool only_adds(RunSpec spec) {
     complete(spec);
@@ -268,7 +268,7 @@ class Checker : TableChecker {
     }
   }
 
-  /// `no_setting` refuses a text that names a setting, because labels add the settings of the run that is shown.
+  /// Refuses a text that names a setting, because labels add the settings of the run that is shown.
   void no_setting(const std::string& table, const char* key, const std::string& text) const {
     if (const std::string said = setting_said(lesson_, text); !said.empty())
       refuse(table, key,

@@ -9,7 +9,7 @@ namespace normscope::course {
 
 inline constexpr int32_t kClaimWords = 25, kStepWords = 130;
 
-/// `check_references` throws Error with the table's file.
+/// Throws Error with the table's file.
 void check_references(const Lesson& lesson, const Table& root);
 
 }  // namespace normscope::course

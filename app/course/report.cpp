@@ -136,7 +136,7 @@ std::vector<std::string> lesson_files(const Course& course) {
 
 namespace {
 
-// `Pages` collects the report as HTML and as Markdown at the same time.
+// Collects the report as HTML and as Markdown at the same time.
 struct Pages {
   std::string html =
       "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
@@ -181,7 +181,7 @@ void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {
   pages.markdown += "\n";
 }
 
-/// `add_tape` shows a tape after all of its instructions have run.
+/// Shows a tape after all of its instructions have run.
 void add_tape(Pages& pages, const Lesson& lesson, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells =
       cells_of_tape(table_of_tape(tape_of(lesson, figure.tape, {}), kMostSmallNames * 2));

@@ -13,31 +13,31 @@
 
 namespace normscope::course {
 
-/// `write_report` writes index.html, report.md, claims.md and figures into the folder and returns their paths. Throws
+/// Writes index.html, report.md, claims.md and figures into the folder and returns their paths. Throws
 /// Error.
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
-/// `report_files` lists everything that write_report may write into the folder.
+/// Lists everything that write_report may write into the folder.
 std::vector<std::string> report_files(const Course& course, const std::string& folder);
-/// `lesson_files` lists what it reads: the lessons' own files.
+/// Lists what it reads: the lessons' own files.
 std::vector<std::string> lesson_files(const Course& course);
 
-/// `claim_table` is the claim table alone, as Markdown: what each lesson claims, measured, spread, verdict.
+/// The claim table alone, as Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);
-/// `with_claims` returns a page with one of the tables between its markers (the marker says which); throws Error when
+/// A page with one of the tables between its markers (the marker says which); throws Error when
 /// the page has none. `insert_claims` does it to a file.
 std::string with_claims(const std::string& page, const Course& course, const std::string& name);
 void insert_claims(const Course& course, const std::string& path);
 
-/// `ClaimRow` is a check in words: what it says and is about, what was measured over the seeds, what the band excludes.
+/// A check in words: what it says and is about, what was measured over the seeds, what the band excludes.
 struct ClaimRow {
   std::string says, what, value, range, band, excludes;
   bool holds = false;
 };
-/// `claim_rows` has one row for each check that was measured.
+/// Has one row for each check that was measured.
 std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
-/// `settings_of` names a run and every field with a non-default value: "B: Post-LN, warm-up 200, train.warmup 200".
+/// Names a run and every field with a non-default value: "B: Post-LN, warm-up 200, train.warmup 200".
 std::string settings_of(const Lesson& lesson, const LessonRun& run);
-/// `kept_plot` draws a figure from the measurements of all seeds.
+/// Draws a figure from the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
 /// `kept_svg` is that figure as a file, also where it is a picture and no plot.
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kWhyFile = "so-why.md";
 
-/// `is_there` says whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
+/// Whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
 /// on this page, and for a measure that its lesson lacks.
 bool is_there(const Course& course, const Inline& piece, const std::string& file) {
   using Kind = Inline::Kind;
@@ -35,7 +35,7 @@ bool is_there(const Course& course, const Inline& piece, const std::string& file
       file, piece.line, piece.text));
 }
 
-/// `what_is_there` leaves out the paragraphs about lessons that the folder lacks.
+/// Leaves out the paragraphs about lessons that the folder lacks.
 Prose what_is_there(const Course& course, Prose why) {
   std::erase_if(why.blocks, [&](const Block& block) {
     bool all = true;

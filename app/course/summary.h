@@ -11,14 +11,14 @@
 
 namespace normscope::course {
 
-/// `take_why` reads the page of a folder, in English where there is none in the language. What it says about lessons that
+/// Reads the page of a folder, in English where there is none in the language. What it says about lessons that
 /// the folder lacks is left out; a faulty page is an entry in `broken`, and left out as a whole.
 void take_why(Course& course, const std::string& folder, const std::string& language);
 
-/// `measure_named` finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
+/// Finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
-/// `why_pages` are the last pages for readers without the program, by the names of their files: so-why.md, and
+/// The last pages for readers without the program, by the names of their files: so-why.md, and
 /// so-why.de.md. Ranges stand in place of their marks, and rings are links to ID.html.
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 

@@ -16,14 +16,14 @@ struct Phrase {
   const view::Term* term;
 };
 
-/// `separator` finds the next '|' that is not part of a formula's "\\|".
+/// Finds the next '|' that is not part of a formula's "\\|".
 size_t separator(std::string_view words) {
   size_t bar = words.find('|');
   while (bar != words.npos && bar > 0 && words[bar - 1] == '\\') bar = words.find('|', bar + 1);
   return bar;
 }
 
-/// `Index` sorts phrases by their first word, the longest first, and formulas by their source.
+/// Sorts phrases by their first word, the longest first, and formulas by their source.
 struct Index {
   std::map<std::string, std::vector<Phrase>, std::less<>> phrases;
   std::map<std::string, const view::Term*, std::less<>> formulas;
@@ -61,7 +61,7 @@ const Index& index(const words::Language& language) {
   return of.try_emplace(&language, language).first->second;
 }
 
-/// `is` accepts a known word and its plural.
+/// Accepts a known word and its plural.
 bool is(const std::string& word, const std::string& known) {
   return word == known || (word.size() == known.size() + 1 && word.back() == 's' && word.starts_with(known));
 }

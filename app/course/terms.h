@@ -21,14 +21,14 @@ struct TermMatch {
   size_t words = 0;  ///< number of words that the term takes
 };
 
-/// `plain_word` is a word as the glossary knows it: "(Post-LN)," becomes "post-ln".
+/// A word as the glossary knows it: "(Post-LN)," becomes "post-ln".
 std::string plain_word(std::string_view word);
-/// `term_at_start` finds the longest term that these plain words begin with.
+/// Finds the longest term that these plain words begin with.
 TermMatch term_at_start(std::span<const std::string> words,
                         const words::Language& language = words::of_window());
-/// `term_of_text` finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
+/// Finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
 const view::Term* term_of_text(std::string_view text, const words::Language& language = words::of_window());
-/// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
+/// Finds the term whose symbol is this formula; nullptr: none.
 const view::Term* term_of_formula(std::string_view tex, const words::Language& language = words::of_window());
 
 }  // namespace normscope::course

@@ -15,7 +15,7 @@ namespace {
 using namespace view;
 using namespace ui;
 
-// `Footer` is the sentence of the footer: what a drop does, or how to begin.
+// The sentence of the footer: what a drop does, or how to begin.
 struct Footer {
   std::string lead, text;
   bool held = false;
@@ -100,7 +100,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   ui.mark("diagram/footer", footer, text.lead + " " + text.text, words::say("diagram.help.footer"));
 }
 
-// `stacks_of` returns what stands where: all stacks, or the one that is looked at where two have no room.
+// What stands where: all stacks, or the one that is looked at where two have no room.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {
@@ -127,7 +127,7 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
-// `ring_over` draws the focus ring again, because the picture is painted over the ring of a slot or row.
+// Draws the focus ring again, because the picture is painted over the ring of a slot or row.
 void ring_over(Ui& ui) {
   if (!ui.focus_visible() || !ui.focused().starts_with("diagram/")) return;
   if (const Control* at = ui.registry().find(ui.focused()))

@@ -51,11 +51,11 @@ struct DiagramState {
   bool cancelled = false;                  // Escape during a drag, so that the release is no drop
   std::optional<view::WiringChange> preview;
   std::vector<view::SlotId> locked;  // norms that stay whatever the others do
-  // `left_out` are layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.
+  // Layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.
   std::vector<std::string> left_out;
   char left_out_of = 0;
 
-  // `Pending` is a fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
+  // A fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
   // it fell.
   struct Pending {
     view::Stacks stacks;
@@ -74,42 +74,42 @@ struct DiagramInput {
   std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
 };
 
-// `shown_run` returns the run whose diagram is shown: the selected one, or the source while D is still being built.
+// The run whose diagram is shown: the selected one, or the source while D is still being built.
 // -1: there are no runs.
 int shown_run(const DiagramState& state, const LabView& view);
-// `shown_stacks` returns the run's wiring as it is to be drawn.
+// The run's wiring as it is to be drawn.
 view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
-// `fork_title` says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
+// Says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
-// `ShownStack` is a stack of the diagram with what its wiring is for.
+// A stack of the diagram with what its wiring is for.
 struct ShownStack {
   StackWiring stack;
   NormKind norm = NormKind::LayerNorm;
   StackContext context;
 };
-// `shown_stack` is the one that presets change, of both the decoder. Nothing without runs.
+// The one that presets change, of both the decoder. Nothing without runs.
 std::optional<ShownStack> shown_stack(const DiagramState&, const LabView&);
 
-// `preset_held` tells whether a teacher holds the preset, under either of its names.
+// Whether a teacher holds the preset, under either of its names.
 bool preset_held(const ui::Ui&, Placement);
-// `draw_presets` draws the row of presets for the panel's head (or, in a small rectangle, a list), `draw_run_tiles`
+// Draws the row of presets for the panel's head (or, in a small rectangle, a list), `draw_run_tiles`
 // the tiles of the runs.
 void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
                   std::vector<session::Command>&);
 void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
-// `draw_diagram` draws and handles the picture in `area` and the footer in `footer`.
+// Draws and handles the picture in `area` and the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<session::Command>&);
 
-// `commit_change` posts the change as a fork of the shown run. The diagram then shows run D.
+// Posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const view::WiringChange&,
                    bool from_start, std::vector<session::Command>&);
 
 // `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
-// `KindChoice` is what was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
+// What was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
   std::optional<NormKind> kind;
   bool epsilon = false;  // a value was settled

@@ -37,14 +37,14 @@ struct ChainPainter {
   const std::vector<float> gradients{input.data.by_layer(run, "ffn.w2.grad_norm", input.step)};
   std::vector<Rect> places{};
 
-  // `seen` is true for whole boxes only, so that scrolling cuts no text.
+  // True for whole boxes only, so that scrolling cuts no text.
   bool seen(const Rect& place) const {
     return area.inset(0, -1).contains(place) && place.y >= area.y + kHead - 1;
   }
   bool is_free(size_t i) const { return !parts[i].slot.empty() && parts[i].norm == NormKind::None; }
   float middle() const { return places.front().centre().x; }
 
-  // `lay_out` puts the input lowest, and scrolls where the chain has no room.
+  // Puts the input lowest, and scrolls where the chain has no room.
   void lay_out() {
     float needed = kHead;
     for (const view::ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
@@ -73,7 +73,7 @@ struct ChainPainter {
     if (p.text_width(note, part.note) <= inside.w) p.text_in(inside, note, t.ink3, part.note);
   }
 
-  // `layer_of` draws a layer's square in the colour of all plots by depth, and the gradient of its matrix.
+  // Draws a layer's square in the colour of all plots by depth, and the gradient of its matrix.
   void layer_of(const view::ChainPart& part, const Rect& place) {
     const int layer = part.layer - 1;
     const float y = place.centre().y;
@@ -96,7 +96,7 @@ struct ChainPainter {
     to.text_in(place, {Face::Bold, type::tick}, t.on_accent, view::token_text(kind), Align::Centre);
   }
 
-  // `drop` asks for the preset of the free slot under a norm that is let go.
+  // Asks for the preset of the free slot under a norm that is let go.
   void drop() {
     for (size_t i = 0; i < parts.size(); ++i)
       if (is_free(i) && seen(places[i]) && places[i].inset(-40, -8).contains(ui.mouse()))
@@ -137,7 +137,7 @@ struct ChainPainter {
     }
   }
 
-  // `choose` puts another kind of norm wherever one stands.
+  // Puts another kind of norm wherever one stands.
   void choose(NormKind now, NormKind kind) {
     if (kind == NormKind::None) return ask(Placement::None);
     if (kind == now) return;

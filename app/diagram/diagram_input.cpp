@@ -54,7 +54,7 @@ struct SlotInput {
     commit_change(state, input, nullptr, change, from_start, commands);
   }
 
-  // `stands_for` says whether a slot under the hand stands for a move of the held norm to its place: a slot of the
+  // Whether a slot under the hand stands for a move of the held norm to its place: a slot of the
   // norm's own sub-layer, or of one that would follow.
   bool stands_for(SlotId from, SlotId at) const {
     const Stack s = stack(from.side);
@@ -81,7 +81,7 @@ struct SlotInput {
     return std::nullopt;
   }
 
-  // `paint_over` is the brush: the column under the mouse says where to, and the rows it passes say in which layers.
+  // The brush: the column under the mouse says where to, and the rows it passes say in which layers.
   void paint_over(Vec mouse, SlotId from) {
     const StackLayout* stack_layout = layout.stack_layout(from.side);
     if (!stack_layout) return;
@@ -157,7 +157,7 @@ struct SlotInput {
     state.cancelled = state.brush = false;
   }
 
-  // `move_focus` goes left and right along the slots and over to the other stack. It goes up and down along the
+  // Goes left and right along the slots and over to the other stack. It goes up and down along the
   // sub-layers, to the final norm at the top and the embedding's at the bottom.
   void move_focus(SlotId at, int dx, int dy) {
     constexpr std::array<Slot, 3> across{Slot::Stream, Slot::Before, Slot::After};
@@ -200,7 +200,7 @@ struct SlotInput {
     state.focus_next = next;
   }
 
-  // `paint_neighbour` copies this layer's norms to the layer above or below and moves the focus there.
+  // Copies this layer's norms to the layer above or below and moves the focus there.
   void paint_neighbour(SlotId at, int dy, bool from_start) {
     if (!at.in_layer()) return;
     const int next = at.layer + (dy > 0 ? 1 : -1);
@@ -217,7 +217,7 @@ struct SlotInput {
     return kind == NormKind::None ? NormKind::LayerNorm : kind;
   }
 
-  // `to_slot` serves I, O, P: it moves the norm in focus, or fills and empties the slot. Ctrl: in this layer alone.
+  // Serves I, O, P: it moves the norm in focus, or fills and empties the slot. Ctrl: in this layer alone.
   void to_slot(SlotId at, Slot slot, bool only_this, bool layer_only, bool from_start) {
     if (!at.in_layer()) return;
     const Stack s = stack(at.side);
@@ -274,7 +274,7 @@ struct SlotInput {
     ui.open_popup("diagram/kind");
   }
 
-  // `slot` handles a slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or
+  // Handles a slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or
   // the final norm.
   void slot(const Rect& place, SlotId at, bool small) {
     const WiredNorm kind = norm(at);

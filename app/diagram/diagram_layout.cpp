@@ -29,7 +29,7 @@ constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28, 
 constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
                            28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
-// `fitted` gives three sub-layers the height of two where they can share it. A second stream takes its room from them.
+// Gives three sub-layers the height of two where they can share it. A second stream takes its room from them.
 Measures fitted(Measures m, const StackRows& t) {
   if (m.narrow) {
     if (t.second || t.embedding_norm) m.pitch -= 6;
@@ -220,14 +220,14 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   return d;
 }
 
-// `put_segment` makes the embedding's box smaller for the box of a memory.
+// Makes the embedding's box smaller for the box of a memory.
 void put_segment(StackLayout& d, bool compact) {
   d.embedding.w = compact ? 118.f : 150.f;
   const float left = d.embedding.right() + 8;
   d.segment = {left, d.embedding.y, d.right - left, d.embedding.h};
 }
 
-// `route_memory` leads keys and values up from the encoder, over, down between the stacks and into cross-attention.
+// Leads keys and values up from the encoder, over, down between the stacks and into cross-attention.
 void route_memory(DiagramLayout& d) {
   const StackLayout *from = d.stack_layout(view::Side::Encoder), *to = d.stack_layout(view::Side::Main);
   if (!from || !to || to->rows.empty()) return;

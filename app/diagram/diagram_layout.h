@@ -12,7 +12,7 @@
 
 namespace normscope::diagram {
 
-// `SublayerLayout` is one sub-layer of the open layer.
+// One sub-layer of the open layer.
 struct SublayerLayout {
   view::Sub sub = view::Sub::Attention;
   ui::Rect box, before, after, stream;  // the function and its three slots
@@ -27,7 +27,7 @@ struct SublayerLayout {
   }
 };
 
-// `SmallSlots` are the marks of a collapsed row: three for each sub-layer, those for attention lowest.
+// The marks of a collapsed row: three for each sub-layer, those for attention lowest.
 struct SmallSlots {
   view::Sub sub = view::Sub::Attention;
   ui::Rect before, after, stream;
@@ -38,7 +38,7 @@ struct SmallSlots {
   }
 };
 
-// `BarLayout` has micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
+// Has micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
 struct BarLayout {
   ui::Rect size, gradient;
   int layer = 0;
@@ -53,7 +53,7 @@ struct RowLayout {
   int sheets = 0;                    // drawn behind a collapsed group
   std::vector<BarLayout> bars;       // of a collapsed row
   ui::Rect collapse, skip;           // of an open row (`skip`: the square); empty where there is no room
-  // `layer_at` returns the layer at this height: the rows of a group share its height, the first lowest.
+  // The layer at this height: the rows of a group share its height, the first lowest.
   int layer_at(float y) const;
 };
 
@@ -94,10 +94,10 @@ DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<StackRows>&
 // This `layout_diagram` lays out a single stack without cross-attention.
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<view::DiagramRow>& rows, bool compact);
 
-// `layout_small` lays out one stack or both in small, without controls, each as narrow as in an encoder-decoder.
+// Lays out one stack or both in small, without controls, each as narrow as in an encoder-decoder.
 DiagramLayout layout_small(const ui::Rect& area, const std::vector<StackRows>& stack_layouts);
 
-// `place_of` returns where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its
+// Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its
 // marks).
 std::optional<ui::Rect> place_of(const DiagramLayout&, view::SlotId at);
 

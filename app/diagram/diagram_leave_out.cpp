@@ -14,7 +14,7 @@ namespace {
 
 using namespace ui;
 
-// `place_words` says "layer 3", "the encoder's layer 3", "attention of layer 2".
+// Says "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
   const int layer = std::atoi(name.c_str() + name.find('L') + 1);
   const std::string where = words::say(name.starts_with("enc.")   ? "diagram.out.encoder"

@@ -17,7 +17,7 @@ using namespace ui;
 
 constexpr float kWidth = 330, kRow = 27, kCaption = 19, kField = 30;
 
-// `ordered_kinds` keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
+// Keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
 std::vector<NormKind> ordered_kinds() {
   std::vector<std::string_view> groups;
   for (NormKind kind : kNormKinds) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace ui;
 
-// `Picture` paints one stack, with the numbers of `run`.
+// Paints one stack, with the numbers of `run`.
 struct Picture : SublayerPainter {
   int colour;  // of the run: 0 = A
 
@@ -34,9 +34,9 @@ struct Picture : SublayerPainter {
   bool out(int layer, std::optional<view::Sub> sub = {}) const {
     return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
-  // `veil` covers what is clicked away with the colour of the ground.
+  // Covers what is clicked away with the colour of the ground.
   void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
-  // `pass_by` draws the residual stream as if the layer were not there.
+  // Draws the residual stream as if the layer were not there.
   void pass_by(float from, float to, Colour behind) {
     const Rect lane{d.stream_x - 17, from, 34, to - from};
     veil(lane, behind, 0);
@@ -58,7 +58,7 @@ struct Picture : SublayerPainter {
     p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
-  // `enter_norm` draws the norm by which the sub-layer's stream enters (HybridNorm): below the fork, not to be moved.
+  // Draws the norm by which the sub-layer's stream enters (HybridNorm): below the fork, not to be moved.
   void enter_norm(const RowLayout& r, size_t i) {
     const SublayerLayout& s = r.subs[i];
     const int layer = r.row.first;
@@ -127,7 +127,7 @@ struct Picture : SublayerPainter {
     name(Slot::After, {s.after.centre().x, below}, Align::Centre);
   }
 
-  // `bottom_skip` is B2T: the layer's input joins the sum of its feed-forward sub-layer.
+  // B2T: the layer's input joins the sum of its feed-forward sub-layer.
   bool bottom_skip(const RowLayout& r) const {
     return wiring(r.row.first, view::Sub::FeedForward).bottom && !r.subs.empty();
   }
@@ -158,7 +158,7 @@ struct Picture : SublayerPainter {
         p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
   }
 
-  // `collapsed_front` lets a mark stand for its slot in every layer of the row: a change in one of them shows.
+  // Lets a mark stand for its slot in every layer of the row: a change in one of them shows.
   void collapsed_front(const RowLayout& r) {
     for (const SmallSlots& small : r.small)
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After}) {
@@ -185,7 +185,7 @@ struct Picture : SublayerPainter {
     layer_key(r);
   }
 
-  // `fixed_marks` shows what cannot be moved: a norm by which the stream enters, and what stands inside.
+  // Shows what cannot be moved: a norm by which the stream enters, and what stands inside.
   void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
     const Wiring& w = wiring(r.row.first, small.sub);
     if (w.enter != NormKind::None) {
@@ -214,7 +214,7 @@ struct Picture : SublayerPainter {
     p.text_in(token, style, t.ink2, words, Align::Centre);
   }
 
-  // `row_words` returns where the words end.
+  // Where the words end.
   float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
@@ -243,7 +243,7 @@ struct Picture : SublayerPainter {
     return badge.right();
   }
 
-  // `layer_key` draws squares in the depth colours, which are the key of every plot by depth.
+  // Draws squares in the depth colours, which are the key of every plot by depth.
   void layer_key(const RowLayout& r) {
     const bool open = r.row.open;
     const float y = r.box.centre().y;
@@ -353,7 +353,7 @@ struct Picture : SublayerPainter {
       p.dashed_outline(d.embedding_slot, t.slot, line::outline, kSlotDash, radius::token);
   }
 
-  // `end_norm` draws a norm of the stack on the residual stream, above or below the layers.
+  // Draws a norm of the stack on the residual stream, above or below the layers.
   void end_norm(const Rect& slot, view::SlotId id) {
     break_stream(slot, t.panel);
     const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == view::kFinal ? 18 : slot.h);

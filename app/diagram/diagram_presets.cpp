@@ -25,7 +25,7 @@ StackContext context_for(const ModelConfig& model, view::Side side) {
   return context_of(model, side == view::Side::Main && model.architecture != Architecture::Encoder);
 }
 
-// `preset_at` is a placement by its place in the list, and `place_of` that place, or kCustom.
+// A placement by its place in the list, and `place_of` that place, or kCustom.
 Placement preset_at(int place) { return placements()[static_cast<size_t>(place)]; }
 int place_of(Placement placement) {
   const std::vector<Placement> all = placements();
@@ -33,7 +33,7 @@ int place_of(Placement placement) {
   return at == all.end() ? kCustom : static_cast<int>(at - all.begin());
 }
 
-// `preset_of` returns the index of the preset that these stacks are, or kCustom.
+// The index of the preset that these stacks are, or kCustom.
 int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
   const auto placement = [&](view::Side side) {
     return placement_of(stacks.wiring(side), context_for(model, side));
@@ -55,7 +55,7 @@ std::string preset_help(Placement placement) {
                      preset_help());
 }
 
-// `whole_parts` keeps as many whole parts of a formula as have room; the help has all of it.
+// Keeps as many whole parts of a formula as have room; the help has all of it.
 std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_view formula, float room) {
   for (char mark : {';', ','})
     while (p.text_width(style, formula) > room && formula.find(mark) != formula.npos)
@@ -63,7 +63,7 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
   return p.text_width(style, formula) > room ? std::string_view{} : formula;
 }
 
-// `next_preset` returns the next preset that can be chosen in the arrow's direction, or `from` where there is none.
+// The next preset that can be chosen in the arrow's direction, or `from` where there is none.
 int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int first) {
   const std::vector<Placement> all = placements();
   const int count = static_cast<int>(all.size());
@@ -74,7 +74,7 @@ int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int fi
   return from;
 }
 
-// `preset_item` draws one row of the list; `help` says why a preset cannot be chosen.
+// Draws one row of the list; `help` says why a preset cannot be chosen.
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help, bool possible) {
   HitOptions options;
@@ -93,7 +93,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   return hit.clicked;
 }
 
-// `save_item` draws the last row of the list, which asks for a name for what stands in the diagram.
+// Draws the last row of the list, which asks for a name for what stands in the diagram.
 bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
   HitOptions options;
   options.radius = radius::field;
@@ -109,7 +109,7 @@ bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelCon
   return hit.clicked;
 }
 
-// `preset_list` lists presets from the `first` on, with their formulas; any other choice shows as `other`. `save` is set
+// Lists presets from the `first` on, with their formulas; any other choice shows as `other`. `save` is set
 // where the last row was pressed.
 bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
                  const std::string& other, int& selected, bool& save) {
@@ -162,17 +162,17 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   return selected != before;
 }
 
-// `list_width` is the width that shows this word beside the chevron.
+// The width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
   return std::ceil(ui.paint().text_width({Face::Bold, type::body}, shown_label(word))) + 34;
 }
 
-// `has_room` says whether segments with these labels fit with 10 px around a label in place of the usual 22.
+// Whether segments with these labels fit with 10 px around a label in place of the usual 22.
 bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
-// `preset_row` has segments for as many as have room, and a list whose box says "more", "custom" or its choice.
+// Has segments for as many as have room, and a list whose box says "more", "custom" or its choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
   std::vector<std::string> labels, helps, refusals;
   for (Placement placement : placements()) {

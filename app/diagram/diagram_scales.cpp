@@ -20,7 +20,7 @@ std::string started(float value) {
   return words::say("diagram.scale.started", {{"value", ui::significant(value, 4)}});
 }
 
-// `number_of` has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
+// Has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
 std::string number_of(float value, int decimals = 2) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";

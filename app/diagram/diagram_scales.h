@@ -11,17 +11,17 @@
 
 namespace normscope::diagram {
 
-// `ScaleWords` are empty where a sub-layer has no such scale.
+// Empty where a sub-layer has no such scale.
 struct ScaleWords {
   std::string text, help;  // "α 0.034"
 };
-// `ScalesNow` are a sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
+// A sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
 // start.
 struct ScalesNow {
   std::optional<float> skip, branch, gpas;
   int step = -1;  // the step of the values; -1: now
 };
-// `scales_at` returns the scales at a step: at the newest step as they are, at an earlier one as its frame in the
+// The scales at a step: at the newest step as they are, at an earlier one as its frame in the
 // history has them.
 ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
-// `sub_titles` are names of a function, the longest first: the first that fits is used.
+// Names of a function, the longest first: the first that fits is used.
 std::array<std::string, 2> sub_titles(view::Sub sub, bool beside_cross) {
   const char* name = sub == view::Sub::Cross         ? "cross"
                      : sub == view::Sub::FeedForward ? "ffn"
@@ -33,7 +33,7 @@ std::array<std::string, 2> sub_titles(view::Sub sub, bool beside_cross) {
 
 }  // namespace
 
-// `branch_width` is 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
+// 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
 float SublayerPainter::branch_width(view::Sub sub, int layer) const {
   const float share = panels::own_share(input.data, run, layer, sub, input.step, d.side);
   return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
@@ -62,7 +62,7 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer, float from_y) {
   p.polygon(head, t.wire);
 }
 
-// `add_ingredients` puts into the box what its function has beside norms, each where there is room for its words.
+// Puts into the box what its function has beside norms, each where there is room for its words.
 void SublayerPainter::add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer,
                                       float width) const {
   std::vector<std::string> all = ingredient_words(run.spec->model, sub, layer);

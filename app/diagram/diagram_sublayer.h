@@ -9,11 +9,11 @@
 
 namespace normscope::diagram {
 
-// `paint_gradient_bar` draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer
+// Draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer
 // is under the hand elsewhere.
 void paint_gradient_bar(ui::Ui&, const ui::Rect&, float value, int layer, int layers, bool lit);
 
-// `SublayerPainter` reads its numbers from `run`.
+// Reads its numbers from `run`.
 struct SublayerPainter : TokenPainter {
   SublayerPainter(const TokenPainter& tokens, const StackLayout& stack_layout, const RunView& view)
       : TokenPainter(tokens), d(stack_layout), run(view), compact(tokens.input.compact) {}
@@ -25,27 +25,27 @@ struct SublayerPainter : TokenPainter {
   int layers() const { return stack.layers(); }
   const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
 
-  // `branch` leaves the stream at from_y: that of a parallel sub-layer, where the layer begins.
+  // Leaves the stream at from_y: that of a parallel sub-layer, where the layer begins.
   void branch(const SublayerLayout&, int layer, float from_y);
-  // `function_box` draws the function with the norms that stand inside it, which cannot be moved.
+  // Draws the function with the norms that stand inside it, which cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
-  // `takes_norms` says whether norms may stand on the residual stream: not on several.
+  // Whether norms may stand on the residual stream: not on several.
   bool takes_norms() const { return stack.wiring.streams.one(); }
   bool is_empty_slot(view::SlotId on_stream) const {
     return takes_norms() && view::norm_at(stack.wiring, on_stream) == NormKind::None;
   }
-  // `streams` draws the residual stream, or several of them (diagram_streams.cpp).
+  // Draws the residual stream, or several of them (diagram_streams.cpp).
   void streams(ui::Colour ink);
-  // `second_stream` draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
+  // Draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
   // joins.
   void second_stream();
-  // `memory_ways` leads from a memory of the segment before, right of the layers, into the attention of each layer.
+  // Leads from a memory of the segment before, right of the layers, into the attention of each layer.
   void memory_ways();
-  // `end_box` draws a box below or above the layers: its name, and what it holds where there is room.
+  // Draws a box below or above the layers: its name, and what it holds where there is room.
   void end_box(const ui::Rect&, const char* key, const std::string& what);
   std::string memory_words() const;  // as many words as its box has room for
-  // `scales` draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
+  // Draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
   // DeepNorm's init gain stand beside the branch.
   void scales(const SublayerLayout&, int layer);
   void size_bar(const ui::Rect&, int layer,
@@ -54,7 +54,7 @@ struct SublayerPainter : TokenPainter {
                     view::Sub sub);  // norm of the gradient, log, a millionth to 3
 
  private:
-  // `read_weights` are the sizes of the weights that the streams are read with behind a sub-layer; empty where they are
+  // The sizes of the weights that the streams are read with behind a sub-layer; empty where they are
   // not known. Of more streams than `count` they are those of the input and of the newest.
   std::vector<float> read_weights(int layer, view::Sub sub, int count, int all) const;
   void lines(float from, float to, const std::vector<float>& weights, int count, ui::Colour ink);

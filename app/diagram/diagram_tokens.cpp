@@ -16,7 +16,7 @@ bool holds(const std::vector<view::SlotId>& slots, view::SlotId at) {
   return std::find(slots.begin(), slots.end(), at) != slots.end();
 }
 
-// `lock` draws a closed lock, `h` high, centred.
+// Draws a closed lock, `h` high, centred.
 void lock(Painter& p, Vec centre, float h, Colour colour) {
   const float w = h * 0.9f;
   p.fill({centre.x - w / 2, centre.y - h * 0.08f, w, h * 0.56f}, colour, 1);
@@ -149,7 +149,7 @@ void TokenPainter::memory_line(const DiagramLayout& layout) {
 
 namespace {
 
-// `normed_heads` says whose heads have a norm: "q,k,v".
+// Says whose heads have a norm: "q,k,v".
 std::string normed_heads(const Inner& inner) {
   std::string heads;
   for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})

@@ -33,22 +33,22 @@ struct TokenPainter {
 
   void token(const ui::Rect&, NormKind, bool halo);
   void locked_token(const ui::Rect&, NormKind);
-  // `small_fixed` draws a norm of a collapsed row that cannot be moved.
+  // Draws a norm of a collapsed row that cannot be moved.
   void small_fixed(const ui::Rect&);
-  // `slot` draws everything of a slot but the break of the residual stream.
+  // Draws everything of a slot but the break of the residual stream.
   void slot(const ui::Rect&, view::SlotId at, ui::Colour behind);
   void small_slot(const ui::Rect&, view::SlotId at);
-  // `held_token` draws the norm in the hand.
+  // Draws the norm in the hand.
   void held_token(const DiagramLayout&);
-  // `memory_line` leads keys and values from the encoder into the decoder's cross-attention.
+  // Leads keys and values from the encoder into the decoder's cross-attention.
   void memory_line(const DiagramLayout&);
 };
 
-// `inner_words` puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
+// Puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
 std::vector<std::string> inner_words(const Inner& inner);
-// `ingredient_words` puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
+// Puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer);
-// `inner_brief` puts them into words for a collapsed row, the longest first: the first that fits is used. It is empty
+// Puts them into words for a collapsed row, the longest first: the first that fits is used. It is empty
 // where nothing stands inside.
 std::vector<std::string> inner_brief(const Inner& inner);
 

@@ -9,7 +9,7 @@
 namespace normscope::headless {
 namespace {
 
-// `mix` combines both halves of the product of two large words: each bit of either changes about half of the result's.
+// Combines both halves of the product of two large words: each bit of either changes about half of the result's.
 uint64_t mix(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide(a ^ 0x9E3779B97F4A7C15) * (b ^ 0xD1B54A32D192ED03);

@@ -14,7 +14,7 @@ namespace normscope::headless {
 
 class Damage {
  public:
-  /// `of` returns the tiles that changed: all of them after a change of size, of the background, or of a texture's
+  /// The tiles that changed: all of them after a change of size, of the background, or of a texture's
   /// pixels. It must be called once per frame, before textures are served (frame.h).
   const Tiles& of(const ImDrawData&, uint32_t background);
 

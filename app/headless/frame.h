@@ -20,7 +20,7 @@ class Frame {
   Frame& operator=(const Frame&) = delete;
 
   void resize(ui::Vec size_px);
-  // `step` calls NewFrame, draw() and Render, and serves textures. The draw data is valid until the next step.
+  // Calls NewFrame, draw() and Render, and serves textures. The draw data is valid until the next step.
   ImDrawData* step(const std::function<void()>& draw);
   ImDrawData* draw_data() const { return data_; }
   int frames() const { return frames_; }
@@ -32,9 +32,9 @@ class Frame {
   int frames_ = 0;
 };
 
-// `serve_textures` marks every pending texture request as done, for rendering in memory; ImGui holds the pixels.
+// Marks every pending texture request as done, for rendering in memory; ImGui holds the pixels.
 void serve_textures();
-// `release_textures` undoes serve_textures() before the context goes.
+// Undoes serve_textures() before the context goes.
 void release_textures();
 
 }  // namespace normscope::headless

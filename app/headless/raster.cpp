@@ -26,7 +26,7 @@ class Canvas {
     parts({0, 0, image_.width, image_.height}, [&](Clip part) { fill(part, colour); });
   }
 
-  // `pixel` takes a point in Dear ImGui's coordinates, whose display may start anywhere and count in coarser units.
+  // Takes a point in Dear ImGui's coordinates, whose display may start anywhere and count in coarser units.
   ImVec2 pixel(ImVec2 p) const { return {(p.x - origin_.x) * scale_.x, (p.y - origin_.y) * scale_.y}; }
 
   void set(Clip clip, Texture texture) {
@@ -48,7 +48,7 @@ class Canvas {
  private:
   uint32_t* row(int y) { return image_.pixels.data() + size_t(y) * image_.width; }
 
-  // `parts` passes a box to `draw` in pieces that have to be drawn. A pixel's colour must not depend on where a piece
+  // Passes a box to `draw` in pieces that have to be drawn. A pixel's colour must not depend on where a piece
   // begins.
   template <typename Draw>
   void parts(Clip box, Draw draw) {
@@ -74,7 +74,7 @@ class Canvas {
     return texture_.pixels ? sample(texture_, uv.x * texture_.width, uv.y * texture_.height) : 0xFFFFFFFF;
   }
 
-  // `quad` recognises a b c, a c d with a upper left, c lower right: the order in which Dear ImGui emits rectangles.
+  // Recognises a b c, a c d with a upper left, c lower right: the order in which Dear ImGui emits rectangles.
   bool quad(const ImDrawVert* v, const ImDrawIdx* i) {
     if (i[0] != i[3] || i[2] != i[4]) return false;
     const ImDrawVert &a = v[i[0]], &b = v[i[1]], &c = v[i[2]], &d = v[i[5]];
@@ -97,7 +97,7 @@ class Canvas {
     return true;
   }
 
-  // `stretched` draws a part of a rectangle whose texels do not match its pixels.
+  // Draws a part of a rectangle whose texels do not match its pixels.
   void stretched(const ImDrawVert& a, const ImDrawVert& c, ImVec2 low, ImVec2 high, Clip part) {
     float du = (c.uv.x - a.uv.x) * texture_.width / (high.x - low.x);
     float dv = (c.uv.y - a.uv.y) * texture_.height / (high.y - low.y);
@@ -111,7 +111,7 @@ class Canvas {
     }
   }
 
-  // `glyph` draws a glyph at its own size, a whole number of texels to a pixel: every pixel lies alike between four
+  // Draws a glyph at its own size, a whole number of texels to a pixel: every pixel lies alike between four
   // texels, so one set of weights (in 1/256 each way) does for all.
   bool glyph(const ImDrawVert& a, const ImDrawVert& c, ImVec2 low, ImVec2 high, Clip box) {
     if (!texture_.pixels || texture_.coloured) return false;
@@ -157,14 +157,14 @@ class Canvas {
     int64_t step_x, step_y, value;  // value at the first pixel's centre; inside where value >= 0
   };
 
-  // `edge` is the edge p -> q of a triangle whose inside is positive, evaluated at (x, y), all in 1/256 pixel.
+  // The edge p -> q of a triangle whose inside is positive, evaluated at (x, y), all in 1/256 pixel.
   static Edge edge(const int64_t p[2], const int64_t q[2], int64_t x, int64_t y) {
     int64_t dx = q[0] - p[0], dy = q[1] - p[1];
     bool top_left = dy < 0 || (dy == 0 && dx > 0);
     return {-dy * 256, dx * 256, dx * (y - p[1]) - dy * (x - p[0]) - (top_left ? 0 : 1)};
   }
 
-  // `inside` returns the first and last of these pixels of a row that are inside all three edges; last < first: none.
+  // The first and last of these pixels of a row that are inside all three edges; last < first: none.
   static std::pair<int64_t, int64_t> inside(const Edge* e, int64_t first, int64_t last) {
     if (last - first <
         8) {  // most of a frame's triangles are slivers of lines: trying is cheaper than dividing
@@ -280,7 +280,7 @@ class Canvas {
     }
   }
 
-  // `fringe` draws the soft edge of a line: one colour that fades.
+  // Draws the soft edge of a line: one colour that fades.
   static void fringe(uint32_t* out, int first, int last, const ImU32* cols, const Weights& w) {
     const uint32_t colour = cols[0] & 0xFFFFFF;
     const float base = float(cols[0] >> 24), slope_b = float(cols[1] >> 24) - base,

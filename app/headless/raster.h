@@ -18,7 +18,7 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// `Tiles` cuts a picture into tiles, row by row from the top, and says which of them are chosen.
+/// Cuts a picture into tiles, row by row from the top, and says which of them are chosen.
 struct Tiles {
   static constexpr int kWidth = 64, kHeight = 16;  ///< px
   int columns = 0, rows = 0;
@@ -30,7 +30,7 @@ struct Size {
 };
 Size size_of(const ImDrawData&);
 
-// `rasterise` draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame
+// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame
 // sees to.
 Image rasterise(const ImDrawData&, uint32_t background);
 /// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole
@@ -38,7 +38,7 @@ Image rasterise(const ImDrawData&, uint32_t background);
 void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 
 std::vector<uint8_t> encode_png(const Image&);
-// `write_png` writes the whole file or none (AtomicFile). It throws Error with the path.
+// Writes the whole file or none (AtomicFile). It throws Error with the path.
 void write_png(const std::string& path, const Image&);
 void write_png(const std::string& path, const std::vector<uint8_t>& encoded);
 

@@ -17,7 +17,7 @@ class SoftwareScreen {
   SoftwareScreen(const SoftwareScreen&) = delete;
   SoftwareScreen& operator=(const SoftwareScreen&) = delete;
 
-  // `show` needs the current OpenGL 3 context, as the destructor does. It returns false when the context lacks what it
+  // Needs the current OpenGL 3 context, as the destructor does. It returns false when the context lacks what it
   // takes: nothing was drawn then, and nothing will be.
   bool show(const ImDrawData&, uint32_t background);
 

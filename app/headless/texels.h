@@ -14,7 +14,7 @@ struct Texture {
   int width = 0, height = 0, bytes = 4;
   bool coloured = false;
 
-  // `texel` returns a texel as 0xAABBGGRR and repeats the edge.
+  // A texel as 0xAABBGGRR and repeats the edge.
   uint32_t texel(int x, int y) const {
     x = std::clamp(x, 0, width - 1);
     y = std::clamp(y, 0, height - 1);
@@ -52,14 +52,14 @@ inline uint32_t modulate(uint32_t colour, uint32_t texel) {
   return out;
 }
 
-// `between` interpolates four texels with the weights wx and wy in 1/256.
+// Interpolates four texels with the weights wx and wy in 1/256.
 inline uint32_t between(uint32_t a, uint32_t right, uint32_t below, uint32_t across, uint32_t wx,
                         uint32_t wy) {
   const uint32_t top = a * (256 - wx) + right * wx, low = below * (256 - wx) + across * wx;
   return (top * (256 - wy) + low * wy + 32768) >> 16;
 }
 
-// `sample` takes a bilinear sample at texel coordinates (texel centres at one half).
+// Takes a bilinear sample at texel coordinates (texel centres at one half).
 inline uint32_t sample(const Texture& t, float u, float v) {
   float fx = u - 0.5f, fy = v - 0.5f;
   int x = int(std::floor(fx)), y = int(std::floor(fy));

@@ -17,7 +17,7 @@ namespace {
 constexpr int patience = 30;                               // frames to wait for a control to appear
 constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // in one line of a script
 
-// `similar` lists names that share the beginning of `name`, for the error message.
+// Lists names that share the beginning of `name`, for the error message.
 std::string similar(const ui::Registry& registry, std::string_view name) {
   std::string list;
   std::string_view head = name.substr(0, name.find('/'));
@@ -154,7 +154,7 @@ void UiDriver::key(std::string_view text) {
   hold(modifiers, false);
 }
 
-// `Line` is a line of a script, cut into words.
+// A line of a script, cut into words.
 struct UiDriver::Line {
   std::string verb, a, b, c;
   std::string rest;  // all after the verb
@@ -171,7 +171,7 @@ struct UiDriver::Line {
     name.erase(name.find_last_not_of(" \t\r") + 1);
   }
   bool empty() const { return verb.empty() || verb[0] == '#'; }
-  /// `must` requires the word.
+  /// Requires the word.
   const std::string& must(const std::string& word) const {
     if (word.empty()) throw Error("'" + verb + "' lacks an argument");
     return word;

@@ -14,36 +14,36 @@ namespace normscope::headless {
 
 class UiDriver {
  public:
-  // `frame` draws one whole frame: ui.begin_frame, screen, ui.end_frame.
+  // Draws one whole frame: ui.begin_frame, screen, ui.end_frame.
   UiDriver(Frame& loop, ui::Ui& ui, std::function<void()> frame);
 
   void frames(int n = 1);
-  // `control` returns a control by name and waits up to 30 frames for it. It throws Error with the control's name and
+  // A control by name and waits up to 30 frames for it. It throws Error with the control's name and
   // the nearest names.
   ui::Control control(std::string_view name);
   std::string value(std::string_view name) { return control(name).value; }
 
-  // `move_to` goes to a place in the rectangle, given as fractions; the middle by default.
+  // Goes to a place in the rectangle, given as fractions; the middle by default.
   void move_to(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
   void move_to(ui::Vec point);  // logical px
   void press(int button = 0);
   void release(int button = 0);
   void click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f}, int button = 0);
-  // `choose` opens a menu or a list and takes an entry of it.
+  // Opens a menu or a list and takes an entry of it.
   void choose(const std::string& menu, const std::string& entry);
   void double_click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
-  // `drag` goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
+  // Goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
   // "Ctrl+Shift", "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
   void drag_by(std::string_view from, ui::Vec offset, std::string_view modifiers = "", int steps = 6,
                ui::Vec fraction = {0.5f, 0.5f});
   void wheel(float dy);
   void type(std::string_view utf8);
-  // `key` presses a chord: "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
+  // Presses a chord: "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
   void key(std::string_view chord);
   void hold(std::string_view modifiers, bool down);
 
-  // `script` obeys lines: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab FROM TO
+  // Obeys lines: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab FROM TO
   // [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) | press | wheel N |
   // hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. It skips blank lines and #
   // comments, and throws Error "script line N: ..." for anything else.
@@ -53,7 +53,7 @@ class UiDriver {
   struct Line;
   void obey(const Line& line);
   void grab(const Line& line);
-  // `usable` returns the name of a control that answers: a script that presses a greyed control has a mistake.
+  // The name of a control that answers: a script that presses a greyed control has a mistake.
   const std::string& usable(const std::string& name);
 
   Frame& loop_;

@@ -19,13 +19,13 @@ namespace {
 
 constexpr float kColumn = 104, kGap = 12, kNumber = 58;
 
-/// `Column` is one number for each sub-layer.
+/// One number for each sub-layer.
 struct Column {
   const char* id;  ///< of its words
   std::function<double(const Inside::Sublayer&)> value;
 };
 
-/// `gradient_of` is the norm of the gradients of a sub-layer's matrices together.
+/// The norm of the gradients of a sub-layer's matrices together.
 double gradient_of(const Inside& found, const std::string& sublayer) {
   double square = 0;
   for (const Inside::Gradient& gradient : found.gradients)
@@ -39,7 +39,7 @@ double without(const Inside& found, const std::string& sublayer) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// `columns_of` are as many as there is room for, the ones that say most first.
+/// As many as there is room for, the ones that say most first.
 std::vector<Column> columns_of(const GridGiven& given) {
   const Inside& found = given.inside.found;
   const bool dominated = dominant_of(found).has_value();

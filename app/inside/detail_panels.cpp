@@ -18,12 +18,12 @@ namespace {
 
 constexpr float kMatrixName = 74;
 
-/// `matrix_name` leaves out the layer that the panel's title has.
+/// Leaves out the layer that the panel's title has.
 std::string matrix_name(const std::string& name, int layer) {
   return layer == 0 ? name : name.substr(name.find('.') + 1);
 }
 
-/// `attention_of` is the attention of the chosen row's layer.
+/// The attention of the chosen row's layer.
 const Inside::Attention* attention_of(const Inside& found, int row) {
   const int layer = std::max(layer_of(found, row), 1);
   for (const Inside::Attention& attention : found.attention)
@@ -31,7 +31,7 @@ const Inside::Attention* attention_of(const Inside& found, int row) {
   return nullptr;
 }
 
-/// `draw_map` draws a head's probabilities, queries down and keys across. Where cells would be smaller than three
+/// Draws a head's probabilities, queries down and keys across. Where cells would be smaller than three
 /// pixels, one stands for the largest of several.
 void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, int head, size_t tokens,
               int chosen) {
@@ -106,7 +106,7 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   head = std::clamp(head - hit.arrow_y, 0, attention->heads - 1);
 }
 
-/// `draw_bars` draws one bar for each of `values`, the largest as high as `rect`.
+/// Draws one bar for each of `values`, the largest as high as `rect`.
 void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
                const std::function<std::string(size_t)>& name) {
   const Theme& t = ui.theme();
@@ -176,7 +176,7 @@ void draw_gradients(Ui& ui, const Rect& rest, Rect content, const Inside& found,
   }
 }
 
-/// `draw_spectrum` draws singular values from the left, the largest as high as `rect`: bars, or ticks at their height. Where
+/// Draws singular values from the left, the largest as high as `rect`: bars, or ticks at their height. Where
 /// there are more than pixels, some stand for others.
 void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars) {
   const size_t count = spectrum.values.size();
@@ -195,7 +195,7 @@ void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars
   }
 }
 
-/// `draw_spectra` shows what the next step would add to each matrix of the layer: its singular values as bars, those of the
+/// Shows what the next step would add to each matrix of the layer: its singular values as bars, those of the
 /// matrix itself above them, and the update-to-weight ratio.
 void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& inside, int layer) {
   const Theme& t = ui.theme();
@@ -230,7 +230,7 @@ void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& insid
   }
 }
 
-/// `draw_matrices` shows the gradients of a layer's matrices or, where that is asked for, the spectra of its next update.
+/// Shows the gradients of a layer's matrices or, where that is asked for, the spectra of its next update.
 void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, bool& spectra) {
   const int layer = layer_of(inside.found, row);
   const char* what = spectra ? "spectra" : "gradients";
@@ -255,7 +255,7 @@ void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, b
     draw_gradients(ui, rest, content, inside.found, layer);
 }
 
-/// `draw_lens` lists what each layer would say at the chosen token, the last layer on top.
+/// Lists what each layer would say at the chosen token, the last layer on top.
 void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
   const Inside& found = inside.found;
   PanelOptions options;

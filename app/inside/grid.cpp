@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kNames = 74, kFoot = 48, kLabel = 15;
 
-/// `Cells` is where the map's rows and tokens lie.
+/// Where the map's rows and tokens lie.
 struct Cells {
   Rect area;
   int rows = 0, tokens = 0;
@@ -58,7 +58,7 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
-/// `draw_cell` draws the cell of a row; what a layer would say is one cell over all of its rows.
+/// Draws the cell of a row; what a layer would say is one cell over all of its rows.
 void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int token) {
   Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
@@ -83,7 +83,7 @@ void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int 
     p.text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
 }
 
-/// `draw_words` writes the tokens below the map, in as many lines as give each the room of a word.
+/// Writes the tokens below the map, in as many lines as give each the room of a word.
 void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& foot) {
   const Theme& t = ui.theme();
   const int lines =
@@ -101,7 +101,7 @@ void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
   }
 }
 
-/// `draw_names` names the layers; the two or three rows of a layer share a name where there is no room for more.
+/// Names the layers; the two or three rows of a layer share a name where there is no room for more.
 void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& names) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();

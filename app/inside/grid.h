@@ -13,12 +13,12 @@ namespace normscope::inside {
 
 enum class Shows : uint8_t { Length, Gradient, Says };
 
-/// `Selection` is a row and a token. Row 0 is the embedding, row i the i-th sub-layer.
+/// A row and a token. Row 0 is the embedding, row i the i-th sub-layer.
 struct Selection {
   int row = -1, token = -1;  ///< -1: none yet
 };
 
-/// `Lengths` are the ends of the colours, of states or of their gradients, so that two models share them. They lie at
+/// The ends of the colours, of states or of their gradients, so that two models share them. They lie at
 /// least a factor of two apart: where norms make all states equally long, no difference is to be seen.
 struct Lengths {
   float low = 0, high = 0;
@@ -36,20 +36,20 @@ struct GridGiven {
   int columns = 4;  ///< beside the map, at most
 };
 
-/// `word_of` is a token as it is shown, on one line.
+/// A token as it is shown, on one line.
 std::string word_of(const RunInside& inside, int32_t token);
-/// `row_name` is "embedding" or the sub-layer's name.
+/// "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
 int rows_of(const Inside& found);
 /// Says which token the model foresaw worst and which sub-layer turned its stream most.
 std::string sentence_of(const RunInside& inside);
-/// `layer_of` is the layer of a row's sub-layer; 0: the embedding's row.
+/// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 
-/// `draw_grid` returns what the hand chose in this frame.
+/// What the hand chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);
 
-/// `draw_columns` draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
+/// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
 float columns_width(const GridGiven& given);
 

@@ -19,7 +19,7 @@ constexpr float kLine = 21, kRow = 30;
 constexpr float kMostLines = 3;
 constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
 
-/// `boxes_of` are the places of the tokens in lines of that width, from (0, 0).
+/// The places of the tokens in lines of that width, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
   std::vector<Rect> boxes;
   float x = 0, y = 0;
@@ -87,7 +87,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
 }
 
-/// `draw_tokens` writes the text as the model has it: a box for each token.
+/// Writes the text as the model has it: a box for each token.
 void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside) {
   const Inside& found = inside.found;
   const Theme& t = ui.theme();

@@ -33,7 +33,7 @@ void InsideScreen::restore(const KeptInside& kept) {
   left_out_ = spectra_ = false;
 }
 
-/// `take` takes what came of the look that was asked for, and finds the models of this frame.
+/// Takes what came of the look that was asked for, and finds the models of this frame.
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
     refused_[waiting_->letter] = words::error(session::refusal(view.answers, waiting_->ticket));
@@ -62,7 +62,7 @@ void InsideScreen::find_sides(const LabView& view, double now) {
   }
 }
 
-/// `ask` asks for a look that is missing or out of date, or that something else ended before it was whole; one at a time,
+/// Asks for a look that is missing or out of date, or that something else ended before it was whole; one at a time,
 /// as the trainer does nothing else meanwhile.
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
@@ -153,7 +153,7 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   p.text_in(line, kTick, t.ink2, said);
 }
 
-/// `draw_side` draws one model: its name and loss, and its map.
+/// Draws one model: its name and loss, and its map.
 void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -207,7 +207,7 @@ void InsideScreen::draw_sides(Ui& ui, Rect rest) {
   for (const Side& side : sides_) draw_side(ui, rest.take_left(width, space::gap), side, sides_.size() == 1);
 }
 
-/// `detailed_side` is the model that the panels below are of; some model has been read.
+/// The model that the panels below are of; some model has been read.
 const InsideScreen::Side& InsideScreen::detailed_side() const {
   const Side* first = nullptr;
   for (const Side& side : sides_) {

@@ -25,7 +25,7 @@ namespace normscope::inside {
 
 inline constexpr size_t kLongestKept = 100'000;  ///< bytes of a text
 
-/// `KeptInside` is what is kept with a session.
+/// What is kept with a session.
 struct KeptInside {
   std::string text;
   std::string runs = "A";  ///< letters of the models shown, at most two
@@ -34,22 +34,22 @@ struct KeptInside {
 
 class InsideScreen {
  public:
-  /// `draw` fills `area`, the window below the top bar.
+  /// Fills `area`, the window below the top bar.
   /// `transport`: the Lab's; the models are read at the step of its cursor.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
             lab::TransportState& transport);
-  /// `posted` gives the ticket of the look that was asked for in this frame.
+  /// Gives the ticket of the look that was asked for in this frame.
   void posted(session::Ticket ticket) {
     if (waiting_) waiting_->ticket = ticket;
   }
   /// Says that a look was asked for and is not whole yet, or will be asked for in the next frame.
   bool busy() const;
-  /// `kept` leaves out a text that is too long to be kept.
+  /// Leaves out a text that is too long to be kept.
   KeptInside kept() const { return {text_.size() <= kLongestKept ? text_ : "", letters_}; }
   void restore(const KeptInside& kept);
 
  private:
-  /// `Asked` is all that a look depends on.
+  /// All that a look depends on.
   struct Asked {
     char letter = 'A';
     std::string text;
@@ -64,7 +64,7 @@ class InsideScreen {
              spectra_of == other.spectra_of && step == other.step && spec == other.spec;
     }
   };
-  /// `Side` is one of the models shown.
+  /// One of the models shown.
   struct Side {
     const RunView* run = nullptr;
     const RunInside* inside = nullptr;  ///< null: not there yet

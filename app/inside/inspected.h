@@ -22,15 +22,15 @@ struct Inspected {
   Inside inside;
 };
 
-/// `add_settings` adds what the model is, in the words of a configuration.
+/// Adds what the model is, in the words of a configuration.
 void add_settings(nlohmann::json& about, const RunSpec& spec);
-/// `shown_token` is a token in quotes with its control characters escaped, or its number where it has no text.
+/// A token in quotes with its control characters escaped, or its number where it has no text.
 std::string shown_token(const Inspected& inspected, int32_t token);
 /// `root_mean_square` of the norms of all tokens.
 double root_mean_square(const std::vector<float>& norms);
 
 nlohmann::json json_of(const Inspected& inspected);
-/// `norms_svg` is a map of |x| by token and layer.
+/// A map of |x| by token and layer.
 std::string norms_svg(const Inspected& inspected);
 
 }  // namespace normscope::inside

@@ -65,7 +65,7 @@ json sublayers_of(const Inside& in) {
   return all;
 }
 
-/// `layers_of` has the last sub-layer of each layer.
+/// Has the last sub-layer of each layer.
 json layers_of(const Inside& in) {
   json all = json::array();
   for (size_t i = 0; i < in.sublayers.size(); ++i)
@@ -127,7 +127,7 @@ json lens_of(const Inspected& of) {
   return all;
 }
 
-/// `placement_words` names the placement that the model has but for norms on the embedding, and of q and k.
+/// Names the placement that the model has but for norms on the embedding, and of q and k.
 std::string placement_words(const ModelConfig& model) {
   constexpr const char* kBeside[] = {"", " with a norm on the embedding", " with norms of q and k",
                                      " with norms on the embedding, and of q and k"};

@@ -21,7 +21,7 @@ constexpr float kCellWidth = 46, kCellHeight = 20, kTop = 118, kMostNames = 220,
 constexpr TextStyle kHeadline{Face::Bold, type::run_name}, kPlain{Face::Sans, type::body},
     kCellText{Face::Mono, type::tick};
 
-/// `LayerColumn` is a layer.
+/// A layer.
 struct LayerColumn {
   std::string name;
   const std::vector<float>* norms;
@@ -97,7 +97,7 @@ class NormsPicture {
     p_.end_group();
   }
 
-  /// `key` paints the colours and the lengths at their ends.
+  /// Paints the colours and the lengths at their ends.
   void key(Rect place) {
     if (!(high_ >= low_)) return;
     constexpr int kPieces = 40;

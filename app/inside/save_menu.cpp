@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kMenu = "inside/save";
 constexpr const char* kEndings[] = {"svg", "json"};
 
-/// `inspected_of` is what normscope inspect says of the same model and text.
+/// What normscope inspect says of the same model and text.
 Inspected inspected_of(const RunView& run, const RunInside& inside) {
   Inspected all;
   all.name = run.name;

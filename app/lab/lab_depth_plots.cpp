@@ -27,7 +27,7 @@ int most_streams(const LabView& view) {
   return most;
 }
 
-// `why_empty` says why a run has no triangle.
+// Why a run has no triangle.
 const std::string& why_empty(const RunView& run, bool weights, view::Side side) {
   if (!view::has_stream(run)) return words::say("lab.depth.no_stream");
   if (weights && !view::over_depth(run, side)) return words::say("lab.depth.no_weights");
@@ -102,7 +102,7 @@ void LabScreen::draw_lines_choice(Frame& f, const Panel& panel, const Rect& rect
   plot_.heads_of = selected > 0 ? std::optional(selected - 1) : std::nullopt;
 }
 
-// `draw_map_key` draws the colours of a map with their ends at the right of a row, where there is room behind `from`.
+// Draws the colours of a map with their ends at the right of a row, where there is room behind `from`.
 void LabScreen::draw_map_key(Frame& f, const Panel& panel, const Rect& row, float from) {
   constexpr float kWidest = 72, kNarrowest = 24, kGap = 6;
   const std::vector<plot::PlotSpec> shown = plots(f, panel);
@@ -146,7 +146,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
                        std::string("plot/matrix") + panel.lists);
 }
 
-// `triangles_scale` draws the colour scale of the shares, with 1, 0.5 and 0 beside it, or of weights, which may be larger
+// Draws the colour scale of the shares, with 1, 0.5 and 0 beside it, or of weights, which may be larger
 // and negative.
 void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& heat) {
   Painter& p = f.ui.paint();
@@ -166,7 +166,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& 
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, heat.signed_data ? "−" + full : "0");
 }
 
-// `triangles_panel` has title, stack and step; a button asks for a whole batch where none was measured.
+// Has title, stack and step; a button asks for a whole batch where none was measured.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
@@ -266,7 +266,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
-// `compact_head` draws the tabs, the controls of the open tab, and the step.
+// Draws the tabs, the controls of the open tab, and the step.
 void LabScreen::compact_head(Frame& f, const Rect& head) {
   const std::vector<const Panel*> tabs = tab_panels();
   Rect controls = head.inset(0, 6);
@@ -321,7 +321,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::Right);
 }
 
-// `compact_plot` draws the plot of the open tab and returns what it showed.
+// Draws the plot of the open tab and returns what it showed.
 std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const Panel& panel) {
   if (panel.form == Form::Strips || panel.form == Form::Triangles) {
     if (panel.form == Form::Strips)

@@ -21,7 +21,7 @@ namespace {
 
 using namespace panels;
 
-// `thin_ticks` keeps the decades that have room, the largest first. The lowest stays clear of the next plot.
+// Keeps the decades that have room, the largest first. The lowest stays clear of the next plot.
 void thin_ticks(plot::Axis& axis, float height) {
   constexpr double kApart = 15, kAboveEnd = 7;
   const double pixels_per_decade = height / std::log10(axis.hi / axis.lo);
@@ -35,7 +35,7 @@ void thin_ticks(plot::Axis& axis, float height) {
   }
 }
 
-// `own_height` is a panel's height in a column of this height. Panels that come first have their share of all of it,
+// A panel's height in a column of this height. Panels that come first have their share of all of it,
 // and the others share what is left.
 float own_height(const std::vector<const Panel*>& panels, const Panel& panel, float height) {
   const auto of_all = [&](const Place& place) {
@@ -51,7 +51,7 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
   return std::round(left * panel.place.share / shares);
 }
 
-// `gap_below` is the gap below the n-th panel of a column that a hand can drag.
+// The gap below the n-th panel of a column that a hand can drag.
 std::optional<Gap> gap_below(PanelColumn column, size_t index) {
   if (index > 1) return {};
   if (column == PanelColumn::Time) return index == 0 ? Gap::Loss : Gap::Rate;
@@ -178,7 +178,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
-// `map_scale` draws the colours of a map, from the lowest number to the highest.
+// Draws the colours of a map, from the lowest number to the highest.
 void LabScreen::map_scale(Frame& f, const Rect& bar) {
   constexpr int kParts = 32;
   const float w = bar.w / kParts;
@@ -194,7 +194,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
   if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
 }
 
-// `strips_panel` has title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
+// Has title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
 // of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);

@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-// `Bars` are the heights and gaps of the layouts.
+// The heights and gaps of the layouts.
 struct Bars {
   float margin, gap, cards, transport;
 };
@@ -26,7 +26,7 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
-/// `part_replacing` takes out a command that replaces the runs by another model, so that the app can ask first.
+/// Takes out a command that replaces the runs by another model, so that the app can ask first.
 void part_replacing(Desk& desk) {
   const auto other = std::find_if(
       desk.commands.begin(), desk.commands.end(),
@@ -97,7 +97,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   return desk;
 }
 
-// `draw_panels` draws what stands between the run cards and the timeline.
+// Draws what stands between the run cards and the timeline.
 void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
@@ -116,7 +116,7 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
   }
 }
 
-// `draw_more` draws the way to all plots, below the few of a first start.
+// Draws the way to all plots, below the few of a first start.
 void LabScreen::draw_more(Frame& f, const Rect& rect) {
   ButtonOptions options;
   options.icon = Icon::ChevronDown;
@@ -124,7 +124,7 @@ void LabScreen::draw_more(Frame& f, const Rect& rect) {
     few_ = false;
 }
 
-// `draw_start` stands in an empty Lab.
+// Stands in an empty Lab.
 void LabScreen::draw_start(Frame& f, const Rect& rect) {
   const Rect inner = panel(f.ui, rect, {});
   const Rect middle = centred(inner.centre(), std::min(460.f, inner.w), 90);
@@ -142,7 +142,7 @@ void LabScreen::posted(session::Ticket ticket) {
   if (diagram_.pending && diagram_.pending->ticket == 0) diagram_.pending->ticket = ticket;
 }
 
-// `stay_at_measured` keeps the cursor at a step whose whole batch was measured, as the picture is of that step.
+// Keeps the cursor at a step whose whole batch was measured, as the picture is of that step.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)
@@ -152,7 +152,7 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-// `draw_left` draws the left column, which shows what the runs are made of.
+// Draws the left column, which shows what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::Full) {

@@ -20,17 +20,17 @@
 
 namespace normscope::lab {
 
-// `Elsewhere` is a control that exists and is not drawn now: in another tab, in a menu.
+// A control that exists and is not drawn now: in another tab, in a menu.
 struct Elsewhere {
   std::string name, help;
 };
 
 class LabScreen {
  public:
-  // `draw` fills `area`, the window below the top bar. Clock figures print as a dash when `clock` is false.
+  // Fills `area`, the window below the top bar. Clock figures print as a dash when `clock` is false.
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
-  // `posted` says that this frame's commands were posted; the last of them has this ticket.
+  // Says that this frame's commands were posted; the last of them has this ticket.
   void posted(session::Ticket ticket);
 
   diagram::DiagramState& diagram() { return diagram_; }
@@ -38,14 +38,14 @@ class LabScreen {
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
-  // `reveal` brings a control into sight that stands in another tab, in a menu or below the end of a panel.
+  // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
-  // `shown` is what all plots and the diagram show: the step, and the layer and step under the hand.
+  // What all plots and the diagram show: the step, and the layer and step under the hand.
   const panels::PlotOptions& shown() const { return plot_; }
-  // `splits` says where the gaps between the panels stand.
+  // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
-  // `few` says that only the plots of a first start are shown, with a button for the others.
+  // Says that only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
   // Says that the window was opened without runs of its own: the Lab then offers to start some.
   bool& without_runs() { return without_runs_; }
@@ -60,7 +60,7 @@ class LabScreen {
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
   void draw_switch(Frame&, const ui::Rect& head);
-  // `draw_column` draws the panels of a column, one below the other, in the order of their places in the table.
+  // Draws the panels of a column, one below the other, in the order of their places in the table.
   void draw_column(Frame&, ui::Rect, panels::PanelColumn);
   void draw_panel(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_more(Frame&, const ui::Rect&);
@@ -72,19 +72,19 @@ class LabScreen {
   void compact_head(Frame&, const ui::Rect&);
   std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const panels::Panel&);
   void draw_compact(Frame&, ui::Rect);
-  // `plots` returns what a panel shows now, `metric_of` the metric that it shows.
+  // What a panel shows now, `metric_of` the metric that it shows.
   std::vector<plot::PlotSpec> plots(Frame&, const panels::Panel&);
   panels::Metric& metric_of(const panels::Panel&);
   panels::CellOptions cell_options(const Frame&, const panels::Panel&);
   ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&, const plot::HeatMap&);
-  // `draw_weights_choice` draws what the triangles show: β² or weights over depth.
+  // Draws what the triangles show: β² or weights over depth.
   void draw_weights_choice(Frame&, const ui::Rect&, const std::string& name);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
-  // `draw_lines_choice` draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
+  // Draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
   bool chooses_lines(const Frame&, const panels::Panel&);
   void map_scale(Frame&, const ui::Rect&);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace ui;
 
-// `kEmptyWide` is the card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
+// The card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
 constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
@@ -52,7 +52,7 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   return b;
 }
 
-// `card_caption` says "norm on stream", "norms mixed" where stacks differ, or where a chain has its norms.
+// Says "norm on stream", "norms mixed" where stacks differ, or where a chain has its norms.
 std::string card_caption(const ModelConfig& model) {
   if (!is_transformer(model.architecture)) return view::chain_caption(model);
   const view::Stacks stacks = view::stacks_of(model);
@@ -100,7 +100,7 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
 }
 
-// `name_that_fits` keeps as many whole parts of a name as have room.
+// Keeps as many whole parts of a name as have room.
 std::string name_that_fits(const Painter& p, const TextStyle& style, std::string name, float room) {
   while (p.text_width(style, name) > room && name.find(", ") != name.npos) name.resize(name.rfind(", "));
   return name;
@@ -111,7 +111,7 @@ std::string loss_text(const RunView& run) {
   return ui::decimals(run.loss, 2);
 }
 
-// `card_help` says what the run is, where it came from, and what was changed when.
+// What the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
   std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
@@ -208,12 +208,12 @@ struct Card {
       ui.tell(where(run) + "/writes", line, run.writes, words::say("lab.card.help_writes"));
   }
 
-  // `own_steps` says how many steps a fork trains, because a fork always trains.
+  // How many steps a fork trains, because a fork always trains.
   std::string own_steps() const {
     return words::say("lab.card.own_steps", {{"steps", grouped(view.portion)}});
   }
 
-  // `empty` draws the place of run D: quiet until something is held, then it says what a drop will do.
+  // Draws the place of run D: quiet until something is held, then it says what a drop will do.
   void empty(const Rect& card, const diagram::DiagramState& state) {
     const bool held = state.dragging.has_value(), building = state.pending.has_value();
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
@@ -258,7 +258,7 @@ struct Card {
               t.ink2, below);
   }
 
-  // `replacing` is run D's card while something is held: it says that a drop replaces the run.
+  // Run D's card while something is held: it says that a drop replaces the run.
   void replacing(const Rect& card, const diagram::DiagramState& state) {
     p.fill(card, t.accent_soft, radius::panel);
     p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);

@@ -16,7 +16,7 @@ struct CardOptions {
   std::string building;  // letters of the runs that are being built for a setting
 };
 
-/// `line_that_fits` returns the part of a written line that stands in `room` characters. It cuts between characters
+/// The part of a written line that stands in `room` characters. It cuts between characters
 /// and adds no ellipsis, because the line is a window on an endless text. Of "translation ← source" the source stays
 /// in sight, on at most 3/5 of the room.
 std::string line_that_fits(std::string_view text, size_t room);

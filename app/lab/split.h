@@ -11,15 +11,15 @@ namespace normscope::lab {
 
 enum class Gap : uint8_t { Left, Time, Settings, Loss, Rate, First, Second, Count };
 
-// `Splits` are fractions of the room that the two sides of a gap share; 0: the layout's own place.
+// Fractions of the room that the two sides of a gap share; 0: the layout's own place.
 using Splits = std::array<float, static_cast<size_t>(Gap::Count)>;
 
-// `SplitRange` is the size in logical px of the side before the gap, from `least` to `most`.
+// The size in logical px of the side before the gap, from `least` to `most`.
 struct SplitRange {
   float own, least, most;
 };
 
-// `split` returns how much of `room` the side before the gap takes. For columns the two sides stand side by side, else
+// How much of `room` the side before the gap takes. For columns the two sides stand side by side, else
 // one over the other.
 float split(ui::Ui&, Splits&, Gap, const ui::Rect& room, SplitRange);
 

@@ -11,7 +11,7 @@ constexpr std::string_view kBecame = "→";  // separates old and new value in a
 constexpr float kApart = 14;               // px between two labels
 constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
-// `event_text` is what stands beside an event's marker; events with an empty text are not shown.
+// What stands beside an event's marker; events with an empty text are not shown.
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
@@ -51,7 +51,7 @@ const char* term_of(RunEvent::Kind kind) {
   }
 }
 
-// `told` says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
+// Says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
 std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
   const words::Place what{"what", mark.text};
@@ -78,7 +78,7 @@ struct Placing {
     return l;
   }
 
-  // `covers_flag` tests the lower row alone, because the flag and the bookmarks stand there.
+  // Tests the lower row alone, because the flag and the bookmarks stand there.
   bool covers_flag(const TimelineLabel& l) const {
     if (l.row > 0) return false;
     const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
@@ -87,7 +87,7 @@ struct Placing {
                        [&](float x) { return over(x - 9, x + 9); });
   }
 
-  // `fill` adds the labels that have room in this row and returns the other marks.
+  // Adds the labels that have room in this row and returns the other marks.
   std::vector<TimelineMark> fill(const std::vector<TimelineMark>& marks, int row) {
     const ui::Rect& bar = room.bar;
     std::vector<TimelineLabel> placed;
@@ -132,7 +132,7 @@ struct Placing {
     if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
   }
 
-  // `free_below` is false where a label of the lower row interrupts the line from the upper one.
+  // False where a label of the lower row interrupts the line from the upper one.
   bool free_below(const TimelineLabel& l) const {
     const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
     return !covers_flag(line) && std::none_of(labels.begin(), labels.end(), [&](const TimelineLabel& other) {

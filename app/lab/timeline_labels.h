@@ -18,7 +18,7 @@ struct TimelineMark {
   bool found = false;     // found by a comparison, not an event of the run; drawn as a ring
   const char* term = "";  // glossary entry of what happened
 };
-// `timeline_marks` lists what the runs did and what was found of them, in the order of the steps.
+// Lists what the runs did and what was found of them, in the order of the steps.
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
 
 struct TimelineRoom {
@@ -36,7 +36,7 @@ struct TimelineLabel {
   const char* term = "";
 };
 
-// `place_timeline_labels` puts a label over its marker, or pushes it to either side. Without room there, the label
+// Puts a label over its marker, or pushes it to either side. Without room there, the label
 // stands in the second row; where both are full, the run's letter stands for it, and where even that has no room
 // nothing does.
 std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>& marks,

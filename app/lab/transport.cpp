@@ -19,7 +19,7 @@ namespace {
 
 using namespace ui;
 
-// `tick_distance` is a round distance of tick labels that keeps them about 120 px apart.
+// A round distance of tick labels that keeps them about 120 px apart.
 int tick_distance(int steps, float width) {
   const double wanted = steps * 120.0 / std::max(1.f, width);
   double unit = 1;
@@ -82,7 +82,7 @@ struct Timeline {
     p.ring(at, 6, look.line, 2);
   }
 
-  // `labels` names the marks in two rows; in a small window in one row of smaller words, right above the marks.
+  // Names the marks in two rows; in a small window in one row of smaller words, right above the marks.
   void labels(const std::vector<TimelineMark>& marks, float playhead) {
     const bool compact = size == Size::Compact;
     const TextStyle style{Face::Sans, compact ? type::tick : type::body};
@@ -136,7 +136,7 @@ struct Timeline {
     if (chosen) pin_cursor(state, view, *chosen);
   }
 
-  // `fork_place` is beside the flag, on the side where there is room.
+  // Beside the flag, on the side where there is room.
   std::optional<Rect> fork_place(float x) {
     const int step = cursor_step(state, view);
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
@@ -219,7 +219,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
-// `at_end` says that every run has made all steps of the budget. Play then goes on for as many again.
+// Says that every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
 void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<session::Command>& commands) {
   const std::vector<std::string> speeds{"slow", "1×", "max"};
@@ -229,7 +229,7 @@ void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<s
     commands.emplace_back(session::SetSpeed{kSpeeds[state.speed]});
 }
 
-// `pace_menu` opens from the compact step counter and has what stands beside it in a larger window.
+// Opens from the compact step counter and has what stands beside it in a larger window.
 void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
                std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";

@@ -22,24 +22,24 @@ struct TransportState {
   std::optional<int> pinned_step;  // the step cursor where a hand has set it; none: the newest step
 };
 
-// `kSpeeds` are the steps per second of the speed choices; 0: as fast as possible.
+// The steps per second of the speed choices; 0: as fast as possible.
 inline constexpr double kSpeeds[] = {4, 20, 0};
 
-// `toggle_bookmark` sets a bookmark at the step, or removes the one that is there.
+// Sets a bookmark at the step, or removes the one that is there.
 void toggle_bookmark(TransportState&, int step);
 
-// `cursor_step` returns the step at which the depth plots and the flags stand.
+// The step at which the depth plots and the flags stand.
 int cursor_step(const TransportState&, const LabView&);
 
-// `pin_cursor` puts the cursor at a step that was trained; at the newest it follows the training.
+// Puts the cursor at a step that was trained; at the newest it follows the training.
 void pin_cursor(TransportState&, const LabView&, int step);
 void step_cursor(TransportState&, const LabView&, int by);
 
-// `draw_transport` prints a dash for figures that depend on the machine's speed when `clock` is false (reproducible
+// Prints a dash for figures that depend on the machine's speed when `clock` is false (reproducible
 // pictures). `found` are marks that a screen shows beside the runs' events.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, ui::Size, bool clock,
                     std::vector<session::Command>&, const std::vector<TimelineMark>& found = {});
-// `transport_keys` handles Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` it
+// Handles Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` it
 // leaves B to others.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<session::Command>&,
                     bool bookmarks = true);

@@ -20,7 +20,7 @@ using Kind = Inline::Kind;
 
 constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24, kRing = 22;
 
-/// `Token` is what a line is made of: a word, a formula, a tile, a pill.
+/// What a line is made of: a word, a formula, a tile, a pill.
 struct Token {
   const Inline* from = nullptr;
   std::string text;
@@ -152,7 +152,7 @@ class Column {
     return tokens;
   }
 
-  /// `find_terms` marks the first use of each term on the page.
+  /// Marks the first use of each term on the page.
   void find_terms(std::vector<Token>& tokens) {
     std::vector<std::string> plain;
     for (const Token& token : tokens)
@@ -168,7 +168,7 @@ class Column {
     }
   }
 
-  /// `note_term` notes the words that were drawn of a term: a rectangle for each of their lines.
+  /// Notes the words that were drawn of a term: a rectangle for each of their lines.
   void note_term(const Token& token, float x, float baseline) {
     std::string_view word_text = token.text;  // without the comma behind it
     while (!word_text.empty() && std::strchr(".,;:!?)", word_text.back())) word_text.remove_suffix(1);
@@ -181,7 +181,7 @@ class Column {
       terms_.emplace_back(token.term, word);
   }
 
-  /// `mark_terms` lets glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it
+  /// Lets glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it
   /// has another mark.
   void mark_terms() {
     const view::Term* before = nullptr;
@@ -217,7 +217,7 @@ class Column {
     }
   }
 
-  /// `sample` sets what a model writes: mono, in words, so that it wraps.
+  /// Sets what a model writes: mono, in words, so that it wraps.
   void sample(const Inline& piece, std::vector<Token>& tokens) const {
     const std::string text = context_.text(piece);
     std::string_view rest = text;
@@ -235,7 +235,7 @@ class Column {
     }
   }
 
-  /// `paragraph` keeps tokens that no space parts on one line.
+  /// Keeps tokens that no space parts on one line.
   void paragraph(const std::vector<Inline>& inlines, float left, TextStyle style, float line) {
     const std::vector<Token> tokens = tokens_of(inlines, style);
     const float space = ui_.paint().text_width(style, " ");
@@ -296,7 +296,7 @@ class Column {
     }
   }
 
-  /// `ring` draws the number of a lesson, which a click or Enter opens.
+  /// Draws the number of a lesson, which a click or Enter opens.
   void ring(const Token& token, const Rect& rect) {
     const std::string& id = token.from->text;
     const Words& words = *context_.words;

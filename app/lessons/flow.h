@@ -28,30 +28,30 @@ struct FlowContext {
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   bool pale = false;  ///< small print
-  /// `ring` is told of each lesson's ring: its control, where it is, and whether it was clicked.
+  /// Told of each lesson's ring: its control, where it is, and whether it was clicked.
   std::function<void(const std::string& control, const ui::Rect& place, const std::string& lesson,
                      bool clicked)>
       ring;
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
-  /// `formulas` collects where formulas are, for a caller that ends the page between them; null: nobody asks.
+  /// Collects where formulas are, for a caller that ends the page between them; null: nobody asks.
   std::vector<ui::Rect>* formulas = nullptr;
-  /// `used` holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by
+  /// Holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by
   /// itself.
   std::set<const view::Term*>* used = nullptr;
 };
 
-/// `even_width` is the least width at which a text has as many lines as at its full one, so that no word stands alone in the
+/// The least width at which a text has as many lines as at its full one, so that no word stands alone in the
 /// last.
 float even_width(const ui::Painter& p, float width, const ui::TextStyle& style, const std::string& text,
                  float line);
 
-/// `Dragged` is what the mouse did to a number in the text.
+/// What the mouse did to a number in the text.
 struct Dragged {
   std::string knob;
   double steps = 0;  ///< steps of the knob; up is positive
 };
 
-/// `flow` draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
+/// Draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
 /// was moved.
 float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
            bool draw, Dragged* dragged);

@@ -12,7 +12,7 @@
 namespace normscope::lessons {
 namespace {
 
-/// `was_right` knows the words of a score in every language.
+/// Knows the words of a score in every language.
 bool was_right(const std::string& score) {
   const std::vector<std::string> others = words::languages();
   return is_right(score) || std::any_of(others.begin(), others.end(), [&](const std::string& name) {

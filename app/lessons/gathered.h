@@ -16,15 +16,15 @@ namespace normscope::lessons {
 
 using CourseProgress = std::map<std::string, LessonProgress>;  ///< by lesson
 
-/// `predictions_line` is one line of JSON: of every lesson with a prediction what was said and measured, and the sentences,
+/// One line of JSON: of every lesson with a prediction what was said and measured, and the sentences,
 /// without drawings and trainings.
 std::string predictions_line(const CourseProgress& progress);
 
-/// `parse_predictions` reads such lines, a student a line, or one whole lessons.json. Empty lines are left out. Throws
+/// Reads such lines, a student a line, or one whole lessons.json. Empty lines are left out. Throws
 /// Error, "FILE:LINE: …", for any other text.
 std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name);
 
-/// `GatheredLesson` counts students. What counts is the first prediction of each.
+/// Counts students. What counts is the first prediction of each.
 struct GatheredLesson {
   int number = 0;
   std::string id, title;
@@ -34,7 +34,7 @@ struct GatheredLesson {
 };
 std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students);
 
-/// `gathered_text` is the sheet for a terminal, `gathered_csv` a row for each thing said.
+/// The sheet for a terminal, `gathered_csv` a row for each thing said.
 std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students);
 std::string gathered_csv(const std::vector<GatheredLesson>& lessons);
 

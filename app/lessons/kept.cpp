@@ -50,7 +50,7 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   return out;
 }
 
-/// `is_whole` says whether every curve that the lesson measures is there.
+/// Whether every curve that the lesson measures is there.
 bool is_whole(const Lesson& lesson, const MeasureState& state) {
   return state.lesson == lesson.id &&
          std::all_of(lesson.curves.begin(), lesson.curves.end(), [&](const Curve& curve) {

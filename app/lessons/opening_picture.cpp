@@ -21,7 +21,7 @@ constexpr float kNarrowest = 183;           // in which every word of a stack ha
 constexpr float kGlyphWidth = 86, kGlyphHeight = 46;
 constexpr float kSpare = 36;  // height beyond the need, which is for nothing
 
-/// `One` is one of the pictures: what is drawn, and what of it is lit.
+/// One of the pictures: what is drawn, and what of it is lit.
 struct One {
   const OpeningRun& opening;
   const RunView& run;
@@ -29,7 +29,7 @@ struct One {
   OpeningPlace place;
 };
 
-/// `rows_of` opens the layer of the lit place if `opened`.
+/// Opens the layer of the lit place if `opened`.
 std::vector<diagram::StackRows> rows_of(const One& one, bool opened) {
   std::vector<diagram::StackRows> rows;
   for (const view::Side side : {view::Side::Encoder, view::Side::Main}) {
@@ -48,7 +48,7 @@ float height_of(const One& one, float width, bool opened) {
   return diagram::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
 }
 
-/// `lit_place` is where the lit place is drawn. A scale has its own place in an open layer alone.
+/// Where the lit place is drawn. A scale has its own place in an open layer alone.
 std::optional<Rect> lit_place(const diagram::DiagramLayout& layout, const OpeningPlace& place) {
   if (!place.skip_scale) return diagram::place_of(layout, place.at);
   const diagram::StackLayout* stack = layout.stack_layout(place.at.side);
@@ -58,7 +58,7 @@ std::optional<Rect> lit_place(const diagram::DiagramLayout& layout, const Openin
   return {};
 }
 
-/// `paint_closed_scale` draws a scale of a closed layer: its letter on the stream, where the branch leaves it.
+/// Draws a scale of a closed layer: its letter on the stream, where the branch leaves it.
 void paint_closed_scale(Ui& ui, const One& one, const diagram::DiagramLayout& layout) {
   const view::SlotId& at = one.place.at;
   const diagram::StackLayout* stack = layout.stack_layout(at.side);
@@ -90,7 +90,7 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   if (one.place.skip_scale) paint_closed_scale(ui, one, layout);
 }
 
-/// `draw_glyphs` draws what fits a small room: the wiring of each stack.
+/// Draws what fits a small room: the wiring of each stack.
 void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(one.run.letter - 'A')].line;

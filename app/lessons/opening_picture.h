@@ -13,7 +13,7 @@ namespace normscope::lessons {
 
 class OpeningPicture {
  public:
-  /// `draw` takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
+  /// Takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
   /// seen.
   void draw(ui::Ui& ui, const ui::Rect& room, const course::Lesson& lesson, const course::Changes& changes,
             const MeasureState* measured);

@@ -84,7 +84,7 @@ void Player::choose(size_t index) {
   fresh_ = true;
 }
 
-/// `take_up_prediction` takes the existing prediction, or begins one.
+/// Takes the existing prediction, or begins one.
 void Player::take_up_prediction() {
   const Prediction& q = lesson()->prediction;
   const LessonProgress& p = progress_.of(lesson()->id);
@@ -125,7 +125,7 @@ view::Answer Player::answer() const {
   return {.value = value_};
 }
 
-/// `take_answer` takes of the offer what the question asks for, within the question's bounds.
+/// Takes of the offer what the question asks for, within the question's bounds.
 void Player::take_answer() {
   const Prediction& q = lesson()->prediction;
   const size_t points = sketch_grid().size();
@@ -206,7 +206,7 @@ void Player::go(StepKind step, Aside aside) {
   run_tapes();
 }
 
-/// `all_said` says whether every sentence has a word of this version of the lesson.
+/// Whether every sentence has a word of this version of the lesson.
 bool Player::all_said() const {
   const auto it = progress_.find(lesson()->id);
   const std::vector<std::string> said = it ? it->words : std::vector<std::string>{};
@@ -237,7 +237,7 @@ bool Player::locked() {
   return (p.committed || p.skipped) && !again_;
 }
 
-/// `predict_again` keeps the existing prediction until the next is committed.
+/// Keeps the existing prediction until the next is committed.
 void Player::predict_again() {
   again_ = fresh_ = true;
   touched_ = false;
@@ -250,7 +250,7 @@ void Player::predict_again() {
   take_answer();
 }
 
-/// `commit` locks the prediction; from here on measurements may be seen.
+/// Locks the prediction; from here on measurements may be seen.
 void Player::commit(bool skip) {
   const Lesson& l = *lesson();
   LessonProgress& p = progress_.of(l.id);
@@ -280,10 +280,10 @@ void Player::measure() {
   measurer_->start(*lesson(), changes());
 }
 
-/// `as_predicted` says whether the measurement has the setting that the prediction was made for.
+/// Whether the measurement has the setting that the prediction was made for.
 bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
 
-/// `judged` puts both side by side: what was said, what was measured, and how far apart they are.
+/// Puts both side by side: what was said, what was measured, and how far apart they are.
 LessonProgress Player::judged(LessonProgress p) {
   p.found = found_of(*lesson(), measurer_->state()->curves);
   p.own_setting = !measurer_->state()->changes.empty();
@@ -294,7 +294,7 @@ LessonProgress Player::judged(LessonProgress p) {
   return p;
 }
 
-/// `finish_measuring` runs once, when the measurement of this lesson has ended.
+/// Runs once, when the measurement of this lesson has ended.
 void Player::finish_measuring() {
   const auto state = measurer_->state();
   if (measured_ || !state->done || !lesson() || state->lesson != lesson()->id) return;
@@ -369,7 +369,7 @@ std::vector<double> Player::sketch_grid() const {
   return curve ? drawn_grid(*lesson(), *curve) : std::vector<double>();
 }
 
-/// `sketch_to` draws at grid point `index`, height y, and fills in everything since the last drawn point.
+/// Draws at grid point `index`, height y, and fills in everything since the last drawn point.
 void Player::sketch_to(size_t index, double y) {
   if (sketch_.empty() || index == 0) return;
   if (index < sketch_.size()) {

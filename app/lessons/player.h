@@ -44,7 +44,7 @@ struct SliderRange {
   double at(double share) const;
 };
 
-/// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or, of the whole
+/// A page beside the steps: the task after Compare, the sentences to complete after Explain, or, of the whole
 /// course, what it found and all predictions.
 enum class Aside : uint8_t { None, Challenge, Say, Why, Review };
 
@@ -58,7 +58,7 @@ class HandsWithin {
   HandsWithin& operator=(const HandsWithin&) = delete;
 };
 
-/// `kListRow` is the height of a row in the list of lessons, where there is room.
+/// The height of a row in the list of lessons, where there is room.
 inline constexpr float kListRow = 56;
 
 class Player {
@@ -66,26 +66,26 @@ class Player {
   Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
   ~Player();
 
-  /// `draw` fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
+  /// Fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
   const course::Course& course() const { return course_; }
-  /// `open` opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
+  /// Opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
   /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
   /// change; where a prediction was made it waits for a second one.
   void open(std::string_view lesson, course::StepKind step, const view::Answer& answer = {});
-  /// `answer` is the prediction as it stands here, made or in the making; empty where it was skipped or not begun.
+  /// The prediction as it stands here, made or in the making; empty where it was skipped or not begun.
   view::Answer answer() const;
-  /// `lead_to` is for a link to a step: that step comes as soon as the prediction is made or skipped, with the figure of
+  /// For a link to a step: that step comes as soon as the prediction is made or skipped, with the figure of
   /// this name, if it has one.
   void lead_to(course::StepKind step, std::string_view figure);
-  /// `figure_id` is the figure that this step shows.
+  /// The figure that this step shows.
   const std::string& figure_id() const { return figure_shown().id; }
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }
   course::StepKind step() const { return step_; }
   Aside aside() const { return aside_; }
-  /// `of_course` says that a page of the whole course is open, and none of a lesson.
+  /// Says that a page of the whole course is open, and none of a lesson.
   bool of_course() const { return aside_ == Aside::Why || aside_ == Aside::Review; }
   const course::Lesson* lesson() const {
     return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
@@ -93,7 +93,7 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  /// `word` is what the player says, in the language of the course: assets/words/course.toml.
+  /// What the player says, in the language of the course: assets/words/course.toml.
   const std::string& word(std::string_view key) const { return course_.words->say(key); }
   std::string word(std::string_view key, words::Places places) const {
     return course_.words->say(key, places);
@@ -105,19 +105,19 @@ class Player {
   void measure();
   void finish_measuring();
   course::Changes changes() const;
-  /// `not_ready` says what must still be answered here before the button leads on: the prediction, or sentences; empty:
+  /// What must still be answered here before the button leads on: the prediction, or sentences; empty:
   /// nothing.
   std::string not_ready() const;
   std::string prediction_missing() const;
   bool all_said() const;
-  /// `can_skip` says whether the learner may go on without an answer; a lesson left that way is not done.
+  /// Whether the learner may go on without an answer; a lesson left that way is not done.
   bool can_skip() const;
   void skip();
   void leave();
-  /// `locked` says that the prediction is committed or skipped, and that no second one is being made.
+  /// Says that the prediction is committed or skipped, and that no second one is being made.
   bool locked();
   void predict_again();
-  /// `shown_changes` is what the learner's shown run was measured with, or before the first measurement what it will
+  /// What the learner's shown run was measured with, or before the first measurement what it will
   /// be.
   course::Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
@@ -254,7 +254,7 @@ class Player {
   const course::Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
-  /// `draw_slider` returns true when the user moved it.
+  /// True when the user moved it.
   bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
                    std::string_view help);
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);

@@ -25,7 +25,7 @@ namespace {
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kLabelStep = 24, kRunRow = 30, kPuzzleLine = 17;
 constexpr TextStyle kPuzzle{Face::Sans, type::body};
 
-/// `label_room` is how much the labels of a finished figure need.
+/// How much the labels of a finished figure need.
 float label_room(const plot::PlotSpec& plot, const Painter& p, float most) {
   const float needed = plot::label_width(plot, plot::measure_of(p)) + plot::label_offset + kLabelStep / 2;
   return std::min(most, std::ceil(needed / kLabelStep) * kLabelStep);
@@ -33,7 +33,7 @@ float label_room(const plot::PlotSpec& plot, const Painter& p, float most) {
 
 }  // namespace
 
-/// `curves_known` says whether all that is measured of a run over its steps is complete.
+/// Whether all that is measured of a run over its steps is complete.
 bool Player::curves_known(const std::string& run, const MeasureState& state) const {
   bool any = false;
   for (const Curve& curve : lesson()->curves) {
@@ -51,7 +51,7 @@ bool Player::predicts_by_cards() const {
 
 bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == StepKind::Explain; }
 
-/// `note_of` is the text under the figure's title.
+/// The text under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("course.ask.drag_cards");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
@@ -63,7 +63,7 @@ std::string Player::note_of(const Figure& figure) const {
                {"changed", shown_changes().empty() ? "" : word("course.figure.not_changed")}});
 }
 
-/// `draw_figure_head` draws title, note, and the choice of figures; it takes its height from `rest`.
+/// Draws title, note, and the choice of figures; it takes its height from `rest`.
 void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -140,7 +140,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
 
 namespace {
 
-// `shares_scale` shows the colours of the shares, in the corner that a triangle leaves free.
+// Shows the colours of the shares, in the corner that a triangle leaves free.
 void shares_scale(Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -155,7 +155,7 @@ void shares_scale(Ui& ui, const Rect& bar) {
   p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::Right);
 }
 
-/// `set_pads` leaves room around the plot area for the labels that a figure of this kind has.
+/// Leaves room around the plot area for the labels that a figure of this kind has.
 void set_pads(bool map, float label_room, plot::PlotSpec& plot) {
   if (map) {
     plot.pad_bottom = 40;  // what a row adds up to is below the cells
@@ -170,7 +170,7 @@ void set_pads(bool map, float label_room, plot::PlotSpec& plot) {
 
 }  // namespace
 
-/// `step_data` is what may be known of the figure at this step.
+/// What may be known of the figure at this step.
 FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   const Prediction& q = lesson()->prediction;
   FigureData data = figure_data();
@@ -208,7 +208,7 @@ void Player::draw_not_trained(Ui& ui, std::string_view name, const Rect& rect) c
   ui.mark(name, rect, "", word("course.help.figure"));
 }
 
-/// `draw_ball_words` draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
+/// Draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
 /// the ball moves.
 void Player::draw_ball_words(Ui& ui, Rect& rect, const std::string& words) const {
   const TextStyle style{Face::Sans, type::title};
@@ -276,7 +276,7 @@ void Player::draw_plot(Ui& ui, Rect rect) {
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
 }
 
-/// `draw_sketch_buttons` draws Clear and Undo of the drawing.
+/// Draws Clear and Undo of the drawing.
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;
@@ -351,14 +351,14 @@ std::string Player::puzzle_words() const {
   return (solved_ ? word("course.claim.solved") : word("course.claim.puzzle")) + lesson()->puzzle->text;
 }
 
-/// `puzzle_height` is the room above the strip for the puzzle, of two lines or more; 0 where there is none.
+/// The room above the strip for the puzzle, of two lines or more; 0 where there is none.
 float Player::puzzle_height(Ui& ui, float width) const {
   const std::string words = puzzle_words();
   return words.empty() ? 0
                        : std::max(36.f, ui.paint().wrapped_height(width, kPuzzle, words, kPuzzleLine)) + 10;
 }
 
-/// `draw_strip` offers one more experiment with a setting that the learner chooses, and the puzzle.
+/// Offers one more experiment with a setting that the learner chooses, and the puzzle.
 void Player::draw_strip(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -10,7 +10,7 @@ namespace normscope::lessons {
 using namespace ui;
 using namespace course;
 
-/// `places` are the four steps, and what the lesson has beside them.
+/// The four steps, and what the lesson has beside them.
 std::vector<Player::Place> Player::places() const {
   std::vector<Place> all;
   for (StepKind kind : kSteps) {
@@ -22,7 +22,7 @@ std::vector<Player::Place> Player::places() const {
   return all;
 }
 
-/// `draw_stepper` returns its right end.
+/// Its right end.
 float Player::draw_stepper(Ui& ui, Rect rect) {
   constexpr size_t kFar = 5;  // so many stand further apart
   const std::vector<Place> all = places();
@@ -45,7 +45,7 @@ float Player::draw_stepper(Ui& ui, Rect rect) {
   return x;
 }
 
-/// `draw_place` draws one place with its left edge there; returns the right edge.
+/// Draws one place with its left edge there; returns the right edge.
 float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now, bool words) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -85,7 +85,7 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   return box.right();
 }
 
-/// `runs_of_lesson` are the lesson's runs, each under its letter. A trained run is at its end, and the rest plays;
+/// The lesson's runs, each under its letter. A trained run is at its end, and the rest plays;
 /// before the commitment all are paused at step 0, so that nothing is given away.
 session::ReplaceRuns Player::runs_of_lesson() {
   session::ReplaceRuns out;
@@ -98,7 +98,7 @@ session::ReplaceRuns Player::runs_of_lesson() {
   return out;
 }
 
-/// `draw_hint` is left of the stepper: the list of lessons where it has no room elsewhere, or what to do now.
+/// Left of the stepper: the list of lessons where it has no room elsewhere, or what to do now.
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
@@ -125,7 +125,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
   }
 }
 
-/// `work_left` says that the page's own button is the yellow one, because it has something to do: instructions not run
+/// Says that the page's own button is the yellow one, because it has something to do: instructions not run
 /// yet, or settings of the challenge other than those trained last. Otherwise the button that leads on is yellow, so
 /// that a screen has one yellow button.
 bool Player::work_left() {
@@ -140,7 +140,7 @@ bool Player::work_left() {
   return table.done < tape_end(table);
 }
 
-/// `way_on` says what the button that leads on does at this step.
+/// What the button that leads on does at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
   if (of_course())
     return {word("course.button.to_lesson", {{"number", lesson()->number}}), word("course.help.to_lesson"),
@@ -182,7 +182,7 @@ Player::WayOn Player::way_on(bool locked, bool running) {
   return {text, more ? word("course.help.done") : word("course.help.done_last"), true};
 }
 
-/// `go_on` is called when that button was pressed.
+/// Called when that button was pressed.
 void Player::go_on(bool locked) {
   if (of_course()) return void(aside_ = Aside::None);
   if (step_ == StepKind::Predict && !locked) return commit(false);
@@ -199,7 +199,7 @@ void Player::go_on(bool locked) {
   leave();
 }
 
-/// `leave` goes to what comes after this lesson.
+/// Goes to what comes after this lesson.
 void Player::leave() {
   if (current_ + 1 < course_.lessons.size()) return choose(current_ + 1);
   open_page(course_.why ? Aside::Why : Aside::Review);
@@ -264,7 +264,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<session::Replac
     draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h});
 }
 
-/// `draw_why_grey` says left of the buttons, where there is room, why the one that leads on is grey; its help says so
+/// Says left of the buttons, where there is room, why the one that leads on is grey; its help says so
 /// too.
 void Player::draw_why_grey(Ui& ui, const Rect& room) const {
   const std::string why = not_ready();

@@ -73,7 +73,7 @@ namespace {
 
 constexpr float kNarrowList = 100;  // no words beside the signs
 
-/// `mark` is the ring of a lesson: empty, begun (an arc), done (a check mark).
+/// The ring of a lesson: empty, begun (an arc), done (a check mark).
 void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number,
           bool with_number) {
   if (progress.done) {
@@ -93,7 +93,7 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
 
 }  // namespace
 
-/// `draw_list_row` draws what all rows of the list share, and returns the middle of the row's sign. Without `what` the row
+/// Draws what all rows of the list share, and returns the middle of the row's sign. Without `what` the row
 /// is a single line; a narrow one has no words.
 Vec Player::draw_list_row(Ui& ui, const Rect& row, bool current, bool hovered, const std::string& title,
                           const std::string& what) {
@@ -108,7 +108,7 @@ Vec Player::draw_list_row(Ui& ui, const Rect& row, bool current, bool hovered, c
   return {row.x + 18, row.centre().y};
 }
 
-/// `draw_list_items` draws all lessons, whatever the height: rows of two lines, or of one.
+/// Draws all lessons, whatever the height: rows of two lines, or of one.
 void Player::draw_list_items(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -221,7 +221,7 @@ namespace {
 
 constexpr float kBoxLine = 25, kBoxLineCompact = 22, kFade = 36;
 
-/// `fade_out` fades the page where it continues past its edge, so that no line is cut in half.
+/// Fades the page where it continues past its edge, so that no line is cut in half.
 void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
   constexpr int kSteps = 12;  // one over the other
   const float step = edge.h / kSteps;
@@ -297,7 +297,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   }
 }
 
-/// `draw_edges` fades what continues past an edge; where a formula would be cut, the page ends above its line. A button
+/// Fades what continues past an edge; where a formula would be cut, the page ends above its line. A button
 /// scrolls on.
 void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formulas, float furthest) {
   const Rect text = seen.inset(7, 0);  // within the round corners
@@ -334,7 +334,7 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     scroll_ += (to - seen.y) * 0.8f;
 }
 
-/// `draw_body` draws the text of the step, or the page beside it.
+/// Draws the text of the step, or the page beside it.
 void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& formulas) {
   if (aside_ == Aside::Say) return void(rest.take_top(draw_says(ui, rest, seen)));
   if (aside_ == Aside::Challenge) return void(rest.take_top(draw_challenge(ui, rest, seen)));
@@ -352,13 +352,13 @@ void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& 
   knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
 }
 
-/// `draw_opening` draws the lesson's runs in the room that the text leaves free.
+/// Draws the lesson's runs in the room that the text leaves free.
 void Player::draw_opening(Ui& ui, const Rect& room) {
   const auto state = measurer_->state();
   opening_->draw(ui, room, *lesson(), shown_changes(), locked() && own_state(*state) ? state.get() : nullptr);
 }
 
-/// `draw_sentence_end` draws what follows the prose: at the end the claim and how far it reaches, and what is wrong with
+/// Draws what follows the prose: at the end the claim and how far it reaches, and what is wrong with
 /// the reference numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest, const FlowContext& context) {
   if (step_ == StepKind::Explain) {

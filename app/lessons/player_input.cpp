@@ -28,7 +28,7 @@ const Prediction::Card* Player::card_of(const std::string& id) const {
   return card == cards.end() ? nullptr : &*card;
 }
 
-/// `hold_cards` handles input: which card is held and over which place, or where the keys send one.
+/// Handles input: which card is held and over which place, or where the keys send one.
 Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
   const size_t count = order_.size();
   const bool locked = this->locked();
@@ -61,7 +61,7 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
   return hand;
 }
 
-/// `show_cards` draws the cards; the others make room for the dragged one.
+/// Draws the cards; the others make room for the dragged one.
 void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
   const Theme& t = ui.theme();
   const size_t count = order_.size();

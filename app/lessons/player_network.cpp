@@ -16,14 +16,14 @@ const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title}
 
 }  // namespace
 
-/// `formula_now` is how the followed number came about in the line that ran last.
+/// How the followed number came about in the line that ran last.
 std::string Player::formula_now(const Figure& figure, const TapeTable& table, size_t place) const {
   if (table.done == 0) return "";
   const SmallTape tape = tape_of(*lesson(), figure.tape, shown_changes());
   return followed(tape, replay_small_tape(tape), table.done - 1, place, *course_.words);
 }
 
-/// `show_network` draws the network; what the last line did stands in the room beside it, where there is some.
+/// Draws the network; what the last line did stands in the room beside it, where there is some.
 void Player::show_network(Ui& ui, const Rect& rect, const Figure& figure, const TapeTable& table) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

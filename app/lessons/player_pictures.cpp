@@ -33,7 +33,7 @@ float sentence_height(Ui& ui, float width, const std::string& sentence) {
   return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
 }
 
-/// `take_sentence` takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
+/// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
 /// which another language or a narrow window needs, so that the picture stays where it is when the words change, and for more
 /// where a sentence has more.
 Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
@@ -50,7 +50,7 @@ void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
 
 }  // namespace
 
-/// `draw_river` draws a river below the sentence about its last state.
+/// Draws a river below the sentence about its last state.
 void Player::draw_river(Ui& ui, std::string_view name, Rect rect, const Figure& figure) {
   plot::PlotSpec plot = figure_plot(*lesson(), figure, step_data(figure, *measurer_->state()));
   if (!plot.river) return draw_not_trained(ui, name, rect);
@@ -66,7 +66,7 @@ void Player::draw_river(Ui& ui, std::string_view name, Rect rect, const Figure& 
                   plot.x.label, Align::Right);
 }
 
-/// `draw_rivers` draws a river, and under its own title the one that it is compared with: below it, so that the same
+/// Draws a river, and under its own title the one that it is compared with: below it, so that the same
 /// sub-layers stand one above the other, or in low room beside it.
 void Player::draw_rivers(Ui& ui, Rect rect, const Figure& figure) {
   if (figure.below.empty()) return draw_river(ui, "lesson/plot", rect, figure);
@@ -80,7 +80,7 @@ void Player::draw_rivers(Ui& ui, Rect rect, const Figure& figure) {
   draw_river(ui, "lesson/plot/below", rect, other);
 }
 
-/// `draw_walk` shows the step under the hand, and before a hand was there the one that the figure opens with, or the last
+/// Shows the step under the hand, and before a hand was there the one that the figure opens with, or the last
 /// one that is known.
 void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   Painter& p = ui.paint();
@@ -114,7 +114,7 @@ void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   ui.mark("lesson/walk", rect, sentence, word("course.help.walk"));
 }
 
-/// `draw_chain` shows as many layers as the hand has chosen, and before a hand was there all of them.
+/// Shows as many layers as the hand has chosen, and before a hand was there all of them.
 void Player::draw_chain(Ui& ui, Rect rect, const Figure& figure) {
   const FigureData data = step_data(figure, *measurer_->state());
   const int32_t most = chain_layers(figure, data);
@@ -136,7 +136,7 @@ void Player::draw_chain(Ui& ui, Rect rect, const Figure& figure) {
   ui.mark("lesson/chain", rect, sentence, word("course.help.chain"));
 }
 
-/// `hold_knobs` draws the two knobs of the norm, and returns the hand after they were moved.
+/// Draws the two knobs of the norm, and returns the hand after they were moved.
 BarsHand Player::hold_knobs(Ui& ui, Rect rect, const Bars& bars, BarsHand hand) {
   const float half = (rect.w - kKnobGap) / 2;
   const auto knob = [&](Rect place, const char* name, const char* label, double& value,
@@ -160,7 +160,7 @@ BarsHand Player::hold_knobs(Ui& ui, Rect rect, const Bars& bars, BarsHand hand) 
   return hand;
 }
 
-/// `hold_bars` lets the hand draw each bar of x; while it does, the axis stays as it was.
+/// Lets the hand draw each bar of x; while it does, the axis stays as it was.
 BarsHand Player::hold_bars(Ui& ui, const Rect& picture, const SmallTape& tape, const Bars& bars,
                            BarsHand hand) {
   const std::vector<Rect> slots = bar_slots(bars, picture);
@@ -181,7 +181,7 @@ BarsHand Player::hold_bars(Ui& ui, const Rect& picture, const SmallTape& tape, c
   return hand;
 }
 
-/// `draw_bars` replays the tape of the figure with what the hand has moved. A move that its norm cannot follow, as to
+/// Replays the tape of the figure with what the hand has moved. A move that its norm cannot follow, as to
 /// numbers that are all the same, is not taken.
 void Player::draw_bars(Ui& ui, Rect rect, const Figure& figure) {
   const SmallTape& tape = lesson()->tape(figure.bars)->tape;

@@ -14,7 +14,7 @@ constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, 
     kVerdict{Face::Bold, type::run_name}, kScoreFigure{Face::Mono, type::figure};
 constexpr float kScoreLine = 18, kScoreCell = 10;
 
-/// `InOrder` is "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
+/// "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
 struct InOrder {
   std::vector<std::string> places;
   std::string note;
@@ -38,7 +38,7 @@ InOrder in_order(std::string words, const std::string& last) {
 
 }  // namespace
 
-/// `scored` fills in the box: said, measured, verdict; and what was said first.
+/// Fills in the box: said, measured, verdict; and what was said first.
 Player::Score Player::scored(const LessonProgress& progress) const {
   const bool drew = lesson()->prediction.kind == course::Prediction::Kind::Draw;
   const bool ordered = lesson()->prediction.kind == course::Prediction::Kind::Order;
@@ -100,7 +100,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   return box.h + 18;
 }
 
-/// `draw_value_score` has three cells beside each other. It returns the height, and draws only if told to.
+/// Has three cells beside each other. It returns the height, and draws only if told to.
 float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -128,7 +128,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
   return 24 + high;
 }
 
-/// `draw_order_score` has the verdict, and below it both orders, a card in a line, so that they compare side by side.
+/// Has the verdict, and below it both orders, a card in a line, so that they compare side by side.
 float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

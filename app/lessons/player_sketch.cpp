@@ -26,7 +26,7 @@ std::string unit_of(const std::string& label) {
 
 }  // namespace
 
-/// `hold_sketch` is the hand; it must come before the plot to get the mouse.
+/// The hand; it must come before the plot to get the mouse.
 void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   Rect& kept = sketch_area_;
   Hit& hit = sketch_hit_;
@@ -68,7 +68,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   }
 }
 
-/// `show_sketch` is the eye, after the plot.
+/// The eye, after the plot.
 void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   const Rect& kept = sketch_area_;
   const Hit& hit = sketch_hit_;
@@ -124,7 +124,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   }
 }
 
-/// `add_said` draws a predicted value: the highlighter's stroke across the plot, with its name where there is room.
+/// Draws a predicted value: the highlighter's stroke across the plot, with its name where there is room.
 void Player::add_said(plot::PlotSpec& plot, double value) const {
   const bool level = lesson()->prediction.on_y;
   const auto low = static_cast<float>(level ? plot.x.lo : plot.y.lo),
@@ -148,7 +148,7 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
        level ? -11.f : 16.f});
 }
 
-/// `draw_gap` draws what is between the end of the prediction and that of the measurement.
+/// Draws what is between the end of the prediction and that of the measurement.
 void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   const course::CurveSet& curves = measurer_->state()->curves;
   const auto it = curves.find(lesson()->prediction.curve);

@@ -45,7 +45,7 @@ Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& ro
   return cells;
 }
 
-/// `gap_in` is how far numbers stand apart where there is room, up to three times as far as they must; more stays free
+/// How far numbers stand apart where there is room, up to three times as far as they must; more stays free
 /// behind the last, before the next column.
 float gap_in(const Cells& cells, float room) {
   if (cells.most < 2) return cells.gap;
@@ -54,7 +54,7 @@ float gap_in(const Cells& cells, float room) {
   return std::clamp(free, cells.gap, 3 * cells.gap);
 }
 
-/// `draw_numbers` begins at `at`. Where the cells have no room, lines stay as they are.
+/// Begins at `at`. Where the cells have no room, lines stay as they are.
 void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines, const Cells& cells,
                   Rect at) {
   for (const std::string& line : lines) {
@@ -72,13 +72,13 @@ void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines
 
 }  // namespace
 
-/// `run_tapes` leaves each tape as its run does, even where the hand has not gone through it.
+/// Leaves each tape as its run does, even where the hand has not gone through it.
 void Player::run_tapes() {
   for (const Figure& figure : lesson()->figures)
     if (!figure.tape.empty()) tape_done_[figure.tape] = std::numeric_limits<size_t>::max();
 }
 
-/// `tape_now` is the table after as many instructions as the hand has run, replayed when what decides it has changed.
+/// The table after as many instructions as the hand has run, replayed when what decides it has changed.
 const TapeTable& Player::tape_now(const Figure& figure) {
   const std::pair<std::string, size_t> which{figure.tape, tape_done_[figure.tape]};
   const Changes changes = shown_changes();
@@ -92,7 +92,7 @@ const TapeTable& Player::tape_now(const Figure& figure) {
   return *tape_;
 }
 
-/// `tape_end` hides what flows back before the commitment, as that is the question.
+/// Hides what flows back before the commitment, as that is the question.
 size_t Player::tape_end(const TapeTable& table) {
   return step_ == StepKind::Predict && !locked() ? table.forward : table.lines;
 }

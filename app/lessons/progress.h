@@ -12,7 +12,7 @@
 
 namespace normscope::lessons {
 
-/// `Told` is a prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h); a file
+/// A prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h); a file
 /// of an earlier version has the words alone.
 struct Told {
   bool skipped = false;               ///< the prediction was skipped
@@ -38,30 +38,30 @@ struct LessonProgress : Told {
   bool operator==(const LessonProgress&) const = default;
 };
 
-/// `parse_progress` returns progress by lesson; `name` is the file for messages. Throws Error for damaged text and for
+/// Returns progress by lesson; `name` is the file for messages. Throws Error for damaged text and for
 /// values out of range.
 std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
 
-/// `text_of` is what parse_progress reads; an indentation of −1 makes it one line.
+/// What parse_progress reads; an indentation of −1 makes it one line.
 std::string text_of(const std::map<std::string, LessonProgress>& lessons, int indentation);
 
 class Progress {
  public:
-  /// `default_path` is XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
+  /// XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
   static std::string default_path();
   /// `Progress` with an empty path is kept in memory only.
   explicit Progress(std::string path);
 
   LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }
-  /// `find` returns null where nothing was done.
+  /// Returns null where nothing was done.
   const LessonProgress* find(const std::string& lesson) const {
     const auto it = lessons_.find(lesson);
     return it == lessons_.end() ? nullptr : &it->second;
   }
   const std::map<std::string, LessonProgress>& all() const { return lessons_; }
-  /// `notice` says what was wrong with the file; it is empty when nothing was.
+  /// What was wrong with the file; it is empty when nothing was.
   const std::string& notice() const { return notice_; }
-  /// `save` turns a failure into a notice, as it must not stop a lesson.
+  /// Turns a failure into a notice, as it must not stop a lesson.
   void save();
 
  private:

@@ -37,7 +37,7 @@ std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
 
 namespace {
 
-/// `seeds_of` is the range of five seeds; nullptr where there is none, or where it has another setting than the
+/// The range of five seeds; nullptr where there is none, or where it has another setting than the
 /// measurement.
 const Measured* seeds_of(const Results* seeds, const Told& told, const std::string& measure) {
   if (!seeds || told.own_setting) return nullptr;
@@ -66,7 +66,7 @@ std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
   return start ? std::optional(start->second) : std::nullopt;
 }
 
-/// `ratio_words` says how far a number lies from the measured one.
+/// How far a number lies from the measured one.
 std::string ratio_words(const Lesson& lesson, double said, double measured) {
   const std::string &more = lesson.words->say("course.score.too_high"),
                     &less = lesson.words->say("course.score.too_low");
@@ -111,7 +111,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   return faults_of_number(lesson, seeds, told.value, measured);
 }
 
-/// `undecided` says whether the five seeds put the two in both orders.
+/// Whether the five seeds put the two in both orders.
 bool undecided(const Measured& a, const Measured& b) {
   bool below = false, above = false;
   for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
@@ -121,7 +121,7 @@ bool undecided(const Measured& a, const Measured& b) {
   return below && above;
 }
 
-/// `order_words` says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end
+/// Says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end
 /// means.
 std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
   std::string words;
@@ -129,7 +129,7 @@ std::string order_words(const std::vector<const Prediction::Card*>& cards, const
   return fmt::format("{} ({})", words, last);
 }
 
-/// `cards_of` are the cards of an order that was kept; it is empty where that was of another version of the lesson.
+/// The cards of an order that was kept; it is empty where that was of another version of the lesson.
 std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::vector<std::string>& order) {
   std::vector<const Prediction::Card*> cards;
   for (const std::string& id : order)
@@ -139,7 +139,7 @@ std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::ve
   return cards;
 }
 
-/// `order_in_words` counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
+/// Counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
 /// that the lesson counts as alike, either order is right.
 std::vector<std::string> order_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
   const Prediction& q = lesson.prediction;
@@ -183,7 +183,7 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
   return faults;
 }
 
-/// `seeds_if_read` leaves a fault of measured.json to the page of the lesson, which says it.
+/// Leaves a fault of measured.json to the page of the lesson, which says it.
 std::optional<Results> seeds_if_read(const Lesson& lesson) {
   try {
     return load_results(lesson);

@@ -10,14 +10,14 @@
 
 namespace normscope::lessons {
 
-/// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
+/// Whether a score, in English or in the language of `words`, means that the prediction was right.
 bool is_right(const std::string& score, const course::Words& words = words::language("en"));
 
-/// `found_of` is what was measured of what a lesson asks for: one number, or in an order one a card. It is empty where the
+/// What was measured of what a lesson asks for: one number, or in an order one a card. It is empty where the
 /// curve to be drawn was not measured.
 std::vector<double> found_of(const course::Lesson& lesson, const course::CurveSet& curves);
 
-/// `put_in_words` says in the lesson's language what was said and measured and how far apart they are, and returns the faults
+/// Says in the lesson's language what was said and measured and how far apart they are, and returns the faults
 /// of the answer (course/exercises/thought.h). Without numbers, or with those of other cards, the words stay as they were.
 std::vector<std::string> put_in_words(const course::Lesson& lesson, const course::Results* seeds, Told& told);
 

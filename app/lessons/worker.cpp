@@ -16,7 +16,7 @@ namespace {
 constexpr auto kRefresh = std::chrono::milliseconds(50);
 constexpr double kTooSoon = 2;  // seconds before which the time left would be a guess
 
-/// `by_run` keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained.
+/// Keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained.
 /// It leaves out the measured ways of a challenge, which the learner is to find.
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
@@ -33,7 +33,7 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
   return order;
 }
 
-/// `add_finished_points` adds a point to a sweep, and to the cells of a map, whenever a run is finished.
+/// Adds a point to a sweep, and to the cells of a map, whenever a run is finished.
 void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
                          const experiments::RunStore& store, MeasureState& partial, std::string& name) {
   if (!is_swept(under_way)) return;
@@ -86,7 +86,7 @@ void Worker::stop() {
   });
 }
 
-// `carry_out` publishes an error that work() cannot, without the half-made curves.
+// Publishes an error that work() cannot, without the half-made curves.
 void Worker::carry_out(const Job& job) {
   const std::string error = guarded(doing(job), [&] { work(job); });
   if (error.empty()) return;

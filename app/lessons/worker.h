@@ -25,15 +25,15 @@ struct MeasureState {
   course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
   std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
   std::map<std::string, std::string> texts;           ///< what each model writes
-  /// `histories` has each run that was trained in this sitting, or is being trained; any thread may read it.
+  /// Has each run that was trained in this sitting, or is being trained; any thread may read it.
   std::map<std::string, std::shared_ptr<const History>> histories;
 };
 
-/// `Measurer` is what the player needs for measuring. Tests supply their own.
+/// What the player needs for measuring. Tests supply their own.
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// `start` replaces what is under way. The lesson must outlive it.
+  /// Replaces what is under way. The lesson must outlive it.
   virtual void start(const course::Lesson& lesson, const course::Changes& changes) = 0;
   virtual void stop() = 0;
   virtual std::shared_ptr<const MeasureState> state() const = 0;
@@ -43,7 +43,7 @@ class Kept;
 
 class Worker : public Measurer {
  public:
-  /// `kept` is the folder for measurements from earlier starts; empty: none. `on_change` is called from the worker's
+  /// The folder for measurements from earlier starts; empty: none. `on_change` is called from the worker's
   /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished runs
   /// that is shared with the Lab; null: its own.
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,

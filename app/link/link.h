@@ -37,7 +37,7 @@ struct LinkedView {
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
   std::vector<int> bookmarks{};  ///< steps, ascending
-  /// `needs` are files of one's own that the runs learn from, which no link carries: field and name, {"data.text",
+  /// Files of one's own that the runs learn from, which no link carries: field and name, {"data.text",
   /// "book.txt"}. In `runs` the field is empty.
   std::vector<std::pair<std::string, std::string>> needs{};
 };
@@ -45,15 +45,15 @@ struct LinkedView {
 inline constexpr size_t kLongestFragment = 8000;  ///< characters that link_fragment writes at most
 inline constexpr size_t kLongestRead = 8192;      ///< characters that read_link takes, also before the '#'
 
-/// `link_fragment` writes the fragment without '#'. The files in `runs` become `needs`. For a session that does not
+/// Writes the fragment without '#'. The files in `runs` become `needs`. For a session that does not
 /// fit it throws Error, which says what takes most of the room.
 std::string link_fragment(const LinkedView& view);
-/// `read_link` takes a fragment or a whole address with one. It throws Error.
+/// Takes a fragment or a whole address with one. It throws Error.
 LinkedView read_link(std::string_view text);
 
-/// `needed_words` says "it needs your text book.txt, which it does not carry"; empty where it needs nothing.
+/// Says "it needs your text book.txt, which it does not carry"; empty where it needs nothing.
 std::string needed_words(const LinkedView& view);
-/// `require_needed` throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
+/// Throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
 }  // namespace normscope::link

@@ -25,7 +25,7 @@ int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t 
 
 namespace {
 
-// `require_text` protects the windows that draw names of runs and the logs that hold them.
+// Protects the windows that draw names of runs and the logs that hold them.
 void require_text(std::string_view line) {
   for (size_t at = 0; at < line.size();) {
     const CodePoint read = read_code_point(line, at);
@@ -73,7 +73,7 @@ struct Reader {
           shown_text(line));
   }
 
-  // `take_argument` refuses a star or a repeated setting, because a short link could then ask for much work.
+  // Refuses a star or a repeated setting, because a short link could then ask for much work.
   bool take_argument(std::string_view key, std::string_view value) {
     if (key != "run" && key != "set" && key != "edit") return false;
     const std::string what = fmt::format("{}={}", key, value.substr(0, value.find('=')));
@@ -121,7 +121,7 @@ struct Reader {
   }
 };
 
-// `check_run` refuses what LabTrainer would refuse later: the run as it begins and after the edits of each step.
+// Refuses what LabTrainer would refuse later: the run as it begins and after the edits of each step.
 void check_run(const ConfigRun& run, const LinkedView& view) {
   for (const FileField& file : kFileFields)
     if (!get_field(run.spec, file.key).empty())
@@ -152,7 +152,7 @@ void check(const LinkedView& view) {
   if (!known) fail(kPlace, "shown={}: there is no such run", shown_text(std::string(1, view.shown)));
 }
 
-// `fragment_of` cuts off what stands before the fragment of an address, and blanks around it.
+// Cuts off what stands before the fragment of an address, and blanks around it.
 std::string_view fragment_of(std::string_view text) {
   if (text.size() > kLongestRead)
     fail(kPlace, "a link of {} characters: expected at most {}", text.size(), kLongestRead);

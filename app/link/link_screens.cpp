@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kSweep = "sweep.", kCompare = "compare.", kLesson = "lesson.";
 
-/// `require_no_file` refuses a part of a sweep, KEY=..., that decides which file is read.
+/// Refuses a part of a sweep, KEY=..., that decides which file is read.
 void require_no_file(std::string_view part) {
   const std::string_view key = current_key(part.substr(0, part.find('=')));
   if (file_field(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);

@@ -13,22 +13,22 @@
 
 namespace normscope::link {
 
-/// `kMostLinkedRuns` bounds the work that a link asks of whoever opens it.
+/// Bounds the work that a link asks of whoever opens it.
 inline constexpr int64_t kMostLinkedRuns = 2000;
 inline constexpr size_t kMostParts = 64;   ///< axes and settings of a sweep in a link
 inline constexpr size_t kMostCards = 512;  ///< of a prediction
 
-/// `screen_lines` throws Error for a sweep that no link can carry.
+/// Throws Error for a sweep that no link can carry.
 std::vector<std::string> screen_lines(const LinkedView& view);
 
-/// `ScreenReader` collects the lines until the link has ended.
+/// Collects the lines until the link has ended.
 class ScreenReader {
  public:
-  /// `take` says whether the line is one of these; `repeated` then says whether it may stand there again. It throws
+  /// Whether the line is one of these; `repeated` then says whether it may stand there again. It throws
   /// Error for a value that no screen has.
   bool take(std::string_view key, std::string_view value);
   static bool repeated(std::string_view key);
-  /// `finish` gives the view what was read. It throws Error where the view shows another screen, or for a sweep that
+  /// Gives the view what was read. It throws Error where the view shows another screen, or for a sweep that
   /// cannot be trained.
   void finish(LinkedView& view) const;
 

@@ -9,12 +9,12 @@ namespace normscope::link {
 
 /// The version stands first, and the mark before every line.
 inline constexpr char kVersion = '1', kMark = '&';
-/// `kEnd` is the last line: without it the link was cut off.
+/// The last line: without it the link was cut off.
 inline constexpr std::string_view kEnd = "end";
 
 inline constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
 
-/// `FileField` is a field that names a file. assets/words/link.toml has what a person calls it.
+/// A field that names a file. assets/words/link.toml has what a person calls it.
 struct FileField {
   std::string_view key, option;
 };
@@ -30,7 +30,7 @@ inline constexpr FileField kFileFields[] = {
     {"train.init_from", "--set train.init_from=FILE"}};  // every field with a file that a run reads
 const FileField* file_field(std::string_view key);       ///< nullptr: no file
 
-/// `whole` reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
+/// Reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
 
 }  // namespace normscope::link

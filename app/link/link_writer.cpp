@@ -35,7 +35,7 @@ void add_need(Needs& needs, std::string_view key, const std::string& path) {
     needs.push_back(std::move(need));
 }
 
-// `without_files` empties fields that name files. That may choose another task (data.text), which is then set back.
+// Empties fields that name files. That may choose another task (data.text), which is then set back.
 std::vector<ConfigRun> without_files(const std::vector<ConfigRun>& from, Needs& needs) {
   std::vector<ConfigRun> runs = from;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -77,7 +77,7 @@ Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const 
   return lines;
 }
 
-// `longest_part` names the kind of line that takes most of the text: "the 96 wirings".
+// Names the kind of line that takes most of the text: "the 96 wirings".
 std::string longest_part(const Lines& lines) {
   struct Part {
     const char* what;

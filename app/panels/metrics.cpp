@@ -97,10 +97,10 @@ bool by_sublayer(Metric metric) {
          metric == Metric::EffectiveRank || metric == Metric::OwnShare;
 }
 
-/// `of_whole_layer` tells whether a layer has one such number, of all its parameters together.
+/// Whether a layer has one such number, of all its parameters together.
 bool of_whole_layer(Metric metric) { return metric == Metric::SpikeRatio || metric == Metric::UpdateCosine; }
 
-/// `share_name` is the own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
+/// The own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
 std::string share_name(std::string_view stack, int layer, int k, int subs) {
   const int i = subs * (layer - 1) + k;
   return fmt::format("{}beta2.{}.{}", stack, i, i);
@@ -134,7 +134,7 @@ std::string stream_path(int stream) { return fmt::format("ffn.stream.{}.gradient
 
 namespace {
 
-// `stat_paths` names what stands behind the layer: "ffn.w2.grad_norm".
+// Names what stands behind the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
   const std::string path = kMatrices[matrix].path;
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
@@ -292,7 +292,7 @@ bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batc
 
 namespace {
 
-// `triangle` has the numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
+// Has the numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
 // sum is name(i, kSum), or made here where that is empty.
 constexpr int kSum = -1;
 template <typename Name>

@@ -50,31 +50,31 @@ struct MetricInfo {
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
-// `of_any_layer` tells whether the metric is also measured where runs have no residual stream.
+// Whether the metric is also measured where runs have no residual stream.
 bool of_any_layer(Metric metric);
-// `of_heads` tells whether each head of an attention has the metric too.
+// Whether each head of an attention has the metric too.
 bool of_heads(Metric metric);
-// `matrix_label` names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual
+// Names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual
 // stream.
 const char* matrix_label(const LabView& view, int matrix);
 
-// `stream_path` names the mean square of a stream's gradient behind a layer, from 1: "ffn.stream.2.gradient_square".
+// Names the mean square of a stream's gradient behind a layer, from 1: "ffn.stream.2.gradient_square".
 std::string stream_path(int stream);
 
-// `StatNames` are the stats that make up a metric of one layer (1-based; of its last sub-layer that has it): the
+// The stats that make up a metric of one layer (1-based; of its last sub-layer that has it): the
 // value, over another one where it is a ratio. `stack` is what stands before "L01.": "", "dec." or "enc.".
 struct StatNames {
   std::string value, over{};
 };
 StatNames stat_names(Metric, int matrix, int layer, std::string_view stack);
-// `of_map` tells whether the metric over time can be a map of all sub-layers, as variances can.
+// Whether the metric over time can be a map of all sub-layers, as variances can.
 bool of_map(Metric metric);
-// `sublayer_stats` are the stats of such a metric, of every sub-layer from the lowest.
+// The stats of such a metric, of every sub-layer from the lowest.
 std::vector<std::string> sublayer_stats(const RunView&, Metric, view::Side);
-// `head_stat` is the stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
+// The stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
 std::string head_stat(Metric, int layer, int head, std::string_view stack);
 
-// `DepthPoints` are a metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread
+// A metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread
 // evenly up to it.
 struct DepthPoints {
   std::vector<float> x, y;
@@ -88,32 +88,32 @@ struct TokenShares {
   DepthPoints medians;
   float longest = 0;
 };
-// `token_shares` returns nothing where no token dominates at that step.
+// Returns nothing where no token dominates at that step.
 std::optional<TokenShares> token_shares(view::LabData&, const RunView&, int step,
                                         view::Side side = view::Side::Main);
-// `over_time` is the metric of one layer (0-based; its last sub-layer that has it) over time.
+// The metric of one layer (0-based; its last sub-layer that has it) over time.
 std::shared_ptr<const view::Line> over_time(view::LabData&, const RunView&, Metric, int matrix, int layer,
                                             view::Side side = view::Side::Main);
 
-// `Dependency` is the residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares,
+// The residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares,
 // the input's first. Or it has weights in their place.
 struct Dependency {
   std::vector<std::vector<float>> rows;
   std::vector<float> sums;
   bool measured() const { return !rows.empty(); }
-  // `parts` says how many parts effectively make up the last state: (sum of shares)^2 / sum of their squares.
+  // How many parts effectively make up the last state: (sum of shares)^2 / sum of their squares.
   double parts() const;
-  // `newest` returns the newest branch's share of the last state.
+  // The newest branch's share of the last state.
   double newest() const;
 };
-// `dependency` covers the whole batch where that was measured at this very step, else the one sequence that is
+// Covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
-// `depth_weights` has the weights with which what lies below is read behind each sub-layer, by the next one or the
+// Has the weights with which what lies below is read behind each sub-layer, by the next one or the
 // output; of a stack that weighs over depth (view::over_depth), else nothing.
 Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);
-// `own_share` returns a branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not
+// A branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not
 // measured.
 float own_share(view::LabData&, const RunView&, int layer, view::Sub sub, int step,
                 view::Side side = view::Side::Main);

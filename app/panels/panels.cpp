@@ -96,7 +96,7 @@ constexpr Panel kPanelRows[] = {
      .plots = one_a_run<dependency_plots>},
 };
 
-/// `spoken_panels` returns the rows with the texts of assets/words/plots.toml.
+/// The rows with the texts of assets/words/plots.toml.
 std::vector<Panel> spoken_panels() {
   static std::list<PanelControl> controls;  // a list, because the panels point to its members
   std::vector<Panel> all(std::begin(kPanelRows), std::end(kPanelRows));
@@ -124,14 +124,14 @@ std::vector<Panel> spoken_panels() {
 
 bool one_of_a_run(const Panel& panel) { return panel.form == Form::Strips || panel.form == Form::Triangles; }
 
-// `words_of_axis` says "residual dependency at step 214, A: Post-LN, no warm-up".
+// Says "residual dependency at step 214, A: Post-LN, no warm-up".
 std::string words_of_axis(const Panel& panel, const RunView* run, int step) {
   std::string what = panel.axis;
   if (panel.form == Form::Layers || panel.form == Form::Triangles) what = at_step(what, step);
   return run ? of_run(what, *run) : what;
 }
 
-// `put_words` adds the words that the function that made the plot left open.
+// Adds the words that the function that made the plot left open.
 void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int step) {
   if (plot.id.empty()) plot.id = run ? fmt::format("{}-{}", panel.file, run->letter) : panel.file;
   if (plot.title.empty()) {

@@ -18,7 +18,7 @@
 
 namespace normscope::panels {
 
-// `Form` says how a panel is drawn and what a hand on it does.
+// How a panel is drawn and what a hand on it does.
 enum class Form : uint8_t {
   Steps,     // one plot over the steps: the hand sets the cursor and drags handles
   Strips,    // a strip per run over the steps, with a line per layer
@@ -40,7 +40,7 @@ struct Place {
   bool at_first = false;                   // one of the few that a first start shows
 };
 
-// `PanelControl` is a control that only this panel has.
+// A control that only this panel has.
 struct PanelControl {
   std::string_view name;  // after the panel's id: "/peak"
   std::string_view title, help, words;
@@ -70,21 +70,21 @@ struct Panel {
   PlotsOf plots;
 };
 
-// `panels` are in the order of the compact layout's tabs.
+// In the order of the compact layout's tabs.
 std::span<const Panel> panels();
-// `find_panel` looks a panel up by its id; nullptr when there is none.
+// Looks a panel up by its id; nullptr when there is none.
 const Panel* find_panel(std::string_view id);
-// `panel_of` returns the panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
+// The panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
 const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, ui::Size);
-// `panels_of` returns the panels of a column, from the top; `few`: only those of a first start.
+// The panels of a column, from the top; `few`: only those of a first start.
 std::vector<const Panel*> panels_of(PanelColumn, ui::Size, bool few);
-// `tab_panels` are the panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
+// The panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();
 
-// `plots_of` returns what the panel shows, one plot or one per run, with the words of its row.
+// What the panel shows, one plot or one per run, with the words of its row.
 std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, view::LabData&, const PlotOptions&,
                                      Metric);
 std::string help_of(const Panel&, Metric);

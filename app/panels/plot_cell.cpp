@@ -61,7 +61,7 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
   return text;
 }
 
-// `definition` is the help of a title with a choice: what is measured, and in small print what a click does.
+// The help of a title with a choice: what is measured, and in small print what a click does.
 std::string definition(Metric metric) {
   return words::say("plots.menu.help_title", {{"help", info(metric).help}});
 }
@@ -134,7 +134,7 @@ std::vector<MenuEntry> whole_menu() {
 
 }  // namespace
 
-// `menu_entries` offers no change of axis for a heat map, because it has none.
+// Offers no change of axis for a heat map, because it has none.
 std::span<const MenuEntry> menu_entries(bool heat) {
   static const std::vector<MenuEntry> menu = whole_menu();
   return std::span(menu).first(heat ? kAxis : menu.size());

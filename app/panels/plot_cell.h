@@ -16,7 +16,7 @@
 
 namespace normscope::panels {
 
-// `CellState` is what the cells keep between frames.
+// What the cells keep between frames.
 struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log
@@ -25,7 +25,7 @@ struct CellState {
   std::vector<view::SavePlot> saves;   // requested and not written yet
   std::string copied, copied_title;    // a plot's numbers for the clipboard
 
-  /// `hand_over` leaves on the desk what was asked for at the cells since the last frame.
+  /// Leaves on the desk what was asked for at the cells since the last frame.
   void hand_over(Desk& desk);
 };
 
@@ -38,25 +38,25 @@ struct CellOptions {
   std::string highlight{};   // id of a series, hovered elsewhere
 };
 
-// `MenuEntry` is an entry in the menu of a cell; menu_entries() has them in order.
+// An entry in the menu of a cell; menu_entries() has them in order.
 struct MenuEntry {
   std::string_view id, label, help;
   std::string keys{};
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// `cell_panel` draws the title row with the list of metrics behind the title, and returns what is left for the plot.
+// Draws the title row with the list of metrics behind the title, and returns what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
-// `metric_button` draws a chevron with the same list where there is no title, NAME/quantity.
+// Draws a chevron with the same list where there is no title, NAME/quantity.
 void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&, bool stream = true);
-// `cell_menu` draws the three dots in the upper right corner of `panel` and handles Ctrl+T while the mouse is over it.
+// Draws the three dots in the upper right corner of `panel` and handles Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&);
-// `draw_cell` draws panel, plot and menu of one plot. It first changes the plot's axis, if the menu asked for that.
+// Draws panel, plot and menu of one plot. It first changes the plot's axis, if the menu asked for that.
 plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotSpec&, CellState&,
                         const CellOptions&);
-// `turn_axis` gives the vertical axis the other scale, with a range that holds the finite values.
+// Gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
 
 }  // namespace normscope::panels

@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEndings[] = {"svg", "png", "csv"};
 
-// `export_path` returns a free name, because an export never overwrites a file.
+// A free name, because an export never overwrites a file.
 std::string export_path(const std::string& folder, const std::string& id, const char* ending) {
   return free_name((fs::path(folder) / fmt::format("normscope-{}.{}", id, ending)).string());
 }
 
-// `write_picture` draws in a context of its own, without a window, at twice the size.
+// Draws in a context of its own, without a window, at twice the size.
 void write_picture(const std::string& path, const plot::PlotSpec& plot, const plot::View& view, bool dark,
                    plot::ExportSize size) {
   ImGuiContext* context = ImGui::GetCurrentContext();

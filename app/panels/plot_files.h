@@ -10,18 +10,18 @@
 
 namespace normscope::panels {
 
-// `pictures_folder` returns $XDG_PICTURES_DIR, else ~/Pictures where there is one, else the current folder.
+// Returns $XDG_PICTURES_DIR, else ~/Pictures where there is one, else the current folder.
 std::string pictures_folder();
-// `kPlotFileSize` is the size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
+// The size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
 inline constexpr plot::ExportSize kPlotFileSize{640, 400};
-// `write_plot` writes one plot to `path` and overwrites what is there. It needs no window. It throws Error with the
+// Writes one plot to `path` and overwrites what is there. It needs no window. It throws Error with the
 // path.
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
                 plot::ExportSize size = kPlotFileSize, const plot::View& view = {});
 const char* ending_of(view::PlotFormat format);  // "svg"
-// `save_plot` writes one file per plot and returns their paths. It throws Error with the path when that fails.
+// Writes one file per plot and returns their paths. It throws Error with the path when that fails.
 std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark);
-// `save_plots` saves the plots of a frame and returns the notice for the user, empty when there were none.
+// Saves the plots of a frame and returns the notice for the user, empty when there were none.
 std::string save_plots(const std::vector<view::SavePlot>& commands, bool dark);
 
 }  // namespace normscope::panels

@@ -19,7 +19,7 @@ namespace {
 
 using namespace plot;
 
-// `parts_of` splits "Post-LN, warm-up 200" into "Post-LN" and "warm-up 200".
+// Splits "Post-LN, warm-up 200" into "Post-LN" and "warm-up 200".
 std::vector<std::string> parts_of(const std::string& name) {
   std::vector<std::string> parts;
   for (size_t from = 0; from <= name.size();) {
@@ -35,12 +35,12 @@ bool has_part(const RunView& run, const std::string& part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
-// `listed` says "B and C".
+// Says "B and C".
 std::string listed(const std::vector<std::string>& letters) {
   return in_words(letters, words::say("plots.and"));
 }
 
-// `leavers_sentence` says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
+// Says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
   std::vector<const RunView*> leavers;
   std::vector<std::string> below;
@@ -94,7 +94,7 @@ std::string loss_sentence(const LabView& view) {
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-// `variability_sentence` compares the two runs that lie farthest apart at the last step that all bands reach. It is
+// Compares the two runs that lie farthest apart at the last step that all bands reach. It is
 // empty without bands of two runs.
 std::string variability_sentence(const LabView& view) {
   std::vector<const RunView*> known;
@@ -194,7 +194,7 @@ void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
   plot.hover = options.hover_step;
 }
 
-// `floor_of_axis` leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
+// Leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
 double floor_of_axis(const LabView& view) {
   if (view.entropy_rate <= 0) return view::any_stream(view) ? 0.03 : 0;  // a class can be known for sure
   const double highest = view.unigram_entropy + 1.35;

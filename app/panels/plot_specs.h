@@ -32,7 +32,7 @@ struct PlotOptions {
   std::optional<double> hover_step{};  // under the hand in another plot over time
 };
 
-// `short_label` tells what sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
+// What sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
 double floor_of_axis(const LabView& view);
 
@@ -40,30 +40,30 @@ plot::PlotSpec loss_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec rate_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec gradient_by_layer_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec hidden_norm_plot(const LabView&, view::LabData&, const PlotOptions&);
-// `depth_plot` shows any metric by layer at the cursor's step; the two above are its gradient and hidden norm.
+// Shows any metric by layer at the cursor's step; the two above are its gradient and hidden norm.
 plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Metric);
-// `over_time_plots` makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
+// Makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
-// `put_maps` makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
+// Makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
 // scale that all runs share, and beside it stands what theory says of the start, where a theory holds. The first plot
 // carries the sentence.
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
-// `cell_words` says what a cell of such a map holds, at a place on its axes; empty where it holds nothing.
+// What a cell of such a map holds, at a place on its axes; empty where it holds nothing.
 std::string cell_words(const plot::PlotSpec&, double x, double y);
-// `dependency_plots` shows residual dependency, or the weights over depth: one triangle per run at the cursor's step. The
+// Shows residual dependency, or the weights over depth: one triangle per run at the cursor's step. The
 // first plot carries the sentence.
 bool shows_weights(const LabView&, const PlotOptions&);
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);
 
-// `dress_line` styles the line of one stack. Each stack of an encoder-decoder has a line, named at its end; the
+// Styles the line of one stack. Each stack of an encoder-decoder has a line, named at its end; the
 // encoder's is thin and without markers.
 void dress_line(plot::Series&, const RunView&, view::Side, bool compact);
-// `layer_line` is a run's line over the layers, from layer 1 on, without its values. Its name is for files and wide
+// A run's line over the layers, from layer 1 on, without its values. Its name is for files and wide
 // plots: a narrow plot has room only for the letter.
 plot::Series layer_line(const LabView&, size_t index, bool compact, view::Side);
 float depth_pad_right(const LabView&, bool compact);
-// `stacks_sentence` says "Going down A: decoder falls 5.4×, encoder is flat.", from the last layer to the first; empty
+// Says "Going down A: decoder falls 5.4×, encoder is flat.", from the last layer to the first; empty
 // without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
@@ -87,34 +87,34 @@ struct Range {
   }
 };
 
-// `spread_of` returns the largest over the smallest finite positive value; 0 when there are fewer than two.
+// The largest over the smallest finite positive value; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
-// `Faded` says how many times less of the loss reaches the first layer than the last, or the other way round.
+// How many times less of the loss reaches the first layer than the last, or the other way round.
 struct Faded {
   bool first = true;  // the first layer gets less
   std::string times;  // "16 000×"
 };
-// `faded` is empty when they differ by less than ten times.
+// Empty when they differ by less than ten times.
 std::optional<Faded> faded(const std::vector<float>& gradients);
 // `gradients_at` are those that the options ask for, of every layer; of a stream, behind the layer.
 std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOptions&, int step,
                                 view::Side side = view::Side::Main);
-// `gets_less` says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
+// Says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
 std::string gets_less(const std::vector<float>& gradients);
-// `put_title` sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
+// Sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
 // `axis_of`, `at_step` and `of_run` say what an axis shows: of which matrix or stream where the metric needs one, at
 // which step, of which run.
 std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);
-// `whose` returns "A", or "A's decoder" of an encoder-decoder.
+// Returns "A", or "A's decoder" of an encoder-decoder.
 std::string whose(const RunView&, view::Side);
-// `log_axis` makes an axis logarithmic with room for these values and labels on three or four decades.
+// Makes an axis logarithmic with room for these values and labels on three or four decades.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
 plot::Axis step_axis(const LabView&);
-// `put_cursor` puts in the cursor's step, and the step under the hand in another plot over time.
+// Puts in the cursor's step, and the step under the hand in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::panels

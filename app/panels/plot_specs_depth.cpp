@@ -16,7 +16,7 @@ using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-// `add_start_line` shows where runs stood after their first step: one dotted line for those that began alike.
+// Shows where runs stood after their first step: one dotted line for those that began alike.
 void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const PlotOptions& options,
                     size_t worst) {
   const std::vector<float> start = gradients_at(data, view.runs[worst], options, 1);
@@ -54,7 +54,7 @@ void put_hover(PlotSpec& plot, const PlotOptions& options) {
 
 }  // namespace
 
-// `log_axis` covers the decades of all values and labels three or four of them.
+// Covers the decades of all values and labels three or four of them.
 void log_axis(Axis& axis, double lo, double hi) {
   axis.scale = AxisScale::Log;
   if (!(lo > 0) || !(hi > 0) || lo > hi) {
@@ -187,10 +187,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
 
 namespace {
 
-// `Growth` says how many times the states of a stack grow, and whose they are.
+// How many times the states of a stack grow, and whose they are.
 using Growth = std::pair<double, std::string>;
 
-// `growth_sentence` says "A grows 5.4×, B 3.2× from layer 1 to 6."
+// Says "A grows 5.4×, B 3.2× from layer 1 to 6."
 std::string growth_sentence(const LabView& view, const std::vector<Growth>& growing) {
   const auto times = [](const Growth& g) { return ui::decimals(g.first, 1); };
   std::string others;

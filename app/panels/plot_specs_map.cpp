@@ -24,7 +24,7 @@ using namespace plot;
 constexpr int kMostColumns = 240;
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// `put_row` spreads a line over the columns of a row: each has the last number up to its end, and none of them has one
+// Spreads a line over the columns of a row: each has the last number up to its end, and none of them has one
 // before the line begins or after its end.
 void put_row(const Line& line, double steps, std::span<float> row) {
   const double per_column = steps / static_cast<double>(row.size());
@@ -36,7 +36,7 @@ void put_row(const Line& line, double steps, std::span<float> row) {
   }
 }
 
-// `start_of` is theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
+// Theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
 // 0.6 ms for the default model and 13 ms for 96 layers of 512 positions, and every frame asks.
 const theory::AtStart& start_of(const RunView& run, double same_token) {
   struct Known {
@@ -58,7 +58,7 @@ const theory::AtStart& start_of(const RunView& run, double same_token) {
   return known.front().start;
 }
 
-// `Beside` is what stands beside a run's map, or why nothing does.
+// What stands beside a run's map, or why nothing does.
 struct Beside {
   std::vector<float> column;
   std::string why;
@@ -78,7 +78,7 @@ Beside theory_of(const LabView& view, const RunView& run, Metric metric) {
   return beside;
 }
 
-// `farthest` is the factor by which the numbers of the first step miss theory at most; 0: nothing to compare.
+// The factor by which the numbers of the first step miss theory at most; 0: nothing to compare.
 double farthest(LabData& data, const RunView& run, const std::vector<std::string>& stats,
                 const std::vector<float>& said) {
   double worst = 0;
@@ -88,7 +88,7 @@ double farthest(LabData& data, const RunView& run, const std::vector<std::string
   return worst;
 }
 
-// `map_sentence` says how far the starts are from theory, and of which runs theory says nothing.
+// How far the starts are from theory, and of which runs theory says nothing.
 std::string map_sentence(const LabView& view, const std::vector<PlotSpec>& plots,
                          const std::vector<std::string>& reasons, double worst) {
   std::string with;

@@ -24,7 +24,7 @@ struct Best {
   std::string who() const { return whose(*run, side); }
 };
 
-// `last_finite` returns the last finite value of a line; NaN where there is none.
+// The last finite value of a line; NaN where there is none.
 double last_finite(const std::vector<float>& values) {
   for (size_t i = values.size(); i-- > 0;)
     if (std::isfinite(values[i])) return values[i];
@@ -50,13 +50,13 @@ std::string not_measured(const LabView& view, Metric metric) {
   return view::any_stream(view) ? words::say("plots.not_measured") : view::no_stream();
 }
 
-// `even_attention` is the entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
+// The entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
 double even_attention(const ModelConfig& model) {
   const double T = model.sequence;
   return model.architecture == Architecture::Encoder ? std::log(T) : std::lgamma(T + 1) / T;
 }
 
-// `add_even_line` draws the level of even_attention() and returns it.
+// Draws the level of even_attention() and returns it.
 double add_even_line(PlotSpec& plot, const ModelConfig& model) {
   RefLine even;
   even.value = even_attention(model);
@@ -103,7 +103,7 @@ std::string dominant_sentence(const LabView& view, view::LabData& data, int step
   return {};
 }
 
-// `add_medians` draws beside the shares over all tokens the medians of those by token, where one token dominates.
+// Draws beside the shares over all tokens the medians of those by token, where one token dominates.
 void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
     auto tokens = token_shares(data, view.runs[i], options.step);
@@ -179,7 +179,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
 
 namespace {
 
-// `Leaning` says what the last state of a run is made of: 0 its newest branch, else the number of its parts.
+// What the last state of a run is made of: 0 its newest branch, else the number of its parts.
 struct Leaning {
   long parts = 0;
   size_t of = 0;
@@ -196,7 +196,7 @@ Leaning leaning_of(const Dependency& d) {
   return {std::max(1L, std::lround(d.parts())), count};
 }
 
-// `lean_sentence` says "A leans on its newest branch, B on about 3 of 13, C on all."
+// Says "A leans on its newest branch, B on about 3 of 13, C on all."
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
   struct Group {
     Leaning on;
@@ -224,7 +224,7 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
       {{"count", first.runs}, {"runs", first.letters}, {"what", what(first)}, {"others", others}});
 }
 
-// `reads_sentence` says "The output reads about 9 of 13 in A, 3 of 13 in B."
+// Says "The output reads about 9 of 13 in A, 3 of 13 in B."
 std::string reads_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
   std::string each;
   for (const auto& [letter, weights] : runs)
@@ -262,7 +262,7 @@ HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& 
   return heat;
 }
 
-// `put_weight_words` has the triangles speak of weights, in colours on one scale: to 1, or to the next even tenth beyond the
+// Has the triangles speak of weights, in colours on one scale: to 1, or to the next even tenth beyond the
 // largest. Learned weights can be negative.
 void put_weight_words(std::vector<PlotSpec>& plots, const LabView& view, int step) {
   float most = 1, least = 0;

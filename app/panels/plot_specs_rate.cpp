@@ -22,7 +22,7 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
   return schedule;
 }
 
-// `schedule_words` says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
+// Says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
 std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string steps = std::to_string(schedule.warmup);
   const std::string start = schedule.warmup <= 0 ? words::say("plots.rate.at_once")
@@ -32,14 +32,14 @@ std::string schedule_words(const Schedule& schedule, bool bare = false) {
   return then.empty() ? start : words::say("plots.rate.then", {{"start", start}, {"then", then}});
 }
 
-// `RateGroup` makes runs with one schedule one line. The first is drawn wider, so that both colours are seen.
+// Makes runs with one schedule one line. The first is drawn wider, so that both colours are seen.
 struct RateGroup {
   Schedule schedule, began;  // now; as the runs began
   int changed = 0;           // step of the last change; 0 = none
   std::vector<size_t> runs;
 };
 
-// `told_alike` says that two schedules read the same in words.
+// Says that two schedules read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -48,7 +48,7 @@ bool changed(const RateGroup& group) {
   return group.changed != 0 && !told_alike(group.schedule, group.began);
 }
 
-// `words_of` names a change with its step and keeps the name of what was used before. `brief` says a full rate from the
+// Names a change with its step and keeps the name of what was used before. `brief` says a full rate from the
 // start in two words.
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
@@ -133,7 +133,7 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
   }
 }
 
-// `add_rate_names` writes the name of each group of runs at its line.
+// Writes the name of each group of runs at its line.
 void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view,
                     const PlotOptions& options, int end) {
   float row = 18;
@@ -161,7 +161,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   }
 }
 
-// `add_rate_handles` makes handles for the end of each visible warm-up, and at the right end for the peak of all.
+// Makes handles for the end of each visible warm-up, and at the right end for the peak of all.
 void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
     const int done = view.runs[group.runs.front()].step;  // a warm-up that is over has no end to move
@@ -191,14 +191,14 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
-// `Critical` has the measured critical rates, and the run whose rate is the largest share of its critical rate.
+// Has the measured critical rates, and the run whose rate is the largest share of its critical rate.
 struct Critical {
   double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
   const RunView* run = nullptr;
   double share = 0;  // of that run, at its newest measurement: rate over critical rate
 };
 
-// `add_critical_line` leads over the steps between measurements, which have no number.
+// Leads over the steps between measurements, which have no number.
 void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::LabData& data) {
   const auto rates = data.rate(run), measured = data.stat(run, kCriticalStat);
   auto line = std::make_shared<view::Line>();
@@ -230,7 +230,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::
   plot.series.push_back(std::move(series));
 }
 
-// `show_critical` takes a logarithmic axis, because rates and critical rates lie orders of magnitude apart.
+// Takes a logarithmic axis, because rates and critical rates lie orders of magnitude apart.
 void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, view::LabData& data,
                    double top) {
   double lowest = std::min(all.lowest, top);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kEarly = 10;  // steps until which runs can still be compared with where they began
 
-// `question_of` asks about a run's one stack, or about the given stack of an encoder-decoder.
+// Asks about a run's one stack, or about the given stack of an encoder-decoder.
 theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject,
                              view::Side side) {
   const bool encoder = side == view::Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
@@ -27,7 +27,7 @@ theory::Question question_of(const LabView& view, const RunView& run, theory::Su
   return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
 }
 
-// `line_of` returns theory's line for a run that began at its own step 1, where theory has one.
+// Returns theory's line for a run that began at its own step 1, where theory has one.
 std::optional<theory::Line> line_of(const LabView& view, const RunView& run, theory::Subject subject,
                                     view::Side side) {
   if (run.forked_from >= 0 || !run.spec->train.init_from.empty()) return {};
@@ -35,7 +35,7 @@ std::optional<theory::Line> line_of(const LabView& view, const RunView& run, the
   return lines.empty() ? std::nullopt : std::optional(std::move(lines.front()));
 }
 
-// `add_pre_theory` adds the band in which Pre-LN streams begin, in the colour of the first Pre-LN run.
+// Adds the band in which Pre-LN streams begin, in the colour of the first Pre-LN run.
 void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     // An encoder-decoder shows its encoder, because the lemma knows no cross-attention.
@@ -60,7 +60,7 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
   }
 }
 
-// `add_post_theory` adds the level at which the sums of a Post-LN stack begin, whatever its depth.
+// Adds the level at which the sums of a Post-LN stack begin, whatever its depth.
 void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     const auto level = line_of(view, run, theory::Subject::StreamSquare, view::Side::Main);
@@ -78,7 +78,7 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   }
 }
 
-// `add_dotted` draws a curve over the layers, dotted in the ink of words, behind what was measured.
+// Draws a curve over the layers, dotted in the ink of words, behind what was measured.
 void add_dotted(PlotSpec& plot, std::string id, std::vector<float> y) {
   Series s;
   s.id = std::move(id);
@@ -97,7 +97,7 @@ void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string
       {x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20, std::move(help)});
 }
 
-// `Prediction` is what is predicted of the gradients of runs that begin alike: a profile, or a single mark where theory
+// What is predicted of the gradients of runs that begin alike: a profile, or a single mark where theory
 // knows the last layer only.
 struct Prediction {
   std::string letters;
@@ -106,7 +106,7 @@ struct Prediction {
   bool from_theory;  // where it ends, too, otherwise where the run's top layer began
 };
 
-// `last_layer` is the expected gradient norm of the last layer's W2 at step 1; empty where theory has no number.
+// The expected gradient norm of the last layer's W2 at step 1; empty where theory has no number.
 std::optional<double> last_layer(const LabView& view, const RunView& run) {
   const RunSpec& spec = *run.spec;
   if (spec.train.label_smoothing != 0 || !spec.train.init_from.empty() ||
@@ -133,14 +133,14 @@ void add_prediction(std::vector<Prediction>& all, const RunView& run, const std:
   all.push_back(std::move(what));
 }
 
-// `end_only` is a Post-LN stack's profile over a whole batch: nothing is known of it but where it ends.
+// A Post-LN stack's profile over a whole batch: nothing is known of it but where it ends.
 std::vector<double> end_only(int layers) {
   std::vector<double> profile(static_cast<size_t>(layers), std::numeric_limits<double>::quiet_NaN());
   profile.back() = 1;
   return profile;
 }
 
-// `cross_variance` is the variance of each cross branch over that of its skip path, as the first step measured them.
+// The variance of each cross branch over that of its skip path, as the first step measured them.
 std::vector<double> cross_variance(view::LabData& data, const RunView& run) {
   const std::vector<float> branch = data.by_layer(run, "cross.branch.variance", 1),
                            skip = data.by_layer(run, "cross.input.variance", 1);
@@ -151,7 +151,7 @@ std::vector<double> cross_variance(view::LabData& data, const RunView& run) {
   return ratio;
 }
 
-// `mark_last_layer` marks the closed form for the last layer, where the profile ends without a measurement.
+// Marks the closed form for the last layer, where the profile ends without a measurement.
 void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
   s.id = words::say("plots.theory.line_last", {{"runs", p.letters}});
@@ -167,7 +167,7 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// `add_gradient_theory` draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
+// Draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
 // cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& data, const std::string& path,
                          int step) {

@@ -18,24 +18,24 @@ using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-// `linear_axis` reaches from 0, or from below where values are negative, to a little above the largest.
+// Reaches from 0, or from below where values are negative, to a little above the largest.
 void linear_axis(Axis& axis, double lowest, double hi) {
   axis.lo = std::min(0.0, lowest * 1.08);
   axis.hi = hi > 0 ? hi * 1.08 : 1;
   axis.max_ticks = 3;
 }
 
-// `layer_id` names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
+// Names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
 std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
 
-// `newest_until` returns a line's value at the last point up to a step; NaN where there is none.
+// A line's value at the last point up to a step; NaN where there is none.
 float newest_until(const Series& s, int step) {
   const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
   if (end == s.x.values.begin()) return std::numeric_limits<float>::quiet_NaN();
   return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
 }
 
-// `at_cursor` returns the value of a layer's line at the cursor.
+// The value of a layer's line at the cursor.
 float at_cursor(const PlotSpec& plot, int layer, int step) {
   const std::string id = layer_id(layer);
   for (const Series& s : plot.series)
@@ -43,7 +43,7 @@ float at_cursor(const PlotSpec& plot, int layer, int step) {
   return std::numeric_limits<float>::quiet_NaN();
 }
 
-// `was_apart` says whether the first and the last layer were ever this many times apart.
+// Whether the first and the last layer were ever this many times apart.
 bool was_apart(const std::vector<Series>& layers, double times) {
   if (layers.size() < 2) return false;
   const Column &first = layers.front().y, &last = layers.back().y;
@@ -54,7 +54,7 @@ bool was_apart(const std::vector<Series>& layers, double times) {
   return false;
 }
 
-// `add_line` draws a line, of a layer or a head; `range` and `lowest` grow to hold it.
+// Draws a line, of a layer or a head; `range` and `lowest` grow to hold it.
 void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range, double& lowest,
               std::string id, std::string name, Ink ink) {
   if (line->empty()) return;
@@ -75,7 +75,7 @@ void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& ra
   plot.series.push_back(std::move(s));
 }
 
-// `add_layer_lines` draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
+// Draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
 void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
                      const PlotOptions& options, Range& range, double& lowest) {
   const int layers = layers_of(run, options.side);
@@ -89,7 +89,7 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
   }
 }
 
-// `add_head_lines` draws a line for each head of options.heads_of over the steps, where the run has that layer.
+// Draws a line for each head of options.heads_of over the steps, where the run has that layer.
 void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
                     const PlotOptions& options, Range& range, double& lowest) {
   const int layer = *options.heads_of, heads = run.spec->model.heads;
@@ -115,7 +115,7 @@ void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric me
   plot.notes.push_back({double(options.step), most, "", largest->name, {Ink::Role::Ink2, 0, 1}, 10, 18});
 }
 
-// `say_spread` says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
+// Says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
 void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
   const int layers = layers_of(run, options.side);
   std::vector<float> now;

@@ -26,28 +26,28 @@ struct PlotHit {
   bool view_changed = false;  // zoomed, panned or reset this frame
 };
 
-// `draw_plot` draws the plot area with ticks and labels into `rect`; title and sentence are left to the panel around it.
+// Draws the plot area with ticks and labels into `rect`; title and sentence are left to the panel around it.
 // It registers `name` as a region and NAME/HANDLE for each handle. The wheel zooms (with Shift along y), a drag pans
 // when zoomed, a double click resets. `highlight` is the id of a series to emphasise while others fade, from a hover
 // elsewhere.
 PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                   std::string_view help, std::string_view highlight = {});
 
-// `needed_pad_right` returns the pad_right that the direct labels need with the line ending where it does now (16 when
+// The pad_right that the direct labels need with the line ending where it does now (16 when
 // they fit inside). Plots that share an axis take the largest of theirs, so that their cursors stay aligned.
 float needed_pad_right(ui::Ui&, const PlotSpec&, float width);
 
 struct ExportSize {
   float width = 640, height = 400;
 };
-// `draw_still` draws the plot as a file shows it: title, question or note, sentence and what its axes are.
+// Draws the plot as a file shows it: title, question or note, sentence and what its axes are.
 void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
-// `to_svg` writes what draw_still() draws as an SVG document in the given theme.
+// Writes what draw_still() draws as an SVG document in the given theme.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
-// `to_text` writes several lines: title, sentence, axes, and for each series first, last, min, max and the value at
+// Writes several lines: title, sentence, axes, and for each series first, last, min, max and the value at
 // the cursor.
 std::string to_text(const PlotSpec&);
-// `to_csv` writes full series in 9 digits: series,x,y,hi with the axes' words for x and y, and bands with lo as y.
+// Writes full series in 9 digits: series,x,y,hi with the axes' words for x and y, and bands with lo as y.
 // Heat maps have row, column, value; stretched ones y, x, value at the middle of each cell.
 std::string to_csv(const PlotSpec&);
 using normscope::csv_field;

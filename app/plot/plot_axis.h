@@ -9,7 +9,7 @@
 
 namespace normscope::plot {
 
-// `AxisMap` maps one axis onto a pixel interval. It puts a value without a logarithm far below the range.
+// Maps one axis onto a pixel interval. It puts a value without a logarithm far below the range.
 class AxisMap {
  public:
   AxisMap() = default;
@@ -32,17 +32,17 @@ struct PlotMap {
   ui::Vec operator()(double px, double py) const { return {x(px), y(py)}; }
 };
 
-// `shown_range` returns the view's range where it is zoomed, else the axis' own; always hi > lo (and > 0 on log axes).
+// The view's range where it is zoomed, else the axis' own; always hi > lo (and > 0 on log axes).
 std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair<double, double>>& view);
 
-// `ticks_of` returns at most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from
+// Returns at most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from
 // 0.001 to 1000 when every decade is labelled). An axis with ticks of its own keeps them.
 std::vector<Tick> ticks_of(const Axis&, double lo, double hi, int most);
 
-// `along` returns the value at a share, 0 to 1, of the axis' home range: where the cells of a stretched heat map end.
+// The value at a share, 0 to 1, of the axis' home range: where the cells of a stretched heat map end.
 double along(const Axis&, double share);
 
-// `round_step` returns a round step (1, 2, 5 times a power of ten) with at most `most` multiples in `range`.
+// A round step (1, 2, 5 times a power of ten) with at most `most` multiples in `range`.
 double round_step(double range, int most, bool integer);
 
 }  // namespace normscope::plot

@@ -9,7 +9,7 @@
 
 namespace normscope::plot {
 
-// `CurveMap` marks where curves run, in cells of two pixels, so that trying many places for a text costs little.
+// Marks where curves run, in cells of two pixels, so that trying many places for a text costs little.
 class CurveMap {
  public:
   explicit CurveMap(const ui::Rect& area)
@@ -30,7 +30,7 @@ class CurveMap {
  private:
   static constexpr float cell = 2;
 
-  // `visit` passes `each` the words of the cells under a rectangle until one call returns true.
+  // Passes `each` the words of the cells under a rectangle until one call returns true.
   template <typename Each>
   bool visit(const ui::Rect& r, const Each& each) const {
     const auto at = [](float v, size_t n) { return long(std::clamp(v / cell, -1.f, float(n))); };
@@ -87,7 +87,7 @@ struct Builder {
       if (y > r.y && y < r.bottom()) return true;
     return false;
   }
-  // `keep_clear_of` marks boxes of about 12 px along a curve.
+  // Marks boxes of about 12 px along a curve.
   void keep_clear_of(const std::vector<ui::Vec>& points) {
     ui::Rect last;
     for (size_t i = 1; i < points.size(); ++i) {
@@ -108,11 +108,11 @@ struct Builder {
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
   }
-  // `explain` lets the mouse ask about the text that was placed last.
+  // Lets the mouse ask about the text that was placed last.
   void explain(const std::string& help) {
     if (!help.empty()) out.explained.emplace_back(taken.back(), help);
   }
-  // `text_if_free` places a text only where nothing stands yet (with air around it), and tells whether it did.
+  // Places a text only where nothing stands yet (with air around it), and tells whether it did.
   bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
                     ui::Align align = ui::Align::Left) {
     if (s.empty() || !is_free(box(baseline, style, s, align).inset(-3, -1))) return false;
@@ -121,7 +121,7 @@ struct Builder {
   }
 };
 
-// `add_labels` adds names of reference lines, direct labels at the line ends, labels of bands, and notes, in this
+// Adds names of reference lines, direct labels at the line ends, labels of bands, and notes, in this
 // order. It places each only where it covers nothing.
 void add_labels(Builder&);
 

@@ -21,10 +21,10 @@ constexpr float cursor_reach = 7;       // px within which a press takes the ste
 constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
-// `Asked` is the range that a hand asks for along an axis; empty where it asks for none.
+// The range that a hand asks for along an axis; empty where it asks for none.
 using Asked = std::optional<std::pair<double, double>>;
 
-// `wheel` zooms about the mouse, which stays where it is: along x, or along y with Shift.
+// Zooms about the mouse, which stays where it is: along x, or along y with Shift.
 void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const float turns = ImGui::GetIO().MouseWheel;
   if (turns == 0) return;
@@ -40,7 +40,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
          map.x.inverse(area.right() + rate * (area.right() - m.x))};
 }
 
-// `pan` takes what is under the mouse along with a drag.
+// Takes what is under the mouse along with a drag.
 void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
@@ -49,7 +49,7 @@ void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   if (dy != 0) y = {map.y.inverse(area.bottom() - dy), map.y.inverse(area.y - dy)};
 }
 
-// `box` is drawn with the right button; what lies in it fills the plot when the button is released.
+// Drawn with the right button; what lies in it fills the plot when the button is released.
 void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
   const ui::Rect& area = map.area;
@@ -66,7 +66,7 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
 }
 
-// `steer` handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
+// Handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
   if (ui.pointing() || ui.held(name)) return;
@@ -142,7 +142,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// `hover_heat` finds the cell under the mouse and what it holds.
+// Finds the cell under the mouse and what it holds.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
@@ -157,7 +157,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                         {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
-// `hover_river` says what share the band under the mouse has in the column there.
+// What share the band under the mouse has in the column there.
 void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
   hit.hovered = drawing.map.area.contains(mouse);

@@ -23,7 +23,7 @@ struct Label {
   float baseline;  // wanted, then placed
 };
 
-// `Detail` says how much of a label is written: everything, letter and value, the letter alone.
+// How much of a label is written: everything, letter and value, the letter alone.
 enum class Detail { Full, Value, Letter };
 
 float width_of(const Series& s, Detail detail, const Measure& measure) {
@@ -69,7 +69,7 @@ std::vector<Label> wanted_labels(Builder& b) {
   return labels;
 }
 
-// `obstacles` are what does not move in the label column (texts, the flag, reference lines), as slots for baselines.
+// What does not move in the label column (texts, the flag, reference lines), as slots for baselines.
 // Obstacles with no room for a label between them become one.
 std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   const ui::Rect& a = b.out.map.area;
@@ -132,7 +132,7 @@ void label_ends(Builder& b) {
   }
 }
 
-// `label_cursor` writes beside an earlier cursor what it reads from each line: the numbers at the ends are those of the
+// Writes beside an earlier cursor what it reads from each line: the numbers at the ends are those of the
 // ends. The texts stand over the lines, on a ground of their own.
 void label_cursor(Builder& b) {
   if (b.cursor_x < b.out.map.area.x) return;
@@ -172,7 +172,7 @@ void label_cursor(Builder& b) {
 
 ui::Rect text_box(ui::Vec at, float width) { return {at.x, at.y - 9.4f, width, 12.4f}; }
 
-// `nearest_free` finds the free place of the whole area whose middle is nearest to a point.
+// Finds the free place of the whole area whose middle is nearest to a point.
 bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::function<bool(ui::Vec)>& fits,
                   ui::Vec& found) {
   constexpr float across = 10, down = 7;
@@ -188,7 +188,7 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   return best < 1e9f;
 }
 
-// `place_near` finds a place for a text near a point: the wanted place first, then around the point, then wherever it
+// Finds a place for a text near a point: the wanted place first, then around the point, then wherever it
 // crosses nothing. A place on a grid line or reference line moves beside it. A text without a place is left out,
 // because a text over a line makes both unreadable.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
@@ -214,7 +214,7 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
 }
 
-// `LevelName` is the name of a level. It stands above its line at the right, or where the plot wants it. Where a curve
+// The name of a level. It stands above its line at the right, or where the plot wants it. Where a curve
 // or another text is in the way, it goes to the other side of the line, to the other end, or anywhere along it; then
 // beside it, with a thin line to it. It stands over a curve only where all of these places are taken.
 class LevelName {
@@ -235,7 +235,7 @@ class LevelName {
   }
 
  private:
-  // `Air` says how near the curves may come to a name: not at all, up to its letters, or through it.
+  // How near the curves may come to a name: not at all, up to its letters, or through it.
   enum class Air { Clear, Touching, Over };
 
   bool crosses(const ui::Rect& box, Air air) const {
@@ -290,7 +290,7 @@ class LevelName {
   std::array<float, 3> rows_;
 };
 
-// `name_upright` writes the first of a line's names that ends before the next upright line.
+// Writes the first of a line's names that ends before the next upright line.
 void name_upright(Builder& b, const RefLine& line, float x) {
   float next = std::numeric_limits<float>::max();
   for (const RefLine& other : b.plot.lines)

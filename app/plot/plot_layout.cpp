@@ -95,7 +95,7 @@ void add_axes(Builder& b) {
   }
 }
 
-/// `add_ranges` draws a band as a bar at each of its x, `row` bars further towards the middle of the plot than the first.
+/// Draws a band as a bar at each of its x, `row` bars further towards the middle of the plot than the first.
 /// A bar has an edge, as a marker has, because the cells of a map below it may be of any colour.
 void add_ranges(Builder& b, const Band& band, size_t row) {
   constexpr float kBar = 3, kEdge = 1, kPitch = 8;
@@ -256,7 +256,7 @@ void add_hover(Builder& b) {
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
 }
 
-// `add_stretched` draws cells that fill the area. Neighbours of one colour become one piece, which reaches a little
+// Draws cells that fill the area. Neighbours of one colour become one piece, which reaches a little
 // under the next, so that no seam shows between them.
 void add_stretched(Builder& b) {
   const HeatMap& h = *b.plot.heat;

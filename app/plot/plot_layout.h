@@ -66,7 +66,7 @@ struct Drawing {
   std::vector<ui::Vec> handles;                               // pixel place of plot.handles
   ui::Rect tile;                                              // where the run tile stands (empty: none)
   std::vector<std::pair<ui::Rect, std::string>> explained{};  // labels with a help, and the help
-  // `levels` are where the bands of a river begin in every column, counted from the upper edge; the last is where it
+  // Where the bands of a river begin in every column, counted from the upper edge; the last is where it
   // ends.
   std::vector<std::vector<double>> levels{};
 };
@@ -76,30 +76,30 @@ struct LayoutOptions {
   std::string_view highlight;  // id of the series to emphasise
 };
 
-// `layout_plot` puts plot area, ticks and labels into `rect`, but not the title.
+// Puts plot area, ticks and labels into `rect`, but not the title.
 Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
                     const LayoutOptions& = {});
 
-// `paint` paints the drawing that layout_plot() made of this plot.
+// Paints the drawing that layout_plot() made of this plot.
 void paint(ui::Painter&, const ui::Theme&, const PlotSpec&, const Drawing&);
 
-// `plot_area` returns the plot area inside `rect`.
+// The plot area inside `rect`.
 ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
-// `heat_area` returns the part of `area` that the square cells of a heat map take.
+// The part of `area` that the square cells of a heat map take.
 ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
-// `label_width` returns the width of the widest direct label of the plot (letter, value and name).
+// The width of the widest direct label of the plot (letter, value and name).
 float label_width(const PlotSpec&, const Measure&);
-// `pad_for_labels` returns the pad_right that the direct labels need in a plot of this width, its line ending where it
+// The pad_right that the direct labels need in a plot of this width, its line ending where it
 // does now.
 float pad_for_labels(const PlotSpec&, const Measure&, float width);
-// `still` returns the plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
+// The plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
 // lines that a cell on the screen leaves to its neighbours.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// `caption` says in words what the axes are, for the foot of such a picture: "across: layer; up: norm of the gradient
+// Says in words what the axes are, for the foot of such a picture: "across: layer; up: norm of the gradient
 // of W₂ at step 200".
 std::string caption(const PlotSpec&);
-// `end_of_lines` returns the x in data where the longest line ends, or that of the cursor where there is one.
+// The x in data where the longest line ends, or that of the cursor where there is one.
 double end_of_lines(const PlotSpec&);
 
 inline constexpr float label_gap = 16;     // least distance between direct labels

@@ -7,7 +7,7 @@
 namespace normscope::plot {
 namespace {
 
-// `lower` returns the first index whose x is not below v.
+// The first index whose x is not below v.
 size_t lower(const Series& s, double v) {
   size_t n = s.y.size();
   if (s.x.empty()) return size_t(std::clamp(std::ceil((v - s.x0) / s.dx), 0.0, double(n)));
@@ -17,7 +17,7 @@ size_t lower(const Series& s, double v) {
 
 size_t length(const Series& s) { return s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); }
 
-// `close_together` tells whether neighbours are so close that a noisy line is all slopes. It asks the axis and not the
+// Whether neighbours are so close that a noisy line is all slopes. It asks the axis and not the
 // number of points so far, so the answer stays the same while a series grows.
 bool close_together(const Series& s, size_t first, size_t last, const PlotMap& map) {
   constexpr float near = 3;  // px
@@ -26,13 +26,13 @@ bool close_together(const Series& s, size_t first, size_t last, const PlotMap& m
   return width < near * float(last - 1 - first);
 }
 
-// `Columns` goes through the points of a series and passes on the telling points of each pixel column. It computes
+// Goes through the points of a series and passes on the telling points of each pixel column. It computes
 // pixels for these alone, because most of the work on a long line is comparing numbers.
 class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  // `add` takes point i and the points up to `end` that surely share its column and are finite. It returns the last
+  // Takes point i and the points up to `end` that surely share its column and are finite. It returns the last
   // one.
   size_t add(size_t i, size_t end) {
     if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
@@ -64,7 +64,7 @@ class Columns {
  private:
   static constexpr size_t none = size_t(-1);
 
-  // `enter` starts a new column only if the pixel of point i says so.
+  // Starts a new column only if the pixel of point i says so.
   void enter(size_t i, double x) {
     constexpr float doubt = 0.02f;  // px before the next column, where rounding decides
     const long column = long(std::floor(map_.x(x) / width_));
@@ -171,7 +171,7 @@ std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
-  // `offset` is the distance of each slot from the first when all stand shoulder to shoulder.
+  // The distance of each slot from the first when all stand shoulder to shoulder.
   std::vector<double> offset(n, 0);
   for (size_t k = 1; k < n; ++k) offset[k] = offset[k - 1] + slots[order[k - 1]].half + slots[order[k]].half;
   const double room = std::max(0.0, double(hi) - lo), needed = n ? offset[n - 1] : 0;

@@ -16,29 +16,29 @@ struct Line {
   bool dense = false;  // points less than three pixels apart
 };
 
-// `visible` returns the indices [first, last) of the points in [lo, hi], with one more on each side, so that lines
+// The indices [first, last) of the points in [lo, hi], with one more on each side, so that lines
 // reach the border.
 std::pair<size_t, size_t> visible(const Series&, double lo, double hi);
 
-// `thin` keeps at most four points per `column` pixels, in their order: first, lowest, highest, last. A series with
+// Keeps at most four points per `column` pixels, in their order: first, lowest, highest, last. A series with
 // fewer points is drawn in full.
 Line thin(const Series&, const PlotMap&, float column);
 
-// `marker_points` returns the indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so
+// The indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so
 // that they do not wander while the series grows. Runs start at different places, so that markers do not hide each
 // other.
 std::vector<size_t> marker_points(const Series&, const PlotMap&);
 
-// `nearest_index` returns the index of the point nearest to x in a series with ascending x; 0 when it is empty.
+// The index of the point nearest to x in a series with ascending x; 0 when it is empty.
 size_t nearest_index(const Series&, double x);
 
-// `Slot` wants a place along a line and takes `half` px to each side. A heavy slot stays where it is.
+// Wants a place along a line and takes `half` px to each side. A heavy slot stays where it is.
 struct Slot {
   float wanted;
   float half = 8;
   float weight = 1;
 };
-// `spread` returns positions inside [lo, hi] without overlap, in the order of the wanted positions and with the least
+// Returns positions inside [lo, hi] without overlap, in the order of the wanted positions and with the least
 // squared change. Without enough room the slots come closer, but stay inside.
 std::vector<float> spread(std::span<const Slot> slots, float lo, float hi);
 

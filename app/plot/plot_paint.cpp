@@ -5,7 +5,7 @@
 namespace normscope::plot {
 namespace {
 
-// `ItemPainter` paints an item; series and bands are cut off at the plot area.
+// Paints an item; series and bands are cut off at the plot area.
 class ItemPainter {
  public:
   ItemPainter(ui::Painter& painter, const ui::Theme& theme, const ui::Rect& area)

@@ -25,7 +25,7 @@ constexpr float shifts[] = {0, -4, -8};  // px: how far a name of several bands 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
 
-// `levels_of` adds up the levels of a drawing once: a river is drawn in every frame, at hundreds of places.
+// Adds up the levels of a drawing once: a river is drawn in every frame, at hundreds of places.
 std::vector<std::vector<double>> levels_of(const River& river) {
   std::vector<std::vector<double>> columns;
   for (size_t column = 0; column < river.columns(); ++column) {
@@ -36,11 +36,11 @@ std::vector<std::vector<double>> levels_of(const River& river) {
   return columns;
 }
 
-// `Levels` reads the levels of a drawing between its columns as well.
+// Reads the levels of a drawing between its columns as well.
 struct Levels {
   const std::vector<std::vector<double>>& columns;
 
-  // `at` returns where a band begins at any place along the river: as in a column at its number, and between two columns
+  // Where a band begins at any place along the river: as in a column at its number, and between two columns
   // something between them, so that where the river does not grow the widths of all bands always add up to one.
   double at(size_t band, double x) const {
     const size_t last = columns.size() - 1;
@@ -54,7 +54,7 @@ struct Levels {
   double total(double x) const { return at(columns.front().size() - 1, x); }
 };
 
-// `stations` returns the places along the river at which a band is drawn, from where it enters.
+// The places along the river at which a band is drawn, from where it enters.
 std::vector<double> stations(const Builder& b, size_t band) {
   const size_t columns = b.plot.river->columns();
   std::vector<double> xs;
@@ -67,14 +67,14 @@ std::vector<double> stations(const Builder& b, size_t band) {
   return xs;
 }
 
-// `add_smooth` adds a strip with thin lines of its colour along its curves, as a strip alone has hard edges.
+// Adds a strip with thin lines of its colour along its curves, as a strip alone has hard edges.
 void add_smooth(Builder& b, StripItem strip) {
   for (const std::vector<ui::Vec>* curve : {&strip.upper, &strip.lower})
     b.add(StrokeItem{*curve, strip.colour, 1, {}, 0, strip.clip});
   b.add(std::move(strip));
 }
 
-// `add_inflow` draws how a branch joins the river from below. Where it makes the river so much wider that the river's own
+// Draws how a branch joins the river from below. Where it makes the river so much wider that the river's own
 // edge falls past it, that edge is how it joins.
 void add_inflow(Builder& b, const Levels& levels, size_t band) {
   const ui::Rect& a = b.out.map.area;
@@ -115,7 +115,7 @@ void add_band(Builder& b, const Levels& levels, size_t band) {
   add_smooth(b, std::move(strip));
 }
 
-// `edge_at` returns how thick the line between a band and the one above it is; 0: there is none.
+// How thick the line between a band and the one above it is; 0: there is none.
 float edge_at(const Builder& b, const Levels& levels, size_t band, double x) {
   const auto thin = float(std::min(levels.width(band, x), levels.width(band - 1, x)));
   for (const Edge& edge : edges)
@@ -123,7 +123,7 @@ float edge_at(const Builder& b, const Levels& levels, size_t band, double x) {
   return 0;
 }
 
-// `add_edge` draws the line between a band and the one above it, thinner where they are thin.
+// Draws the line between a band and the one above it, thinner where they are thin.
 void add_edge(Builder& b, const Levels& levels, size_t band) {
   std::vector<ui::Vec> line;
   float thick = 0;
@@ -146,7 +146,7 @@ void number_columns(Builder& b) {
                    std::to_string(column), ui::Align::Centre);
 }
 
-// `name_end` puts a name beside the right end of a part of the river, where it covers no other, and tells whether it did.
+// Puts a name beside the right end of a part of the river, where it covers no other, and tells whether it did.
 bool name_end(Builder& b, double level, double share, const std::string& name, float shift = 0) {
   const ui::Rect& a = b.out.map.area;
   if (share * a.h < least_named) return false;
@@ -156,7 +156,7 @@ bool name_end(Builder& b, double level, double share, const std::string& name, f
          b.text_if_free({a.right() + source_gap, baseline}, name_style, b.theme.ink2, name);
 }
 
-// `name_together` gives neighbours without a name of their own one name, and a line beside their ends says which they are.
+// Gives neighbours without a name of their own one name, and a line beside their ends says which they are.
 void name_together(Builder& b, const Levels& levels, const std::vector<bool>& named) {
   const ui::Rect& a = b.out.map.area;
   const double end = b.out.map.x.hi();
@@ -174,7 +174,7 @@ void name_together(Builder& b, const Levels& levels, const std::vector<bool>& na
   }
 }
 
-// `name_ends` names the bands at the right end, the thickest first, each only where its name covers no other; thin ones
+// Names the bands at the right end, the thickest first, each only where its name covers no other; thin ones
 // are named together.
 void name_ends(Builder& b, const Levels& levels) {
   const River& river = *b.plot.river;
@@ -190,7 +190,7 @@ void name_ends(Builder& b, const Levels& levels) {
   name_together(b, levels, named);
 }
 
-// `name_source` stands below the tile, also where the river begins too thin to keep both at its middle.
+// Stands below the tile, also where the river begins too thin to keep both at its middle.
 void name_source(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   const std::string& name = b.plot.river->bands.front().name;

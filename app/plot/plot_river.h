@@ -12,17 +12,17 @@ struct RiverPlace {
   size_t column = 0, band = 0;
 };
 
-// `place_in` returns the column and the band under the mouse, where the river is.
+// The column and the band under the mouse, where the river is.
 std::optional<RiverPlace> place_in(const River&, const Drawing&, ui::Vec mouse);
-// `place_words` says what share the band has there: "After sub-layer 7: 12 % of all shares belong to branch 3."
+// What share the band has there: "After sub-layer 7: 12 % of all shares belong to branch 3."
 std::string place_words(const River&, const RiverPlace&);
 
-// `branches_name` is what several bands beside each other are called: "branches 1–8".
+// What several bands beside each other are called: "branches 1–8".
 std::string branches_name(size_t first, size_t last);
 
-// `add_river` adds the bands, what flows in below them, the numbers of the columns and the names at the ends.
+// Adds the bands, what flows in below them, the numbers of the columns and the names at the ends.
 void add_river(Builder&);
-// `river_tile` returns the place of the run's letter: left of the river, where it begins.
+// The place of the run's letter: left of the river, where it begins.
 ui::Rect river_tile(const Builder&);
 
 }  // namespace normscope::plot

@@ -16,7 +16,7 @@
 
 namespace normscope::plot {
 
-// `Column` refers to numbers. `owner` keeps them alive as long as the plot; where it is empty, the caller does.
+// Refers to numbers. `owner` keeps them alive as long as the plot; where it is empty, the caller does.
 struct Column {
   std::span<const float> values;
   std::shared_ptr<const void> owner;
@@ -24,7 +24,7 @@ struct Column {
   Column() = default;
   Column(std::span<const float> v) : values(v) {}
   Column(std::shared_ptr<const std::vector<float>> v) : values(*v), owner(std::move(v)) {}
-  // `of` takes the numbers over.
+  // Takes the numbers over.
   static Column of(std::vector<float> v) {
     return Column(std::make_shared<const std::vector<float>>(std::move(v)));
   }
@@ -33,7 +33,7 @@ struct Column {
   float operator[](size_t i) const { return values[i]; }
 };
 
-// `Ink` is a colour by meaning; the theme gives the actual colour.
+// A colour by meaning; the theme gives the actual colour.
 struct Ink {
   enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction, Neutral };
   Role role = Role::Ink;
@@ -98,7 +98,7 @@ struct Band {
   std::string help{};                                 // what the mouse on the label says; empty: nothing
 };
 
-// `RefLine` is a dotted level with its name and value on it ("letter frequencies 2.95").
+// A dotted level with its name and value on it ("letter frequencies 2.95").
 struct RefLine {
   double value = 0;
   std::string label{};
@@ -110,7 +110,7 @@ struct RefLine {
   std::string help{};        // what the mouse on the label says; empty: nothing
 };
 
-// `HeatMap` is a lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
+// A lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
 // Its cells are squares with labels of their own. `stretched` cells fill the plot area: columns divide the home range
 // of the x axis, which is drawn, and rows divide the home range of the y axis.
 struct HeatMap {
@@ -132,9 +132,9 @@ struct HeatMap {
   std::string label{};  // stretched: what a cell says, in words
   bool upward = false;  // the first row is the lowest, as in a diagram that flows up
   const char* cell = "lean";  // names what the mouse reads on a cell: plots.NAME.cell_input, cell_branch
-  // `place` returns the place of a row, counted from the top; or the row at a place.
+  // The place of a row, counted from the top; or the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
-  // `share` is where a value stands between the palest and the full colour.
+  // Where a value stands between the palest and the full colour.
   float share(float value) const {
     return log ? std::log(value / least) / std::log(full / least) : value / full;
   }
@@ -145,7 +145,7 @@ struct RiverBand {
   Ink ink{};
 };
 
-// `River` is a stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
+// A stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
 // on top: column 0 holds band 0 alone, and band j enters from below at column j. `shares` has a row for every column,
 // as wide as there are bands, and each row adds up to one. A river that grows has the size of each column too, as a part
 // of the largest: it fills only so much of the plot area there, from above.
@@ -163,7 +163,7 @@ struct Cursor {
   std::string flag{};  // step in the flag on the topmost plot; empty: no flag
 };
 
-// `Note` is a label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", after the run's letter.
+// A label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", after the run's letter.
 struct Note {
   double x = 0, y = 0;
   std::string letter{}, text{};
@@ -172,7 +172,7 @@ struct Note {
   std::string help{};     // what the mouse on it says; empty: nothing
 };
 
-// `Handle` is something yellow to grab (warm-up end, peak rate).
+// Something yellow to grab (warm-up end, peak rate).
 struct Handle {
   std::string name{};  // control name: PLOT/NAME
   double x = 0, y = 0;
@@ -198,15 +198,15 @@ struct PlotSpec {
   std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
   std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
-  // `labels_inside` lets labels stand in the plot area, right of the cursor or of the line's end.
+  // Lets labels stand in the plot area, right of the cursor or of the line's end.
   bool labels_inside =
       true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
 };
 
-// `has_axes` says whether a plot has axes to zoom along: square cells and rivers have none.
+// Whether a plot has axes to zoom along: square cells and rivers have none.
 inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat || plot.heat->stretched); }
 
-// `View` says which part of the axes is shown. Unset: the home ranges of the plot.
+// Which part of the axes is shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
   bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan

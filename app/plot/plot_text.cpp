@@ -62,7 +62,7 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   out += values + '\n';
 }
 
-// `csv_name` returns "learning rate, nats", or the plain word where the axis has no label.
+// Returns "learning rate, nats", or the plain word where the axis has no label.
 std::string csv_name(const Axis& axis, const char* plain) {
   return csv_field(axis.label.empty()  ? plain
                    : axis.unit.empty() ? axis.label

@@ -12,7 +12,7 @@ constexpr double air = 0.05;      // of the home range, around data that lie bey
 constexpr double closest = 1e-4;  // of the widest range
 constexpr double counted = 2;     // steps or layers that are always seen together
 
-// `Ruler` compares ranges of a log axis in decades.
+// Compares ranges of a log axis in decades.
 struct Ruler {
   bool log;
   double to(double v) const { return log ? std::log10(v) : v; }

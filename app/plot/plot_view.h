@@ -11,11 +11,11 @@ namespace normscope::plot {
 
 enum class Direction { Across, Up };
 
-// `widest_range` returns the home range widened to all data along one axis, data beyond it with a twentieth of air. A
+// The home range widened to all data along one axis, data beyond it with a twentieth of air. A
 // spike outside the home range can be reached, empty space cannot.
 std::pair<double, double> widest_range(const PlotSpec&, Direction);
 
-// `allowed_range` moves and cuts `asked` to lie inside widest_range(), no narrower than two steps of a counted axis or
+// Moves and cuts `asked` to lie inside widest_range(), no narrower than two steps of a counted axis or
 // a ten-thousandth of the widest range. It is empty where that is the home range again.
 std::optional<std::pair<double, double>> allowed_range(const PlotSpec&, Direction,
                                                        std::pair<double, double> asked);

@@ -20,14 +20,14 @@
 
 namespace normscope::reproduce {
 
-/// `Source` is where the paper makes the claim.
+/// Where the paper makes the claim.
 struct Source {
   std::string paper;    ///< "Xiong et al. 2020"
   std::string item;     ///< "Figure 2(a)"
   std::string version;  ///< "ICML 2020 and arXiv 2002.04745": whose numbering it is
 };
 
-/// `Stated` is a number of the paper, and the measure of ours that is shown beside it.
+/// A number of the paper, and the measure of ours that is shown beside it.
 struct Stated {
   std::string what;       ///< "Post-LN, no warm-up"
   double value = 0;       ///< in `unit`; of another task and size than ours
@@ -36,12 +36,12 @@ struct Stated {
   std::string measure;    ///< ours; empty: nothing of ours compares
 };
 
-/// `Beside` is a row of the picture that has no number of the paper, only what its text or figure says in words.
+/// A row of the picture that has no number of the paper, only what its text or figure says in words.
 struct Beside {
   std::string what, measure;
 };
 
-/// `Line` is a curve over x for every seed.
+/// A curve over x for every seed.
 struct Line {
   enum class Of : uint8_t {
     Run,  ///< a number of one run over its steps: every step for loss and excess, those of ladder() for the others
@@ -68,13 +68,13 @@ struct Line {
   static constexpr int32_t kStart = 0, kEnd = -1;
 };
 
-/// `Opposite` is the band in which a check's measure says the opposite of the claim.
+/// The band in which a check's measure says the opposite of the claim.
 struct Opposite {
   std::optional<double> low, high;
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// `Finding` is what became of a claim or of one of its checks. Unknown: runs are missing. Beyond: no run of its
+/// What became of a claim or of one of its checks. Unknown: runs are missing. Beyond: no run of its
 /// setting could show it. CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer, of
 /// a claim only: its checks have different verdicts.
 enum class Finding : uint8_t {
@@ -86,15 +86,15 @@ enum class Finding : uint8_t {
   CannotBeTold,
   PartsDiffer
 };
-/// `to_string` says "not run", "reproduced", "not at this scale", "contradicted here", "no system yet", "cannot be told
+/// Says "not run", "reproduced", "not at this scale", "contradicted here", "no system yet", "cannot be told
 /// here", "parts differ".
 const char* to_string(Finding finding);
 
-/// `Compares` is what a claim says of its runs at their end. Quality requires runs whose loss has levelled off
+/// What a claim says of its runs at their end. Quality requires runs whose loss has levelled off
 /// (finding.h); before that the word is speed.
 enum class Compares : uint8_t { Neither, Quality, Speed };
 
-/// `Effect` is the smallest effect that the source's own table or figure shows, which a band that says "as good" must
+/// The smallest effect that the source's own table or figure shows, which a band that says "as good" must
 /// be able to exclude. It is a size in the unit of the check's measure, or a share of another measure's value here.
 /// Where the source shows none it has neither, and then no band is narrow enough.
 struct Effect {
@@ -104,14 +104,14 @@ struct Effect {
   std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
 };
 
-/// `Part` is what a claim says of a check beside its band.
+/// What a claim says of a check beside its band.
 struct Part {
   std::optional<Opposite> opposite;
   std::optional<Effect> effect;
   std::string beyond;  ///< why no run of this setting could meet the check; empty for all others
 };
 
-/// `Control` is a run that others are compared with, at its best: the cell of its axes with the lowest validation loss
+/// A run that others are compared with, at its best: the cell of its axes with the lowest validation loss
 /// on kTuningSeeds. No claim's own seeds reach kTuningSeeds.
 struct Control {
   std::string run;
@@ -121,7 +121,7 @@ struct Control {
 inline constexpr int32_t kMostSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
 
-/// `Drawn` is a plot of curves below the paper's numbers.
+/// A plot of curves below the paper's numbers.
 struct Drawn {
   std::string title{}, x{}, y{};
   bool log_x = false, log_y = false;
@@ -140,7 +140,7 @@ struct Claim {
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
-  /// `data` is kOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was
+  /// KOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was
   /// read; `missing` names that file. Both are empty for all other claims.
   std::string data, missing;
   std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
@@ -157,38 +157,38 @@ struct Claim {
   std::vector<Drawn> drawings;
   std::map<std::string, std::string>
       starts;  ///< of a run that starts with the final weights of another: that one's id
-  /// `language` holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
+  /// Holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.
   course::Lesson language;
 
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
-  /// `sentence` returns the sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the second
+  /// The sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the second
   /// one, which only states the numbers.
   const std::string& sentence(Finding finding) const {
     return sentences[finding == Finding::CannotBeTold ? 1 : static_cast<size_t>(finding) - 1];
   }
 };
 
-/// `kLateFall` follows the id of a line of losses in the id of another line: how far each loss falls over the last
+/// Follows the id of a line of losses in the id of another line: how far each loss falls over the last
 /// quarter of its run. A claim of quality has one for each such line.
 inline constexpr const char* kLateFall = ".late_fall";
-/// `is_loss` says whether a number at the end of a run is a loss, in nats or in bits.
+/// Whether a number at the end of a run is a loss, in nats or in bits.
 bool is_loss(std::string_view y);
 
-/// `parts_of` is what the claim's lines need measured of its runs.
+/// What the claim's lines need measured of its runs.
 experiments::Parts parts_of(const Claim& claim);
 
-/// `Arm` is a place on a line: one of its runs, or all of them where `x` is empty.
+/// A place on a line: one of its runs, or all of them where `x` is empty.
 struct Arm {
   const Line* line = nullptr;
   std::optional<double> x{};
 };
-/// `arms_of` returns the losses and scores at the end of runs that a difference or ratio is made of; for another kind
+/// The losses and scores at the end of runs that a difference or ratio is made of; for another kind
 /// of measure it returns none.
 std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
 
-/// `on_pairs` turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
+/// Turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
 /// recorded on them belong.
 Claim on_pairs(const Claim& claim);
 

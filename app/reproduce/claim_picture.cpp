@@ -22,7 +22,7 @@ constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + 
                 kHead = 92, kPlotHeight = 380;
 constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
-/// `PictureRow` has the number of the paper, a measure of ours, or both.
+/// Has the number of the paper, a measure of ours, or both.
 struct PictureRow {
   std::string what, unit;
   double paper = std::numeric_limits<double>::quiet_NaN();
@@ -38,7 +38,7 @@ std::vector<PictureRow> rows_of(const Claim& claim) {
   return rows;
 }
 
-/// `Scale` places a number in a panel; all numbers of one unit share a scale.
+/// Places a number in a panel; all numbers of one unit share a scale.
 struct Scale {
   float left = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -52,13 +52,13 @@ struct Scale {
   }
 };
 
-/// `ClaimTable` paints the table of a claim. Each unit has its own scale, because only numbers of one unit compare.
+/// Paints the table of a claim. Each unit has its own scale, because only numbers of one unit compare.
 class ClaimTable {
  public:
   ClaimTable(Painter& painter, const Theme& theme, const Outcome& outcome)
       : p_(painter), t_(theme), outcome_(outcome), claim_(*outcome.claim), rows_(rows_of(claim_)) {}
 
-  /// `draw` returns the height.
+  /// The height.
   float draw() {
     p_.text({space::pad, 26}, {Face::Bold, type::run_name}, t_.ink,
             fmt::format("{}, {}", claim_.source.paper, claim_.source.item));
@@ -92,7 +92,7 @@ class ClaimTable {
     return outcome_.results.measures.at(row.measure).spread;
   }
 
-  /// `number` writes to the right of `end` in the left half of a panel, and to the left of `begin` in the right half.
+  /// Writes to the right of `end` in the left half of a panel, and to the left of `begin` in the right half.
   void number(const Scale& scale, double middle, double begin, double end, float y, const std::string& text) {
     const bool right = scale.at(middle) < scale.left + kPanel / 2;
     p_.text({scale.at(right ? end : begin) + (right ? 10 : -10), y + 4}, kTick, t_.ink2, text,

@@ -34,7 +34,7 @@ bool is_name(const std::string& id) {
   });
 }
 
-/// `read_moment` reads "start", "end" (the default) or a step of the ladder.
+/// Reads "start", "end" (the default) or a step of the ladder.
 int32_t read_moment(Table& t) {
   if (!t.has("step")) return t.choice("at", {"start", "end"}, 1) == 0 ? Line::kStart : Line::kEnd;
   const int32_t step = t.whole("step", 1, kLastClaimStep);
@@ -49,7 +49,7 @@ void read_steps(Line& line, Table& t) {
   line.relative = t.flag("relative", false);
 }
 
-/// `read_fresh` reads the lines of fresh models: depth, layers, norm and wiring are the lessons' own.
+/// Reads the lines of fresh models: depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const course::Lesson& language) {
   Line line;
   line.id = id;
@@ -141,7 +141,7 @@ std::optional<Effect> read_effect(Table& check) {
   return e;
 }
 
-/// `refuse_unbounded` refuses "as good" without the difference that it rules out, because it would say nothing.
+/// Refuses "as good" without the difference that it rules out, because it would say nothing.
 void refuse_unbounded(const Claim& claim, const course::Check& check, const Table& t) {
   const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
@@ -153,7 +153,7 @@ void refuse_unbounded(const Claim& claim, const course::Check& check, const Tabl
              "that the source shows, or { where } alone where it shows none");
 }
 
-/// `refuse_wordless` refuses a claim that compares runs at their end without saying whether it is of quality or of
+/// Refuses a claim that compares runs at their end without saying whether it is of quality or of
 /// speed.
 void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
@@ -164,7 +164,7 @@ void refuse_wordless(const Claim& claim, const Table& t) {
                                        check.measure));
 }
 
-/// `refuse_opposite` refuses a check that nothing contradicts, because it could only fail to be reproduced, and an
+/// Refuses a check that nothing contradicts, because it could only fail to be reproduced, and an
 /// opposite that overlaps the band, because a value cannot speak for both.
 void refuse_opposite(const course::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
   if (!opposite)
@@ -194,7 +194,7 @@ Drawn read_drawn(Table t, const Claim& claim) {
   return d;
 }
 
-/// `check_sentence` checks the names between braces in a sentence.
+/// Checks the names between braces in a sentence.
 void check_sentence(const std::string& key, const std::string& text, const Claim& claim, const Table& t) {
   static const std::regex name(R"(\{([^{}]*)\})");
   for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
@@ -219,7 +219,7 @@ void add_line(Claim& claim, Line line) {
   claim.lines.push_back(std::move(line));
 }
 
-/// `late_fall_of` is how far the losses of that line still fall at the end, for a claim of quality.
+/// How far the losses of that line still fall at the end, for a claim of quality.
 Line late_fall_of(Line line) {
   line.id += kLateFall;
   line.y = "late_fall";

@@ -11,13 +11,13 @@
 
 namespace normscope::reproduce {
 
-/// `read_claim` reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);
+/// Reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);
 /// empty: there is none. Where a file is missing there, [made_up.NAME] replaces [run.NAME]. Throws Error.
 Claim read_claim(const std::string& file, const std::string& pairs = {});
 /// `parse_claim` does the same from memory; `file` is the name for messages.
 Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
 
-/// `unknown_number` lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
+/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
 /// is.
 std::string unknown_number(const Line& line);
 
@@ -29,11 +29,11 @@ struct Claims {
   std::vector<BrokenClaim> broken;
   const Claim* find(std::string_view id) const;
 };
-/// `read_claims` reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in
+/// Reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in
 /// `broken`.
 Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
-/// `claims_folder` is claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
+/// Claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
 std::string claims_folder();
 
 }  // namespace normscope::reproduce

@@ -23,7 +23,7 @@ constexpr size_t kControlAxes = 2, kControlValues = 3;
 constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
                                           "model.norm", "model.init"};
 
-/// `refuse_few` requires at least three initialisations and three rates, because the best of fewer tries is no best.
+/// Requires at least three initialisations and three rates, because the best of fewer tries is no best.
 void refuse_few(const Control& control, const Table& t) {
   const bool enough = control.axes.size() == kControlAxes &&
                       std::all_of(control.axes.begin(), control.axes.end(), [](const sweep::Axis& axis) {
@@ -35,7 +35,7 @@ void refuse_few(const Control& control, const Table& t) {
              "\"train.lr=1e-3,2e-3,4e-3\"");
 }
 
-/// `find_pairs` finds the files of runs on sentence pairs in `folder`, or replaces those runs by runs on made-up data.
+/// Finds the files of runs on sentence pairs in `folder`, or replaces those runs by runs on made-up data.
 void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   std::vector<course::LessonRun>& runs = claim.language.runs;
   std::vector<course::LessonRun> made_up;
@@ -62,7 +62,7 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   if (!claim.missing.empty()) claim.pair_runs = std::exchange(runs, std::move(made_up));
 }
 
-/// `read_run_or_control` asks for "best_of" first, because read_run() takes every key that was not read before.
+/// Asks for "best_of" first, because read_run() takes every key that was not read before.
 void read_run_or_control(Claim& claim, const std::string& id, Table& t) {
   const bool is_control = !t.texts("best_of").empty();
   claim.language.runs.push_back(course::read_run(id, t));
@@ -78,7 +78,7 @@ void read_subject(Claim& claim, Table& t) {
       t.refuse("subject", fmt::format("'{}' is no field of a run: expected fields as train.warmup", key));
 }
 
-/// `differing` returns the fields in which two runs differ, those of the claim's subject apart.
+/// The fields in which two runs differ, those of the claim's subject apart.
 std::vector<std::string_view> differing(const RunSpec& a, const RunSpec& b, const Claim& claim) {
   const auto among = [](const auto& keys, std::string_view key) {
     return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
@@ -90,7 +90,7 @@ std::vector<std::string_view> differing(const RunSpec& a, const RunSpec& b, cons
   return keys;
 }
 
-/// `refuse_lone_arm` refuses a run that shares its settings with no other: what a source compares in one setting would
+/// Refuses a run that shares its settings with no other: what a source compares in one setting would
 /// be compared across two. A control is the best of many settings, and stands apart.
 void refuse_lone_arm(const Claim& claim, const Table& t) {
   std::vector<const course::LessonRun*> arms;

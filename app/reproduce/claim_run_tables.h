@@ -10,14 +10,14 @@
 
 namespace normscope::reproduce {
 
-/// `run_of` finds a run of the claim by the name under `key`.
+/// Finds a run of the claim by the name under `key`.
 const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
                                 const Table& t);
 
-/// `read_axes` reads one or two texts under `key`, as `normscope sweep --axis` takes them.
+/// Reads one or two texts under `key`, as `normscope sweep --axis` takes them.
 std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& t);
 
-/// `read_runs` reads the runs. A run may start from another run of the claim, which must itself start afresh. `pairs`:
+/// Reads the runs. A run may start from another run of the claim, which must itself start afresh. `pairs`:
 /// see claim_reader.h.
 void read_runs(Claim& claim, Table& t, const std::string& pairs);
 

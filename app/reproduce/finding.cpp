@@ -20,7 +20,7 @@ bool all_opposite(const std::optional<Opposite>& opposite, const course::Measure
                      [&](double value) { return !std::isnan(value) && opposite->holds(value); });
 }
 
-/// `filled_in` replaces {MEASURE} by its mean, as it is shown.
+/// Replaces {MEASURE} by its mean, as it is shown.
 std::string filled_in(const std::string& sentence, const Claim& claim, const course::Results& results) {
   std::string out;
   for (size_t at = 0; at < sentence.size();) {
@@ -34,7 +34,7 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const cou
   return out;
 }
 
-/// `passing_neighbour` is a neighbour whose value lies in the band of the check, or that was not measured and so might.
+/// A neighbour whose value lies in the band of the check, or that was not measured and so might.
 /// Recorded numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
 std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
                               const std::string& known) {
@@ -55,7 +55,7 @@ std::string passing_neighbour(const Claim& claim, const course::Check& check, co
   return {};
 }
 
-/// `largest_fall` is the largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
+/// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
 std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vector<course::CurveSet>& seeds) {
   std::optional<double> most;
   for (const course::CurveSet& curves : seeds)
@@ -70,7 +70,7 @@ std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vect
   return most;
 }
 
-/// `claimed_difference` is what a check says of a difference: where its band holds 0, that it is no larger than the
+/// What a check says of a difference: where its band holds 0, that it is no larger than the
 /// band's edge, and otherwise as much as was measured with every seed.
 double claimed_difference(const Checked& checked) {
   double least = kAll;
@@ -83,7 +83,7 @@ double claimed_difference(const Checked& checked) {
   return least;
 }
 
-/// `choose_word` decides whether the word is speed, and why.
+/// Decides whether the word is speed, and why.
 void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, Checked& checked) {
   if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
   const std::vector<Arm> arms = arms_of(claim, *checked.measure);
@@ -100,13 +100,13 @@ void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds,
                               course::shown(*fall, *checked.measure), course::shown(most, *checked.measure));
 }
 
-/// `half_width` is half of the band around 0 that says "as good"; of a band with one edge, the edge.
+/// Half of the band around 0 that says "as good"; of a band with one edge, the edge.
 double half_width(const course::Check& check) {
   return check.low && check.high ? (*check.high - *check.low) / 2
                                  : std::abs(check.low.value_or(check.high.value_or(0)));
 }
 
-/// `size_of` is the smallest effect that the source shows, in the unit of the check; if it is a measure, the smallest
+/// The smallest effect that the source shows, in the unit of the check; if it is a measure, the smallest
 /// over the seeds. It is nothing where the source shows none or the measure is unknown: no band is then known to be
 /// narrow enough.
 std::optional<double> size_of(const Effect& effect, const course::Results& results) {
@@ -119,7 +119,7 @@ std::optional<double> size_of(const Effect& effect, const course::Results& resul
   return least;
 }
 
-/// `too_coarse` says why a band that says "as good" cannot tell; empty: it can.
+/// Why a band that says "as good" cannot tell; empty: it can.
 std::string too_coarse(const Effect& effect, const course::Results& results, const Checked& checked) {
   const double half = half_width(*checked.check);
   const std::optional<double> size = size_of(effect, results);
@@ -130,7 +130,7 @@ std::string too_coarse(const Effect& effect, const course::Results& results, con
                      effect.where);
 }
 
-/// `conclude_part` sets the verdict of one check, and why it cannot be told.
+/// Sets the verdict of one check, and why it cannot be told.
 void conclude_part(const Part& part, const course::Results& results, Checked& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;
@@ -160,7 +160,7 @@ void conclude_part(const Part& part, const course::Results& results, Checked& ch
         fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
 }
 
-/// `is_told` is false for a part that cannot be told or was not run: such a part is of neither speed nor quality.
+/// False for a part that cannot be told or was not run: such a part is of neither speed nor quality.
 bool is_told(Finding finding) {
   return finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
          finding == Finding::Contradicted;
@@ -170,12 +170,12 @@ std::string with_word(Finding finding, bool speed) {
   return std::string(to_string(finding)) + (speed && is_told(finding) ? " (speed, not quality)" : "");
 }
 
-/// `same_verdict` compares speed and quality only where both parts compare runs at their end.
+/// Compares speed and quality only where both parts compare runs at their end.
 bool same_verdict(const Checked& a, const Checked& b) {
   return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
 }
 
-/// `of_the_whole` is the finding of all parts; PartsDiffer where they disagree, if only in the word.
+/// The finding of all parts; PartsDiffer where they disagree, if only in the word.
 Finding of_the_whole(const std::vector<Checked>& checks) {
   for (const Checked& one : checks)
     for (const Checked& other : checks)
@@ -183,7 +183,7 @@ Finding of_the_whole(const std::vector<Checked>& checks) {
   return checks.front().finding;
 }
 
-/// `parts_text` says "Reproduced: it learns. Contradicted here: Post-LN does not."
+/// Says "Reproduced: it learns. Contradicted here: Post-LN does not."
 std::string parts_text(const std::vector<Checked>& checks) {
   std::string out;
   for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
@@ -223,7 +223,7 @@ Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
   return checked;
 }
 
-/// `is_known` says whether all that a verdict needs is there: for a claim measured now every measure, including a
+/// Whether all that a verdict needs is there: for a claim measured now every measure, including a
 /// neighbour's, with every seed; for a recorded claim the measures of its checks.
 bool is_known(const Outcome& outcome) {
   const course::Lesson& language = outcome.claim->language;
@@ -270,7 +270,7 @@ std::string mean_text(const course::Measured& measured, const course::Measure& m
 
 std::string verdict_of(const Checked& checked) { return with_word(checked.finding, checked.speed); }
 
-/// `verdict_of` names no single word where the parts disagree, because each part has its own.
+/// Names no single word where the parts disagree, because each part has its own.
 std::string verdict_of(const Outcome& outcome) {
   const bool speed =
       std::any_of(outcome.checks.begin(), outcome.checks.end(), [](const Checked& one) { return one.speed; });

@@ -18,7 +18,7 @@
 
 namespace normscope::reproduce {
 
-/// `Checked` is a check with what was measured.
+/// A check with what was measured.
 struct Checked {
   const course::Check* check = nullptr;
   const course::Measure* measure = nullptr;
@@ -26,12 +26,12 @@ struct Checked {
   bool holds = false;
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
-  /// `speed` says that the word for the check is speed, not quality: it compares losses of which some still fell by
+  /// Says that the word for the check is speed, not quality: it compares losses of which some still fell by
   /// more than kLevel of the claimed difference in the last quarter, or the claim says so itself.
   bool speed = false;
   bool compares = false;  ///< compares runs at their end, in a claim of quality or of speed
   std::string why{};      ///< why it cannot be told, or is of speed; empty: nothing to say
-  /// `not_excluded` names the neighbouring hypothesis that the check cannot rule out, because its measured value lies
+  /// Names the neighbouring hypothesis that the check cannot rule out, because its measured value lies
   /// in the band too. Empty: there is none.
   std::string not_excluded{};
 };
@@ -40,7 +40,7 @@ struct Outcome {
   const Claim* claim = nullptr;
   std::shared_ptr<const Claim>
       own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
-  /// `spread_alone` says that some measures are known by mean and range alone (recorded.h): their values are the ends
+  /// Says that some measures are known by mean and range alone (recorded.h): their values are the ends
   /// of the range.
   bool spread_alone = false;
   int32_t seeds = 0;                                       ///< asked for
@@ -52,25 +52,25 @@ struct Outcome {
   double seconds = 0;    ///< core seconds that its runs took, whoever trained them
 };
 
-/// `kLevel` is the limit for a claim of quality: in every arm and with every seed the fitted fall of the loss over the
+/// The limit for a claim of quality: in every arm and with every seed the fitted fall of the loss over the
 /// last quarter is at most this share of the claimed difference. That difference is the edge of a band around 0, or
 /// else the smallest difference measured.
 inline constexpr double kLevel = 0.05;
 
-/// `mean_text` is a measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
+/// A measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
 /// instead, because an infinite value is counted and not averaged.
 std::string mean_text(const course::Measured& measured, const course::Measure& measure);
 
-/// `verdict_of` is the verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
+/// The verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
 std::string verdict_of(const Outcome& outcome);
 std::string verdict_of(const Checked& checked);
 
-/// `judge` judges the claim from the curves that are there, by seed from 1. `why` says in a line what could not be
+/// Judges the claim from the curves that are there, by seed from 1. `why` says in a line what could not be
 /// trained; empty: nothing.
 Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
               const std::string& why = {});
 
-/// `conclude_recorded` fills in the checks and the finding from measures and falls (lines of kLateFall) that are
+/// Fills in the checks and the finding from measures and falls (lines of kLateFall) that are
 /// already known; `not_excluded` has one text per check.
 void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);

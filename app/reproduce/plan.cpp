@@ -28,7 +28,7 @@ using experiments::Experiment, experiments::Frames, experiments::kUnknown, exper
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// `cells_of` returns the runs of a grid, the first axis fastest.
+/// The runs of a grid, the first axis fastest.
 std::vector<Experiment> cells_of(const std::vector<sweep::Axis>& axes, const Experiment& base) {
   std::vector<Experiment> cells{base};
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -47,7 +47,7 @@ std::vector<Experiment> cells_of(const std::vector<sweep::Axis>& axes, const Exp
   return cells;
 }
 
-/// `xs_of` returns the values of a single axis of numbers, or else 1, 2, ...
+/// The values of a single axis of numbers, or else 1, 2, ...
 std::vector<double> xs_of(const Line& line, size_t count) {
   std::vector<double> xs;
   if (line.of == Line::Of::Grid && line.axes.size() == 1)
@@ -76,7 +76,7 @@ double sum_of_own(const Numbers& start) {
   return any ? sum : kUnknown;
 }
 
-/// `late_fall` is the fall of the straight line through the last quarter of a run's losses over it, nats.
+/// The fall of the straight line through the last quarter of a run's losses over it, nats.
 double late_fall(const experiments::Record& record) {
   const size_t count = std::max<size_t>(record.curve.size() / 4, 2);
   if (record.curve.size() < count) return kUnknown;
@@ -90,7 +90,7 @@ double late_fall(const experiments::Record& record) {
   return -product / square * static_cast<double>(count);
 }
 
-/// `at_end` counts the loss of a run that was not finite as infinite, and its scores as 0.
+/// Counts the loss of a run that was not finite as infinite, and its scores as 0.
 double at_end(const Taken& taken, const std::string& y) {
   const experiments::Record& record = taken.record;
   if (record.verdict == Verdict::NotFinite) {
@@ -116,7 +116,7 @@ double at_end(const Taken& taken, const std::string& y) {
   fail("curve." + line.id, "the run has no number {}: expected one that a run of this kind has", name);
 }
 
-/// `over_steps` is a number at every step at which it is kept.
+/// A number at every step at which it is kept.
 CurveData over_steps(const Line& line, const Taken& taken, const std::string& name) {
   const Frames& frames = taken.frames;
   const auto it = std::find(frames.names.begin(), frames.names.end(), name);
@@ -161,7 +161,7 @@ CurveData run_curve(const Line& line, const Taken& taken) {
   return data;
 }
 
-/// `at_moment` is a number at the moment that the line asks for; NaN where it is missing.
+/// A number at the moment that the line asks for; NaN where it is missing.
 double at_moment(const Line& line, const Taken& taken, const std::string& name) {
   if (line.step == Line::kStart) return taken.start.at(name);
   const Frames& frames = taken.frames;
@@ -174,7 +174,7 @@ double at_moment(const Line& line, const Taken& taken, const std::string& name) 
                                    : frames.rows[static_cast<size_t>(row - frames.steps.begin())][at];
 }
 
-/// `require_number` refuses a number that a finite run lacks: no verdict follows from it.
+/// Refuses a number that a finite run lacks: no verdict follows from it.
 void require_number(const Line& line, const Taken& taken, bool there) {
   if (!there && taken.record.verdict != Verdict::NotFinite) refuse_number(line, line.y);
 }
@@ -221,7 +221,7 @@ CurveData left_out_of(const Line& line, const Taken& taken) {
   return data;
 }
 
-/// `each_once` returns every run of the lines that `wanted` accepts, once, after the run that it starts from.
+/// Returns every run of the lines that `wanted` accepts, once, after the run that it starts from.
 std::vector<Experiment> each_once(const Claim& claim, uint64_t seed,
                                   const std::function<bool(const Line&)>& wanted) {
   std::vector<Experiment> runs;
@@ -241,7 +241,7 @@ std::vector<Experiment> tuning_cells(const Claim& claim, const Control& control,
                                  claim.language.run(control.run)->edits});
 }
 
-/// `tuned_losses` is the mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
+/// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
 std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Control& control,
                                                 const FindTaken& find) {
   std::vector<double> losses;
@@ -257,7 +257,7 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
   return losses;
 }
 
-/// `edge_words` says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
+/// Says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
 std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
   for (const std::string& value : axis.values)
     if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
@@ -267,7 +267,7 @@ std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
   return chosen == *most ? " (the largest tried)" : chosen == *least ? " (the smallest tried)" : "";
 }
 
-/// `words_of` says "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
+/// Says "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
 std::string words_of(const Control& control, const RunSpec& chosen, size_t count, double loss) {
   std::string words;
   for (const sweep::Axis& axis : control.axes)
@@ -277,7 +277,7 @@ std::string words_of(const Control& control, const RunSpec& chosen, size_t count
                      fmt::join(kTuningSeeds, " and "), loss);
 }
 
-/// `flop_of_fresh` is an estimate for one seed: some curves replay a model many times, others only run it forward.
+/// An estimate for one seed: some curves replay a model many times, others only run it forward.
 double flop_of_fresh(const Line& line, const ModelConfig& model) {
   constexpr int32_t kSequences = 4;
   if (line.fresh.of == course::Curve::Of::Wiring || line.fresh.of == course::Curve::Of::Norm) return 0;

@@ -53,7 +53,7 @@ constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 
 bool is_late_fall(const std::string& id) { return id.ends_with(kLateFall); }
 
-/// `measured_part` leaves out lines of kLateFall and the folder of pairs, which do not affect the numbers.
+/// Leaves out lines of kLateFall and the folder of pairs, which do not affect the numbers.
 course::Lesson measured_part(const Claim& claim) {
   course::Lesson language = claim.language;
   std::erase_if(language.curves, [](const course::Curve& curve) { return is_late_fall(curve.id); });
@@ -63,7 +63,7 @@ course::Lesson measured_part(const Claim& claim) {
   return language;
 }
 
-/// `undo_choice` restores a control to what it is chosen from, because the choice follows from that.
+/// Restores a control to what it is chosen from, because the choice follows from that.
 void undo_choice(const Claim& claim, course::Lesson& language) {
   for (course::LessonRun& run : language.runs)
     if (const Control* control = claim.control(run.id))
@@ -78,7 +78,7 @@ std::string definition_of_line(const Line& line) {
   return out;
 }
 
-/// `definition_of_band` belongs to the definition where a neighbour needs a curve: whether it passes is known only for
+/// Belongs to the definition where a neighbour needs a curve: whether it passes is known only for
 /// the band that was measured.
 std::string definition_of_band(const course::Check& check) {
   std::string out = fmt::format("band {}", check.measure);
@@ -90,7 +90,7 @@ std::string definition_of_band(const course::Check& check) {
   return out + "\n";
 }
 
-/// `measured_from` uses the range in place of the seeds where only mean and range are known: a band that holds both
+/// Uses the range in place of the seeds where only mean and range are known: a band that holds both
 /// ends holds every seed.
 course::Measured measured_from(const RecordedMeasure& m, course::Mean mean) {
   if (!m.values.empty()) return {m.values, spread_of(m.values, mean)};

@@ -14,13 +14,13 @@
 
 namespace normscope::reproduce {
 
-/// `RecordedMeasure` is what a measure came to: one value per seed, or, where only these were kept, mean and range.
+/// What a measure came to: one value per seed, or, where only these were kept, mean and range.
 struct RecordedMeasure {
   std::vector<double> values;
   course::Spread spread;
 };
 
-/// `Recorded` is what was measured of one claim.
+/// What was measured of one claim.
 struct Recorded {
   std::string definition;  ///< definition_of() of the claim at that time
   int32_t seeds = 0;
@@ -31,23 +31,23 @@ struct Recorded {
 };
 using RecordedClaims = std::map<std::string, Recorded>;
 
-/// `definition_of` is a hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
+/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
 /// many seeds.
 std::string definition_of(const Claim& claim, int32_t seeds);
 
-/// `parse_recorded` throws Error for any other text.
+/// Throws Error for any other text.
 RecordedClaims parse_recorded(std::string_view json, const std::string& name);
-/// `read_recorded` returns no claims where the file is missing.
+/// No claims where the file is missing.
 RecordedClaims read_recorded(const std::string& file);
 std::string to_text(const RecordedClaims& claims);
 
-/// `record_of` returns what was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
+/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
 /// sentence pairs.
 std::optional<Recorded> record_of(const Outcome& outcome);
-/// `is_kept` says whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
+/// Whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
 /// unchanged, and they come from more seeds or from sentence pairs that are now missing.
 bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
-/// `judge_recorded` judges by the claim as it is now. It returns nothing where the recorded claim differs from it, or
+/// Judges by the claim as it is now. It returns nothing where the recorded claim differs from it, or
 /// lacks a measure that it names.
 std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
 

@@ -23,23 +23,23 @@ using course::CurveData;
 using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
 using OnProgress = std::function<bool(const experiments::Progress&)>;
 
-/// `kFresh` is the measurement under which the store keeps numbers of fresh models.
+/// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
-/// `kPoints` is a line of fresh models, as the store keeps it.
+/// A line of fresh models, as the store keeps it.
 constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
-/// `add_new` appends the runs of `more` whose keys are not in `keys` yet.
+/// Appends the runs of `more` whose keys are not in `keys` yet.
 void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
   for (Experiment& run : more)
     if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
 }
 
-/// `tuning_of_claims` returns the runs that choose the controls of the claims, each once.
+/// The runs that choose the controls of the claims, each once.
 std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
@@ -47,7 +47,7 @@ std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims
   return runs;
 }
 
-/// `runs_of_claims` returns every run of the claims once, seed by seed, so that a stopped training has results for
+/// Returns every run of the claims once, seed by seed, so that a stopped training has results for
 /// every claim. With `tuning` it returns the runs that choose controls first, and no run of a control itself.
 std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                        bool tuning) {
@@ -97,11 +97,11 @@ struct TakenRuns {
   }
 };
 
-/// `Resolved` holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
 /// missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
-/// `train_claims` chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
+/// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
 /// second needs the results of the first. A shard knows only its part of the first round, so it trains all but the
 /// controls themselves, in one round; the rest is trained when the shards are merged.
 TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
@@ -135,7 +135,7 @@ TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& see
   return runs;
 }
 
-/// `FreshJob` is a line of fresh models with one seed.
+/// A line of fresh models with one seed.
 struct FreshJob {
   size_t claim = 0;
   const Line* line = nullptr;
@@ -144,7 +144,7 @@ struct FreshJob {
   std::string failed{};  ///< why it could not be measured
 };
 
-/// `definition_of` is all that decides the line's numbers, beside the run's key.
+/// All that decides the line's numbers, beside the run's key.
 std::string definition_of(const course::Curve& c) {
   return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
                      c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
@@ -164,7 +164,7 @@ class FreshModels {
           if (place++ % count == shard) jobs_.push_back({i, &line, seed});
   }
 
-  /// `measure` returns false when it was stopped.
+  /// False when it was stopped.
   bool measure(const OnProgress& on_progress) {
     const auto make = [this]() -> experiments::WorkOn {
       std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
@@ -220,7 +220,7 @@ class FreshModels {
   std::atomic<bool> stop_{false};
 };
 
-/// `judge_claim` takes the curves of one claim by seed, what could not be trained, and what its runs took.
+/// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
                     std::vector<course::CurveSet> curves, std::string why) {
   const FindTaken find = [&](const std::string& key) { return runs.find(key); };

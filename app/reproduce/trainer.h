@@ -21,7 +21,7 @@ struct Visit {
   bool complete = true;             ///< false: stopped
 };
 
-/// `visit` leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
+/// Leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
 /// store cannot be written.
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
             const experiments::RunnerOptions& options,

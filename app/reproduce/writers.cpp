@@ -22,7 +22,7 @@ std::string capital(std::string text) {
   return text;
 }
 
-/// `state_of` is the verdict of a part, with the reason.
+/// The verdict of a part, with the reason.
 std::string state_of(const Checked& checked) {
   return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
 }
@@ -58,7 +58,7 @@ Json check_json(const Checked& checked, const std::optional<Opposite>& opposite)
   return json;
 }
 
-/// `seeds_of` returns the seeds of a measure's values; empty: it has none.
+/// The seeds of a measure's values; empty: it has none.
 std::vector<int32_t> seeds_of(const Outcome& outcome, const std::string& id) {
   const auto it = outcome.seeds_of.find(id);
   return it == outcome.seeds_of.end() ? std::vector<int32_t>{} : it->second;
@@ -102,10 +102,10 @@ Json claim_json(const Outcome& outcome) {
   return json;
 }
 
-/// `is_timed` says whether all of its runs are there, with the time that they took.
+/// Whether all of its runs are there, with the time that they took.
 bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
 
-/// `flop_a_second` is the speed of a core, measuring included, over the finished runs; without any it is that of
+/// The speed of a core, measuring included, over the finished runs; without any it is that of
 /// docs/reproduction.md.
 double flop_a_second(const std::vector<Outcome>& outcomes) {
   constexpr double kUsual = 5e10;
@@ -118,7 +118,7 @@ double flop_a_second(const std::vector<Outcome>& outcomes) {
   return seconds > 0 ? flop / seconds : kUsual;
 }
 
-/// `part_text` is what was measured of a check; in a claim of several parts also what the part says and its own
+/// What was measured of a check; in a claim of several parts also what the part says and its own
 /// verdict.
 std::string part_text(const Outcome& outcome, const Checked& checked) {
   const std::string measured = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
@@ -137,7 +137,7 @@ experiments::TableRow page_row(const Outcome& outcome) {
                       claim.setting)};
 }
 
-/// `page_section` is everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
+/// Everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
   experiments::Table table{{{"", ""},
                             {"", "where"},

@@ -14,7 +14,7 @@ std::string help_of(const BackendSwitch& s) {
   return help;
 }
 
-// `draw_segments` looks like segmented(). Where there is no CUDA, its half is grey and arrows move nothing.
+// Looks like segmented(). Where there is no CUDA, its half is grey and arrows move nothing.
 void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optional<BackendChoice>& choice) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();

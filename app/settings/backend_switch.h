@@ -18,12 +18,12 @@ struct BackendSwitch {
   std::string note;    // why the runs are no longer where they were asked to be
 };
 
-// `not_here` returns "Not here: there is no NVIDIA GPU."
+// Returns "Not here: there is no NVIDIA GPU."
 std::string not_here(const std::string& reason);
 
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 
-// `draw_backend_switch` stands at the right of `room`; what is to be said of a lost device takes `words` px to its
+// Stands at the right of `room`; what is to be said of a lost device takes `words` px to its
 // left. It returns its left end, and what was chosen in `choice`.
 float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
                           std::optional<BackendChoice>& choice);

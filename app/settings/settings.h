@@ -24,31 +24,31 @@ struct SettingsState {
       restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };
 
-// `listed` tells whether a field has a row of its own, settings/KEY; the others have another place.
+// Whether a field has a row of its own, settings/KEY; the others have another place.
 bool listed(const Field& field);
-// `has_row` tells whether it has one now: where no run is a transformer, only fields that its architecture reads do.
+// Whether it has one now: where no run is a transformer, only fields that its architecture reads do.
 bool has_row(const Field& field, const LabView& view);
-// `place_of` says where a field without a row is changed: "transport/budget"; empty for a field with a row.
+// Where a field without a row is changed: "transport/budget"; empty for a field with a row.
 std::string_view place_of(const Field& field);
-// `differing_fields` returns fields that differ between the runs, in table order (name and budget are no settings).
+// Returns fields that differ between the runs, in table order (name and budget are no settings).
 std::vector<const Field*> differing_fields(const LabView& view);
-// `cost_text` returns "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now
+// Returns "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now
 // and then, for all runs together. It returns "heavy: ..." where a step would take more than half a second or 2 GiB,
 // and "too large: ..." where the machine has less memory (0: not known).
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
                       int64_t machine_bytes = 0);
-// `live_cost_text` says what a live field with this value costs, "6 forward passes every 10 steps: about 20 % more
+// What a live field with this value costs, "6 forward passes every 10 steps: about 20 % more
 // time"; empty for what is free.
 std::string live_cost_text(const Field& field, const std::string& value);
 std::string settings_note(const SettingsState& state, const LabView& view);
 
-// `draw_edit_tiles` draws the tiles "edits A B C" of the panel's head and returns their width.
+// Draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
-// `draw_seeds_button` draws "Is it luck?" (seed variability), and the share that is done while the reruns go on;
+// Draws "Is it luck?" (seed variability), and the share that is done while the reruns go on;
 // lab/luck.
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
                        std::vector<session::Command>&);
-// `draw_settings` draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
+// Draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
 // requested values, and those of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
                    int columns, std::vector<session::Command>&);

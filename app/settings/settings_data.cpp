@@ -15,7 +15,7 @@ using namespace ui;
 
 namespace {
 
-// `kSources` are values of data.name, `kFiles` the fields that name a file; assets/words/settings.toml has their words.
+// Values of data.name, `kFiles` the fields that name a file; assets/words/settings.toml has their words.
 constexpr const char* kSources[] = {"corpus",     "copy", "reverse", "sort",    "translation",
                                     "word-order", "mood", "digits",  "treebank"};
 constexpr const char* kFiles[] = {"data.text", "data.pairs", "data.labels", "data.treebank"};

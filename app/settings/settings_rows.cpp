@@ -70,7 +70,7 @@ bool differs(const Field& field, const LabView& view) {
   return false;
 }
 
-// `unit_of` says "rows" where no run reads text: images and states of a parse are not texts.
+// Says "rows" where no run reads text: images and states of a parse are not texts.
 std::string unit_of(const Shown& shown, const LabView& view) {
   if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view))
     return words::say("settings.rows");
@@ -216,7 +216,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   ui.end_popup();
 }
 
-// `replaces` is true between a transformer and another architecture, because no data fits both.
+// True between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
          (value == "convolutional" || value == "parser" || (value == "decoder" && !view::any_stream(view)));
@@ -241,7 +241,7 @@ void Rows::shared(const Field& field, const Rect& rect) {
 
 namespace {
 
-// `value_hit` makes a value inside a row something to press, underlined while the mouse is over it.
+// Makes a value inside a row something to press, underlined while the mouse is over it.
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
   HitOptions options;
@@ -253,7 +253,7 @@ Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::stri
   return hit;
 }
 
-/// `brief` is a placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
+/// A placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
 std::string brief(const Field& field, const RunView& run, const std::string& text) {
   if (field.key != "model.placement" && field.key != "model.encoder_placement") return text;
   const std::string value = field.get(*run.spec);
@@ -264,7 +264,7 @@ std::string brief(const Field& field, const RunView& run, const std::string& tex
 
 }  // namespace
 
-// `run_value` draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
+// Draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
 // number is dragged, changed by arrows, or clicked for a field to type in.
 void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
   const RunView& run = view.runs[i];

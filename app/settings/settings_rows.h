@@ -11,25 +11,25 @@
 
 namespace normscope::settings {
 
-// `Shown` says how a field is named and dragged here.
+// How a field is named and dragged here.
 struct Shown {
   const char *key, *label, *unit;
   double lo = 0, hi = 0, step = 1;
   bool log = false;
 };
 Shown shown_as(const Field& field);
-// `first_fields` returns the fields that are touched most, in the order of their rows; the others follow in table
+// The fields that are touched most, in the order of their rows; the others follow in table
 // order.
 std::vector<const Field*> first_fields();
 
 bool differs(const Field& field, const LabView& view);
 std::string unit_of(const Shown& shown, const LabView& view);  // what stands after the number
-// `display` writes names as the rest of the screen does: "post" -> "Post-LN", "adam" -> "Adam".
+// Writes names as the rest of the screen does: "post" -> "Post-LN", "adam" -> "Adam".
 std::string display(const Field& field, const std::string& value);
-// `refusal_of` says in one line why a text cannot be the value of a field in one of the runs, or in run `only`; empty
+// Says in one line why a text cannot be the value of a field in one of the runs, or in run `only`; empty
 // where it can. The line leaves out the field's key.
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
-// `idle_because` says why no run reads the field now: "schedule is constant, not step"; empty where one does.
+// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
 std::string idle_because(const Field& field, const LabView& view);
 
 struct Rows {
@@ -44,25 +44,25 @@ struct Rows {
   void differing(const Field& field, const ui::Rect& rect);
   void data(const ui::Rect& rect);  // settings/data.name
 
-  // `edit` makes a change for the runs that are to be edited: one command for all, or one each.
+  // Makes a change for the runs that are to be edited: one command for all, or one each.
   void edit(const Field& field, const std::string& value, int only = -1);
-  // `mark_pending` marks a run that is still being built for the value shown here.
+  // Marks a run that is still being built for the value shown here.
   void mark_pending(const Field& field, const ui::Rect& rect);
-  // `hint` says before a change that it restarts, while the row is under the mouse or in focus.
+  // Says before a change that it restarts, while the row is under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);
-  // `predict` hints at what a step would cost with this value; nothing is refused for it.
+  // Hints at what a step would cost with this value; nothing is refused for it.
   void predict(const Field& field, const std::string& value, int only);
   std::string help(const Field& field) const;
   ui::FieldOptions options_of(const Field& field, const Shown& shown) const;
   void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,
                     int only);
   void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);
-  // `choice_list` opens the list of a choice or a switch below its row, for run `only` where it is one.
+  // Opens the list of a choice or a switch below its row, for run `only` where it is one.
   void choice_list(const Field& field, const std::string& name, const ui::Rect& row, int only);
-  // `replaces` tells whether a choice stands for other runs: comparison_of() that architecture.
+  // Whether a choice stands for other runs: comparison_of() that architecture.
   bool replaces(const Field& field, const std::string& value) const;
   void text_row(const Field& field, const std::string& name, const ui::Rect& rect);
-  // `text_box` opens the box to type into below its row, with a line that says what is wrong with the text.
+  // Opens the box to type into below its row, with a line that says what is wrong with the text.
   void text_box(const Field& field, const std::string& name, const ui::Rect& row, int only);
   void take_text(const Field& field, const std::string& control, const std::string& popup, int only);
   void open_text(const Field& field, const std::string& name, int only);

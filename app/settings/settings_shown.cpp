@@ -12,7 +12,7 @@
 namespace normscope::settings {
 namespace {
 
-// `kFirst` are the fields that are touched most, with range, step and scale of the slider; words are in assets/words.
+// The fields that are touched most, with range, step and scale of the slider; words are in assets/words.
 constexpr std::array<Shown, 11> kFirst{{
     {"model.layers", "", "", 1, 24, 1, false},
     {"train.lr", "", "", 1e-5, 1e-1, 0, true},
@@ -27,7 +27,7 @@ constexpr std::array<Shown, 11> kFirst{{
     {"run.seed", "", "", 0, 100, 1, false},
 }};
 
-// `kOthers` are fields whose useful range is narrower than the possible one.
+// Fields whose useful range is narrower than the possible one.
 constexpr std::array<Shown, 11> kOthers{{
     {"model.init_scale", "", "", 0.0625, 4, 0, true},
     {"train.warmup", "", "", 0, 1000, 10, false},
@@ -53,7 +53,7 @@ std::vector<const Field*> first_fields() {
 
 namespace {
 
-/// `lasting` keeps a text as long as the program, because the rows point to their words.
+/// Keeps a text as long as the program, because the rows point to their words.
 const char* lasting(std::string text) {
   static std::set<std::string> all;
   return all.insert(std::move(text)).first->c_str();

@@ -29,7 +29,7 @@ const std::string& what_to_type(const Field& field) {
   return is_file(field) ? words::say("settings.type_path") : words::say("settings.type");
 }
 
-// `without_key` turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
+// Turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
 std::string without_key(std::string line) {
   const size_t end = line.find("] ");
   return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;
@@ -129,7 +129,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   ui.end_popup();
 }
 
-// `take_text` posts what was typed, or keeps the box open for mending it; Escape leaves.
+// Posts what was typed, or keeps the box open for mending it; Escape leaves.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
   const std::string text = is_file(field) ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
@@ -143,7 +143,7 @@ void Rows::take_text(const Field& field, const std::string& control, const std::
   ui.close_popup();
 }
 
-// `run_names` lists all names under one row, because names always differ.
+// Lists all names under one row, because names always differ.
 void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");

@@ -33,7 +33,7 @@ using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 
-// `logo` is the mark of the program: a residual stream, a branch, a norm.
+// The mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -80,7 +80,7 @@ std::string cuda_reason(const BackendState& backend, bool clock) {
   return known ? backend.cuda.get() : words::say("shell.bar.looking_for_gpu");
 }
 
-// `backend_switch` returns its left end.
+// Its left end.
 float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend, bool clock,
                      ShownSession& session) {
   std::optional<BackendChoice> choice;
@@ -99,14 +99,14 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
   return left;
 }
 
-// `message` takes one line, or two smaller ones for a long notice; a longer one is whole under the mouse.
+// Takes one line, or two smaller ones for a long notice; a longer one is whole under the mouse.
 void message(Ui& ui, const Rect& room, const std::string& notice) {
   ui.mark("app/message", room, notice, words::say("shell.bar.help_badge"));
   if (!text_whole(ui, room, ui.theme().ink2, notice, Align::Right))
     ui.tell("app/message/whole", room, "", notice);
 }
 
-// `Tab` leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.
+// Leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.
 struct Tab {
   Screen screen;
   std::string name, key, word, tip;
@@ -124,10 +124,10 @@ const std::vector<Tab>& all_tabs() {
   return tabs;
 }
 
-// `narrow` windows lack room for the program's name and the search's key beside what is offered or said.
+// Windows lack room for the program's name and the search's key beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 1100; }
 
-// `tabs` returns where the room right of the tabs begins.
+// Where the room right of the tabs begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
@@ -148,21 +148,21 @@ void tab_keys(Ui& ui, Screen& shown) {
     if (ui.shortcut(each.key, each.name)) shown = each.screen;
 }
 
-// `keep_to_tabs` goes back where anything led to a screen whose tab is held.
+// Goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
   if (shown == before || !ui.held(all_tabs()[static_cast<size_t>(shown)].name)) return;
   shown = before;
   notice = locked_help();
 }
 
-// `help_sheet` leaves what depends on the machine out of pictures.
+// Leaves what depends on the machine out of pictures.
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);
   view::draw_sheet(ui, top_right, about ? state.about.text() : "");
 }
 
-// `top_bar` takes the whole state because its buttons can ask for any command of the app.
+// Takes the whole state because its buttons can ask for any command of the app.
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -216,7 +216,7 @@ void begin_frame(Ui& ui, const AppState& state) {
   ui.begin_frame(options);
 }
 
-// `draw_part` draws a part of the frame. A part that throws shows why in its place; the rest of the window lives on.
+// Draws a part of the frame. A part that throws shows why in its place; the rest of the window lives on.
 void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
   const std::string error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;

@@ -34,7 +34,7 @@ struct TestSwitches {
   bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 };
 
-// `AppState` is passed whole only to functions that use nearly all of it, such as run_act. A function below draw_app
+// Passed whole only to functions that use nearly all of it, such as run_act. A function below draw_app
 // takes the parts that it uses.
 struct AppState {
   ShownSession session;
@@ -51,7 +51,7 @@ struct AppState {
   std::string notice;  // what the app itself has to say: saved, opened, refused
 };
 
-// `draw_app` draws one frame, window-wide, and posts its commands to the Lab.
+// Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
 
 }  // namespace normscope::shell

@@ -17,7 +17,7 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
-/// `words_for` returns nullptr where assets/words/controls.toml has no words for the name.
+/// Returns nullptr where assets/words/controls.toml has no words for the name.
 const std::string* words_for(std::string_view kind, std::string_view name) {
   return words::of_window().find(fmt::format("controls.{}.{}", kind, name));
 }
@@ -32,7 +32,7 @@ Parts parts_of(std::string_view name) {
   }
 }
 
-// `spelled` turns "layers3-6" into "layers 3 to 6", and "hidden-norm" into "hidden norm".
+// Turns "layers3-6" into "layers 3 to 6", and "hidden-norm" into "hidden norm".
 std::string spelled(const std::string& part) {
   if (const std::string* words = words_for("part", part)) return *words;
   const bool layers = part.starts_with("layer");
@@ -48,7 +48,7 @@ std::string spelled(const std::string& part) {
   return out;
 }
 
-// `place_in_diagram` turns "diagram/enc/layer2/attn/before" into "encoder layer 2, attention: norm before".
+// Turns "diagram/enc/layer2/attn/before" into "encoder layer 2, attention: norm before".
 std::string place_in_diagram(std::span<const std::string> parts) {
   std::string place;
   if (parts[0] == "enc") {
@@ -70,7 +70,7 @@ std::string run_field(const Parts& parts) {
                     {{"field", words::spoken(field->label)}, {"run", parts[2]}});
 }
 
-// `plot_menu` turns "plot/loss/menu/csv" into "loss plot: save as CSV".
+// Turns "plot/loss/menu/csv" into "loss plot: save as CSV".
 std::string plot_menu(const Parts& parts) {
   std::string what = words::say("controls.made.menu");
   if (parts.size() > 3)
@@ -133,7 +133,7 @@ std::string plot_control(const Parts& parts) {
   return parts[2] == "menu" ? plot_menu(parts) : "";
 }
 
-/// `title_of_kind` names controls of which there are many; empty: the name is spelled.
+/// Names controls of which there are many; empty: the name is spelled.
 std::string title_of_kind(const Parts& parts) {
   const std::string& first = parts[0];
   const size_t count = parts.size();

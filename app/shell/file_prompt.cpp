@@ -26,7 +26,7 @@ constexpr int kRows = 8;  // rows that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
-/// `say_for` returns the prompt's words for its purpose: "title", "go", and below the list "first" and "second".
+/// The prompt's words for its purpose: "title", "go", and below the list "first" and "second".
 const std::string& say_for(FilePurpose purpose, const char* what) {
   constexpr const char* kPurposes[] = {"save", "save_placement", "open", "open_for_good"};
   return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
@@ -54,7 +54,7 @@ bool offered(const FilePrompt& prompt, const FolderContent::Entry& entry) {
   return entry.folder || !saves(prompt.purpose) || entry.name.ends_with(".toml");
 }
 
-// `rows_of` lists recent files while nothing is typed, then names of the folder that hold what is typed.
+// Lists recent files while nothing is typed, then names of the folder that hold what is typed.
 std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   std::vector<Row> rows;
   if (prompt.path.empty() && !saves(prompt.purpose))
@@ -87,7 +87,7 @@ void set_path(Ui& ui, FilePrompt& prompt, std::string path) {
   ui.edit() = {kPathField, prompt.path, !typing, true, true};
 }
 
-// `completed` goes as far as all names that begin with the typed text agree; a marked name is taken whole.
+// Goes as far as all names that begin with the typed text agree; a marked name is taken whole.
 std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size()))
     return rows[static_cast<size_t>(prompt.selected)].path;
@@ -107,7 +107,7 @@ std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   return rows.size() == 1 ? rows.front().path : prompt.path;
 }
 
-// `go` follows Enter, the button or a double click: it enters a folder, and a file is the choice.
+// Follows Enter, the button or a double click: it enters a folder, and a file is the choice.
 std::optional<FileChoice> go(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size())) {
     const Row row = rows[static_cast<size_t>(prompt.selected)];
@@ -142,7 +142,7 @@ void keys(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
     prompt.first = std::clamp(prompt.first, prompt.selected - kRows + 1, prompt.selected);
 }
 
-// `list` returns true when a file was clicked twice.
+// True when a file was clicked twice.
 bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& rows) {
   Painter& p = ui.paint();
   const int count = static_cast<int>(rows.size());
@@ -189,7 +189,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
   return twice;
 }
 
-// `tell` says what the named file is, or why Enter did not do it.
+// What the named file is, or why Enter did not do it.
 void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& rows,
           const FileSurroundings& around) {
   std::string said = prompt.says;

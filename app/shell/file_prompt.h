@@ -33,7 +33,7 @@ struct FilePrompt {
   Background<FileLook> look{};
 };
 
-// `FileSurroundings` is what the prompt needs from outside: the recent files, newest first, and how the window is
+// What the prompt needs from outside: the recent files, newest first, and how the window is
 // woken.
 struct FileSurroundings {
   std::span<const std::string> recent;
@@ -41,7 +41,7 @@ struct FileSurroundings {
   bool reading = false;  // the chosen file is being read
 };
 
-// `FileChoice` is a path that Enter was pressed on, with "~" as the home folder; `again`: although the prompt said why
+// A path that Enter was pressed on, with "~" as the home folder; `again`: although the prompt said why
 // not.
 struct FileChoice {
   std::string path;
@@ -50,9 +50,9 @@ struct FileChoice {
 
 void ask_for_file(ui::Ui&, FilePrompt&, FilePurpose, const std::string& path);
 std::optional<FileChoice> draw_file_prompt(ui::Ui&, FilePrompt&, const FileSurroundings&);
-// `refuse` says why it was not done; with `again`, a second Enter does it.
+// Why it was not done; with `again`, a second Enter does it.
 void refuse(FilePrompt&, const std::string& why, const std::string& path, bool again);
-// `enter_folder` goes on in this folder.
+// Goes on in this folder.
 void enter_folder(ui::Ui&, FilePrompt&, std::string folder);
 
 }  // namespace normscope::shell

@@ -30,7 +30,7 @@ FilePurpose open_purpose(const UndoLog& undo) {
   return undo.keeps_sessions() ? FilePurpose::Open : FilePurpose::OpenForGood;
 }
 
-// `say_no` refuses in the prompt where it stands open, else in the top bar.
+// Refuses in the prompt where it stands open, else in the top bar.
 void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& path,
             const std::string& why) {
   if (prompting(ui))
@@ -39,7 +39,7 @@ void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& 
     notice = why;
 }
 
-// `ask_first` makes the prompt say what would happen, so that Enter does it.
+// Makes the prompt say what would happen, so that Enter does it.
 void ask_first(Ui& ui, FilePrompt& prompt, const UndoLog& undo, const std::string& path,
                const std::string& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, open_purpose(undo), path);
@@ -70,7 +70,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
   done(ui, files, path);
 }
 
-// `save_placement_to` names the placement after the file. It is offered first, because that says whether the name is
+// Names the placement after the file. It is offered first, because that says whether the name is
 // free.
 void save_placement_to(Ui& ui, Files& files, const std::string& path, std::string& notice) {
   const diagram::ShownStack& shown = *files.placement;
@@ -88,7 +88,7 @@ void save_placement_to(Ui& ui, Files& files, const std::string& path, std::strin
   files.prompt.done = true;
 }
 
-// `choose_name` gives a name without an ending ours, and enters a folder.
+// Gives a name without an ending ours, and enters a folder.
 void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, std::string& notice) {
   std::error_code none;
   if (fs::is_directory(choice.path, none)) return enter_folder(ui, files.prompt, choice.path);
@@ -115,7 +115,7 @@ bool is_own(const OwnFile& own, const std::string& path) {
   return now.time == own.time && now.size == own.size;
 }
 
-// `remember` leaves out a name that is not UTF-8, because the settings cannot keep it.
+// Leaves out a name that is not UTF-8, because the settings cannot keep it.
 void remember(std::vector<std::string>& recent, const std::string& path) {
   for (size_t at = 0; at < path.size();) {
     const int bytes = read_code_point(path, at).bytes;

@@ -15,17 +15,17 @@
 
 namespace normscope::shell {
 
-// `OwnFile` is the file that the runs were saved to or opened from here, as it was then.
+// The file that the runs were saved to or opened from here, as it was then.
 struct OwnFile {
   std::string path{};
   std::filesystem::file_time_type time{};
   std::uintmax_t size = 0;
 };
 OwnFile own_file(const std::string& path);
-// `is_own` says whether it is the same file and nobody else has written to it.
+// Whether it is the same file and nobody else has written to it.
 bool is_own(const OwnFile&, const std::string& path);
 
-// `Sure` is how sure the user is: the file was dropped, chosen where the prompt said what it does, or chosen once more.
+// How sure the user is: the file was dropped, chosen where the prompt said what it does, or chosen once more.
 enum class Sure : uint8_t { Dropped, Asked, Again };
 
 struct Files {
@@ -45,26 +45,26 @@ struct Files {
 inline constexpr size_t kMostRecent = 8;
 void remember(std::vector<std::string>& recent, const std::string& path);
 
-// `begin_opening` recognises a file by its content in one of the next frames: a text to learn, a configuration whose
+// Recognises a file by its content in one of the next frames: a text to learn, a configuration whose
 // runs replace the present ones, a kept session, a log or a saved run for Compare. What was done, or why not, is said
 // in `notice`, or in the prompt while it is open. Everything can be undone; where the session cannot be stashed for
 // that, the prompt asks first if the file was only dropped. Without a Lab nothing is opened.
 void begin_opening(Files&, const ShownSession&, const std::string& path, Sure, std::string& notice);
-// `finish_opening` takes what was read, at the beginning of a frame. `selected` is as for restore_session.
+// Takes what was read, at the beginning of a frame. `selected` is as for restore_session.
 void finish_opening(ui::Ui&, Files&, ShownSession&, char selected, std::string& notice);
 // `save` (Ctrl+S) saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, std::string& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
-// `save_placement` asks for the name of a placement that is to have the wiring of the diagram.
+// Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
-// `ask_open` opens the prompt. The undo log says whether opening a file can be undone.
+// Opens the prompt. The undo log says whether opening a file can be undone.
 void ask_open(ui::Ui&, FilePrompt&, const UndoLog&);
-// `draw_files` draws the prompt and carries out what was chosen in it.
+// Draws the prompt and carries out what was chosen in it.
 void draw_files(ui::Ui&, Files&, const ShownSession&, std::string& notice);
-// `runs_were_replaced` says that other runs are shown now: their file is the one that they were opened from, or none.
+// Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
 
-// `restore_session` brings back the session kept in `folder` and returns its ticket; `selected` is the run shown in the
+// Brings back the session kept in `folder` and returns its ticket; `selected` is the run shown in the
 // diagram.
 session::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
 

@@ -9,7 +9,7 @@
 
 namespace normscope::shell {
 
-// `draw_guarded` draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
+// Draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
 std::string draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 

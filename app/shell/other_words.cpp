@@ -10,7 +10,7 @@
 namespace normscope::shell {
 namespace {
 
-/// `words_of` looks for a control's whole name, or for its end after a '*'; nullptr where there are no words.
+/// Looks for a control's whole name, or for its end after a '*'; nullptr where there are no words.
 const std::string* words_of(std::string_view control) {
   const words::Language& said = words::of_window();
   const std::string* found = said.find(fmt::format("controls.other.{}", control));

@@ -29,7 +29,7 @@ bool in_order(std::string_view word, std::string_view text) {
   return at == word.size();
 }
 
-// `other_score` finds `word` as one of `words`, or at the start of one; 0: neither.
+// Finds `word` as one of `words`, or at the start of one; 0: neither.
 int other_score(std::string_view word, std::string_view words) {
   int best = 0;
   for (size_t from = 0; from < words.size();) {
@@ -98,7 +98,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 
 namespace {
 
-// `put_runs_in_order` puts "warm-up of A" before "warm-up of C", however the screen drew them.
+// Puts "warm-up of A" before "warm-up of C", however the screen drew them.
 void put_runs_in_order(std::vector<PaletteItem>& items) {
   const auto stem = [](const PaletteItem& item) {
     const size_t size = item.title.size();
@@ -114,7 +114,7 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
   }
 }
 
-// `fits` asks for any run, because all runs of a Lab are transformers, or models of one other kind.
+// Asks for any run, because all runs of a Lab are transformers, or models of one other kind.
 bool fits(Placement preset, const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [&](const RunView& run) {
     return view::preset_refusal(run.spec->model, preset).empty();
@@ -192,7 +192,7 @@ void open_palette(ui::Ui& ui, PaletteState& state) {
 
 namespace {
 
-// `press_pending` presses the chosen control when the palette's text field has let go of the keys.
+// Presses the chosen control when the palette's text field has let go of the keys.
 void press_pending(ui::Ui& ui, PaletteState& state) {
   constexpr int kPatience = 12;  // frames that a control may take to come into sight
   if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
@@ -223,7 +223,7 @@ void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool se
 
 namespace {
 
-// `draw_help` draws two lines at most; the rest stands in the control's own tooltip.
+// Draws two lines at most; the rest stands in the control's own tooltip.
 void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
   constexpr float kLine = 16;
   const ui::TextStyle style{ui::Face::Sans, ui::type::tick};

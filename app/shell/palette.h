@@ -35,15 +35,15 @@ struct PaletteState {
   int wait = 0;
 };
 
-// `match` is how well an item fits the query; 0: not at all. Every word must be found: at the start of a word of the
+// How well an item fits the query; 0: not at all. Every word must be found: at the start of a word of the
 // title, as another name, inside a word, as letters in order, or in the help.
 int match(std::string_view query, const PaletteItem& item);
-// `matches` returns the items that fit, best first; all of them for an empty query.
+// The items that fit, best first; all of them for an empty query.
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
 
 using Refusal = std::function<std::string(const PaletteItem&)>;
 
-// `palette_items` lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of
+// Lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of
 // sight, every placement, and the glossary. A chosen control that is out of sight must first be brought into view by
 // the app; then it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for
 // its runs, and presets to those that one of them can have. `refusal` is what the app would say to an item that was
@@ -51,15 +51,15 @@ using Refusal = std::function<std::string(const PaletteItem&)>;
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr,
                                        const Refusal& refusal = {});
-// `control_title` puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram:
+// Puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram:
 // layers 3 to 6".
 std::string control_title(std::string_view name);
-// `other_words` are other names of a command and of a control, separated by spaces.
+// Other names of a command and of a control, separated by spaces.
 std::string_view other_words(view::Act act);
 std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);
-// `draw_palette` returns what was chosen for the app to do; a chosen control it presses itself. A refused item is grey
+// What was chosen for the app to do; a chosen control it presses itself. A refused item is grey
 // with the reason, which the app says when it is chosen anyway.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,

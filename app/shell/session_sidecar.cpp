@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
 constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 
-/// `MetricId` keeps a metric by its id; an unknown id leaves what was there.
+/// Keeps a metric by its id; an unknown id leaves what was there.
 struct MetricId {
   codec::Json write(panels::Metric metric) const { return panels::info(metric).id; }
   void read(const InputValue& json, panels::Metric& metric) const {
@@ -47,7 +47,7 @@ constexpr codec::Object kCompare{[](auto& io, auto& kept) {
   io("files", kept.files, codec::List{0, compare::kMost, kComparedFile});
 }};
 
-/// `SweepText` keeps a sweep as the texts of its plan.
+/// Keeps a sweep as the texts of its plan.
 struct SweepText {
   static constexpr codec::List kTexts{0, 1000, codec::Text{100'000}};
   static constexpr codec::Object kRule{[](auto& io, auto& all) {
@@ -79,7 +79,7 @@ constexpr codec::Object kTape{[](auto& io, auto& kept) {
   io("head", kept.head, codec::Whole{-1, 10'000'000});
 }};
 
-/// `Marks` are what stands in the Lab.
+/// What stands in the Lab.
 struct Marks {
   std::vector<int> bookmarks;
   char selected = 'A';
@@ -98,7 +98,7 @@ constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
   io.optional("inside", kept.inside, codec::Maybe{kInside});
 }};
 
-// `restore_screens` keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
+// Keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
 void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_tab) {
   if (kept.compare) compare_of(screens).restore(*kept.compare);
   if (kept.tape) {

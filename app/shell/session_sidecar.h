@@ -18,7 +18,7 @@
 
 namespace normscope::shell {
 
-// `KeptWindow` is what the screens and the teacher keep with a session. A part that the file does not mention has none.
+// What the screens and the teacher keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
   std::optional<compare_screen::KeptChoice> compare = compare_screen::KeptChoice{};
@@ -29,7 +29,7 @@ struct KeptWindow {
   bool operator==(const KeptWindow&) const = default;
 };
 
-// `SidecarState` is what was handed over last, so that a frame in which nothing changed costs only a few comparisons.
+// What was handed over last, so that a frame in which nothing changed costs only a few comparisons.
 struct SidecarState {
   std::vector<int> bookmarks;
   uint64_t undo_changes = 0;
@@ -40,11 +40,11 @@ struct SidecarState {
 };
 
 std::string sidecar_text(const lab::LabScreen&, const UndoLog&, const KeptWindow& = {});
-// `apply_sidecar` ignores damaged text, because the runs matter more. A teacher's rules come back where `teaching` has
+// Ignores damaged text, because the runs matter more. A teacher's rules come back where `teaching` has
 // room for them. With `own` the window's own undo log goes on.
 void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr,
                    const ComingBack* own = nullptr);
-// `keep_sidecar` takes in what a restored session brought, and hands over what changed.
+// Takes in what a restored session brought, and hands over what changed.
 void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 
 }  // namespace normscope::shell

@@ -33,7 +33,7 @@ constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
 
-// `GoneFolder` holds the lock of a folder whose window is gone for as long as this object lives. Meanwhile no other
+// Holds the lock of a folder whose window is gone for as long as this object lives. Meanwhile no other
 // window can remove the folder and give its number to a new one.
 class GoneFolder {
  public:
@@ -60,7 +60,7 @@ class GoneFolder {
   bool free_ = false;
 };
 
-// `remove_at_once` takes a folder's number away in one moment. What remains where the removal is cut short is later
+// Takes a folder's number away in one moment. What remains where the removal is cut short is later
 // removed like the folder of a window that was killed as it began. Windows moves no folder in which a file is open.
 void remove_at_once(const fs::path& folder, [[maybe_unused]] GoneFolder& gone) {
   std::error_code error;
@@ -72,13 +72,13 @@ void remove_at_once(const fs::path& folder, [[maybe_unused]] GoneFolder& gone) {
   if (!error) fs::remove_all(aside, error);
 }
 
-// `is_old` says that a folder was made long ago: between its making and its lock another window may look.
+// Says that a folder was made long ago: between its making and its lock another window may look.
 bool is_old(const fs::path& folder) {
   struct stat info {};
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
 }
 
-// `mark` leaves a mark of ours in a folder of ours; without it a session is offered once more.
+// Leaves a mark of ours in a folder of ours; without it a session is offered once more.
 void mark(const fs::path& path) {
   try {
     write_file(path.string(), "", "autosave", Access::Own);
@@ -86,7 +86,7 @@ void mark(const fs::path& path) {
   }
 }
 
-// `number_of` orders sessions by their beginning, whatever the clock says. Earlier versions' names began with the time
+// Orders sessions by their beginning, whatever the clock says. Earlier versions' names began with the time
 // in milliseconds: their numbers are large, and the next ones larger still.
 int64_t number_of(const fs::path& folder) {
   constexpr int64_t kLargest = int64_t{1} << 60;
@@ -98,13 +98,13 @@ int64_t number_of(const fs::path& folder) {
 
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
-// `is_stashed` recognises a session that could not be restored; older versions wrote .broken.
+// Recognises a session that could not be restored; older versions wrote .broken.
 bool is_stashed(const fs::path& folder) {
   const std::string ending = folder.extension().string();
   return ending.starts_with(".bad") || ending.starts_with(".broken");
 }
 
-/// `SettingsTable` reads one table. It remembers the first impossible value, whose default holds.
+/// Reads one table. It remembers the first impossible value, whose default holds.
 class SettingsTable {
  public:
   SettingsTable(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
@@ -127,7 +127,7 @@ class SettingsTable {
       return true;
     });
   }
-  /// `either` sets true for the second word.
+  /// Sets true for the second word.
   void either(std::string_view key, bool& to, std::string_view no, std::string_view yes) {
     read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
       const auto word = node.value_exact<std::string_view>();
@@ -157,7 +157,7 @@ class SettingsTable {
   std::string complaint_;
 };
 
-/// `read_splits` takes where the gaps between the Lab's panels stand; 0: where they stand by themselves.
+/// Takes where the gaps between the Lab's panels stand; 0: where they stand by themselves.
 void read_splits(SettingsTable& table, lab::Splits& into) {
   table.read("splits", fmt::format("a list of {} numbers", into.size()), [&](const toml::node& node) {
     const toml::array* splits = node.as_array();

@@ -33,27 +33,27 @@ struct ReadSettings {
   std::string notice;  // one line, when a file was stashed
   bool existed = false;
 };
-// `read_settings` stashes (stash) a file that cannot be read, or that holds an impossible value. Missing and wrong
+// Stashes (stash) a file that cannot be read, or that holds an impossible value. Missing and wrong
 // values get their defaults.
 ReadSettings read_settings(const std::string& path);
 // `parse_settings` does the same from memory; `complaint` is the first fault, as "NAME:LINE: ...", or empty.
 Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint);
-// `write_settings` throws Error with the path.
+// Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 
-// `AutosaveFolder` is the folder of one window's autosave, STATE/sessions/NAME. A lock holds it as long as the window
+// The folder of one window's autosave, STATE/sessions/NAME. A lock holds it as long as the window
 // lives: the lock goes with the process, however it ends, and so tells a crashed session from a running one.
 class AutosaveFolder {
  public:
-  // `AutosaveFolder` makes a new folder. Throws Error.
+  // Makes a new folder. Throws Error.
   explicit AutosaveFolder(const std::string& state_folder);
   ~AutosaveFolder();
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
-  // `replaced` is a folder in it for sessions that an opened file replaced, for undo. It is removed with the window.
+  // A folder in it for sessions that an opened file replaced, for undo. It is removed with the window.
   std::string replaced() const;
-  // `close_cleanly` says that the user closed the window: the session is kept as the last one, and not offered as a
+  // Says that the user closed the window: the session is kept as the last one, and not offered as a
   // lost one.
   void close_cleanly();
 
@@ -66,10 +66,10 @@ struct EndedSession {
   std::string path;
   bool crashed = false;  // its window was not closed
 };
-// `ended_sessions` returns the sessions of windows that are gone, the latest first: all that crashed, and the last few
+// The sessions of windows that are gone, the latest first: all that crashed, and the last few
 // of those that were closed; older ones are removed.
 std::vector<EndedSession> ended_sessions(const std::string& state_folder);
-// `decline` says that the offer was answered: it is not made again, though the last session can still be opened.
+// Says that the offer was answered: it is not made again, though the last session can still be opened.
 void decline(const EndedSession& session);
 
 }  // namespace normscope::shell

@@ -56,7 +56,7 @@ void copy_command(const LabView& view, std::string& clipboard, std::string& noti
   notice = words::say("shell.notice.command");
 }
 
-// `answer_lost` offers the next lost session once the first was restored or declined.
+// Offers the next lost session once the first was restored or declined.
 void answer_lost(Offers& offers) {
   if (!offers.lost.empty()) offers.lost.erase(offers.lost.begin());
   offers.restore = !offers.lost.empty();
@@ -79,7 +79,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   screens.shown = Screen::Lessons;
 }
 
-// `check_restored` stashes a session that could not be restored, so that it is neither offered again nor lost.
+// Stashes a session that could not be restored, so that it is neither offered again nor lost.
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
   if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
@@ -90,7 +90,7 @@ void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   offers.restoring.clear();
 }
 
-// `note_commands` makes what the screens asked for in this frame something to take back.
+// Makes what the screens asked for in this frame something to take back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
@@ -222,7 +222,7 @@ void begin_shell(AppState& state, Ui& ui) {
 
 namespace {
 
-// `take_chosen` carries out what was chosen in the palette.
+// Carries out what was chosen in the palette.
 void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   lab::LabScreen& screen = state.screens.lab;
   if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
@@ -234,7 +234,7 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   screen.diagram().preset_asked = chosen.preset;
 }
 
-// `show_lesson` is where a term leads. A person who is in that lesson stays at the same place.
+// Where a term leads. A person who is in that lesson stays at the same place.
 void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
@@ -292,7 +292,7 @@ std::string lost_windows(const Offers& offers, const LabView&) {
                                 : words::say("shell.offer.ended_one");
 }
 
-// `open_question` is one that the course answers: about a stuck run, one that was stuck, else what all are about.
+// One that the course answers: about a stuck run, one that was stuck, else what all are about.
 std::string open_question(const Offers&, const LabView& view) {
   const auto was_stuck = [](const RunView& run) {
     const auto stuck = [](const RunEvent& event) { return event.kind == RunEvent::Kind::Stuck; };
@@ -311,7 +311,7 @@ std::string open_question(const Offers&, const LabView& view) {
   return words::say("shell.offer.learns");
 }
 
-// `Offer` is one of those made one at a time: a lost session first, then what a new visitor may do next. An offer
+// One of those made one at a time: a lost session first, then what a new visitor may do next. An offer
 // stands while `holds`, which every frame asks, as it does for the text. Where the text has no room, the button says it
 // alone.
 struct Offer {

@@ -44,26 +44,26 @@ struct Shell {
   size_t own_commands = 0;  // number in this frame; undo must not note them again
 };
 
-// `post_commands` gives the trainer this frame's commands so far, and passes on their tickets.
+// Gives the trainer this frame's commands so far, and passes on their tickets.
 void post_commands(AppState&);
-// `begin_shell` handles the keys of the whole app; it may add commands.
+// Handles the keys of the whole app; it may add commands.
 void begin_shell(AppState&, ui::Ui&);
-// `draw_shell` draws palette and glossary, and notes what the screens asked for.
+// Draws palette and glossary, and notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
-// `copy_text` copies to the clipboard and says so.
+// Copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
 // `run_act` does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
-// `refusal_of` says why an act would be refused now; empty: it would not. refusals.cpp.
+// Why an act would be refused now; empty: it would not. refusals.cpp.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
-// `is_hidden` says that the item is on the Lab's screen while another screen is shown.
+// Says that the item is on the Lab's screen while another screen is shown.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
 
-// `search_box` is the search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks
+// The search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks
 // for the palette.
 bool search_box(ui::Ui&, const ui::Rect&, bool wide);
-// `quiet_bar` is one line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
+// One line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
 // state of the runs. It returns what an accepted offer asks for.
 std::optional<view::Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostEntries = 500;
 
-// `gesture_of` names the fields that a drag changes, so that its next frame is the same entry.
+// Names the fields that a drag changes, so that its next frame is the same entry.
 std::string gesture_of(std::span<const Command> made) {
   std::string gesture;
   for (const Command& command : made) {

@@ -17,31 +17,31 @@
 
 namespace normscope::shell {
 
-// `kLetters` names the runs in texts that are kept.
+// Names the runs in texts that are kept.
 inline constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 class UndoLog {
  public:
-  // `note` takes the commands of this frame and their tickets. `held`: the mouse has been down since the frame before,
+  // Takes the commands of this frame and their tickets. `held`: the mouse has been down since the frame before,
   // so that one drag of a field is one entry. `selected_before` and `selected_after` are the run shown in the diagram.
   void note(const LabView& view, std::span<const session::Command> made,
             std::span<const session::Ticket> tickets, char selected_before, char selected_after, bool held);
-  // `settle` takes in the trainer's answers: a command that was refused, or changed nothing, is no entry.
+  // Takes in the trainer's answers: a command that was refused, or changed nothing, is no entry.
   void settle(const LabView& view);
-  // `undo` appends the commands that undo the last entry and sets the run to show; false when there is nothing to undo.
+  // Appends the commands that undo the last entry and sets the run to show; false when there is nothing to undo.
   bool undo(std::vector<session::Command>& commands, char& selected);
   bool redo(std::vector<session::Command>& commands, char& selected);
-  // `replaced` notes that the command with this ticket replaces the whole session, which is stashed in the folder
+  // Notes that the command with this ticket replaces the whole session, which is stashed in the folder
   // `stash`. One entry brings the session back, with its own undo log. The newest kSlots - 1 of these are kept; their
   // folders come from next_slot(). Without a stash nothing earlier can be undone once the command was carried out.
   void replaced(const LabView& view, const std::string& stash, session::Ticket ticket, char selected_before,
                 char selected_after);
   static constexpr int kSlots = 4;
-  // `stash_in` sets the folder below which replaced sessions are stashed. Empty, as at first: none are kept, and a
+  // Sets the folder below which replaced sessions are stashed. Empty, as at first: none are kept, and a
   // replacement cannot be undone.
   void stash_in(std::string folder) { stash_ = std::move(folder); }
   bool keeps_sessions() const { return !stash_.empty(); }
-  // `next_slot` is a folder in it that no entry needs any more; empty where none are kept.
+  // A folder in it that no entry needs any more; empty where none are kept.
   std::string next_slot();
   bool can_undo() const { return !done_.empty() && !done_.back().for_good(); }
   bool can_redo() const { return !undone_.empty(); }
@@ -52,7 +52,7 @@ class UndoLog {
   }
   uint64_t changes() const { return changes_; }  // grows with every entry made, undone or forgotten
 
-  // `to_json` writes the newest entries for the session file, and `restore` reads them. Entries before another session
+  // Writes the newest entries for the session file, and `restore` reads them. Entries before another session
   // took this one's place are left out, because its folder will be gone. Unreadable text leaves the log empty.
   nlohmann::json to_json() const;
   void restore(const InputValue& json);

@@ -30,7 +30,7 @@ using Spec = std::shared_ptr<const RunSpec>;
 constexpr size_t kKept = 100;  // newest entries of each direction
 constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000;
 
-// `SpecTable` has the specifications that commands name by their place in a list. The first is whole: [[key, value]
+// Has the specifications that commands name by their place in a list. The first is whole: [[key, value]
 // ...]. Others with the same keys are {place in that list: value}.
 class SpecTable {
  public:
@@ -114,7 +114,7 @@ size_t kind_of(const Command& command) {
   return reset && !reset->back ? kind + 1 : kind;
 }
 
-// `CommandRow` is a list of a command's word and its fields.
+// A list of a command's word and its fields.
 struct CommandRow {
   SpecTable& specs;
 

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kWhere = "--axis";
 constexpr const char* kAxisForms = "KEY=1,2,3, KEY=1:3:lin3 or KEY=1e-4:1e-2:log7";
 
-/// `canonical` writes a value as the field does, so that two ways to write one value are one value. Throws Error for
+/// Writes a value as the field does, so that two ways to write one value are one value. Throws Error for
 /// what is no value of the field.
 std::string canonical(const std::string& key, std::string_view value, const RunSpec& base) {
   RunSpec spec = base;
@@ -50,7 +50,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-/// `spacing_from` reads the kind and the count of "log7"; nothing for other text.
+/// Reads the kind and the count of "log7"; nothing for other text.
 std::optional<std::pair<Axis::Kind, int32_t>> spacing_from(std::string_view text) {
   const bool log = text.starts_with("log");
   if (!log && !text.starts_with("lin")) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<std::pair<Axis::Kind, int32_t>> spacing_from(std::string_view text
   return std::pair(log ? Axis::Kind::Log : Axis::Kind::Linear, count);
 }
 
-/// `between` is value i on the way from one end to the other, as text.
+/// Value i on the way from one end to the other, as text.
 std::string between(const Axis& axis, double from, double to, int32_t i, bool whole) {
   const double share = static_cast<double>(i) / (axis.count - 1);
   double value = from + (to - from) * share;

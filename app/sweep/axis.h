@@ -20,7 +20,7 @@
 
 namespace normscope::sweep {
 
-/// `kMostValues` is the largest number of values of one axis.
+/// The largest number of values of one axis.
 inline constexpr int32_t kMostValues = 100;
 
 struct Axis {
@@ -36,12 +36,12 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-/// `axis_from` reads the text. `base` is the run that the value is set on, for keys that depend on it (wiring.*).
+/// Reads the text. `base` is the run that the value is set on, for keys that depend on it (wiring.*).
 /// Throws an Error that names the key, the fault and what was expected, and for an unknown key the nearest one.
 Axis axis_from(std::string_view text, const RunSpec& base);
-/// `to_text` writes the text from which axis_from() makes the same axis.
+/// Writes the text from which axis_from() makes the same axis.
 std::string to_text(const Axis& axis);
-/// `place_of` finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists
+/// Finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists
 /// the values.
 size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
 

@@ -8,7 +8,7 @@ bool parts(const Cell& a, const Cell& b) {
   return one != Side::None && other != Side::None && one != other;
 }
 
-/// `lengthen` extends the last piece where the new one continues it in the same direction.
+/// Extends the last piece where the new one continues it in the same direction.
 void lengthen(std::vector<Segment>& segments, const Segment& piece) {
   if (!segments.empty()) {
     Segment& last = segments.back();

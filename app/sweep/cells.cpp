@@ -60,7 +60,7 @@ double share_of(double loss, double level, double best) {
   return level > best ? (level - loss) / (level - best) : 0;  // no cell has learned anything
 }
 
-/// `read_by` is the data without settings that change neither symbols nor losses.
+/// The data without settings that change neither symbols nor losses.
 DataSpec read_by(const RunSpec& spec) {
   DataSpec data = spec.data;
   const DataSpec any;
@@ -70,7 +70,7 @@ DataSpec read_by(const RunSpec& spec) {
   return data;
 }
 
-/// `place_among` is the index of `data` among the known data; new data are added.
+/// The index of `data` among the known data; new data are added.
 size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
   const auto found = std::find(all.begin(), all.end(), data);
   const auto place = static_cast<size_t>(found - all.begin());
@@ -78,7 +78,7 @@ size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
   return place;
 }
 
-/// `finish` sets level and best cell, where all cells share the same data.
+/// Sets level and best cell, where all cells share the same data.
 void finish(Grid& grid) {
   for (Cell& cell : grid.cells) {
     finish(cell);

@@ -17,7 +17,7 @@ namespace normscope::sweep {
 
 using experiments::OverSeeds, experiments::Record, experiments::Verdict, experiments::kUnknown;
 
-/// `Sign` is what all known seeds of a cell do. Disagree: the seeds differ. Diverges: every seed ends worse than
+/// What all known seeds of a cell do. Disagree: the seeds differ. Diverges: every seed ends worse than
 /// guessing, and some may not be finite. Undecided: too few steps to tell. Failed: the cell cannot be trained. Waiting:
 /// nothing is known yet.
 enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
@@ -32,7 +32,7 @@ struct Cell : OverSeeds {
   double level = kUnknown;    ///< letter frequencies of its data, nats
   std::string refused;        ///< why it cannot be trained, where sign is Failed
   theory::AtStart predicted;  ///< of its network at initialisation
-  /// `words` says what the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
+  /// What the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
   std::string words() const;
 };
 
@@ -52,17 +52,17 @@ struct Grid {
 };
 /// `predictions_of` are those of every cell, row by row, from the settings alone: nothing is trained.
 std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs);
-/// `grid_of` takes one record per job. The counts of runs are the same however few records there are yet.
+/// Takes one record per job. The counts of runs are the same however few records there are yet.
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records,
              const std::vector<theory::AtStart>& predictions = {});
 
-/// `share_learned` is (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
+/// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
 /// is NaN without a finite loss, and where cells read different data.
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
-/// `Metric` is what the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
+/// What the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
 enum class Metric : uint8_t {
   Loss,
   Since,
@@ -82,7 +82,7 @@ struct MetricInfo {
   const std::string& title() const;  ///< "final loss"
 };
 const MetricInfo& info(Metric metric);
-/// `title_of` names the number too, where the metric is Measured.
+/// Names the number too, where the metric is Measured.
 std::string title_of(const Grid& grid, Metric metric);
 std::vector<std::string_view> metric_names();             ///< of a sweep
 Metric metric_from(std::string_view name);                ///< throws Error
@@ -91,17 +91,17 @@ std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
 std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
 std::string brief_text(const Cell& cell, Metric metric);  ///< the value with two digits: "1.8e4"
 
-/// `ColourScale` places values between the ends of the colours.
+/// Places values between the ends of the colours.
 struct ColourScale {
   Metric metric = Metric::Loss;
   double low = kUnknown,
          high = kUnknown;  ///< values at colour 0 and 1; of the loss: letter frequencies and best cell
-  /// `colour` is 0..1, clamped, or NaN where there is no value.
+  /// 0..1, clamped, or NaN where there is no value.
   double colour(double value) const;
 };
 ColourScale scale_of(const Grid& grid, Metric metric);
 
-/// `KeptSweep` is what a session keeps of a sweep.
+/// What a session keeps of a sweep.
 struct KeptSweep {
   Plan plan;
   Metric metric = Metric::Loss;

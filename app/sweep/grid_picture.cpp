@@ -23,7 +23,7 @@ constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatching
 constexpr TextStyle kMono{Face::Mono, type::tick}, kFigure{Face::Mono, type::body},
     kSmall{Face::Sans, type::tick}, kBold{Face::Bold, type::body};
 
-/// `whole_text` draws a text only where it fits whole.
+/// Draws a text only where it fits whole.
 bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, std::string_view text,
                 Align align) {
   if (p.text_width(style, text) > rect.w) return false;
@@ -35,7 +35,7 @@ bool not_finite(const Cell& cell) {
   return cell.known > 0 && !std::isfinite(cell.mean) && cell.sign != Sign::Failed;
 }
 
-/// `GridBrush` paints parts of the picture in one theme.
+/// Paints parts of the picture in one theme.
 struct GridBrush {
   const GridPicture& of;
   Painter& p;
@@ -51,7 +51,7 @@ struct GridBrush {
     return std::isfinite(share) ? colour(share) : t.panel;
   }
 
-  /// `strip` has one field per seed; a training one is filled as far as it is, a waiting one is dashed.
+  /// Has one field per seed; a training one is filled as far as it is, a waiting one is dashed.
   void strip(const Rect& strip, const Cell& cell) const {
     const float each = strip.w / static_cast<float>(cell.runs.size());
     for (size_t i = 0; i < cell.runs.size(); ++i) {
@@ -113,7 +113,7 @@ struct GridBrush {
       whole_text(p, line, kSmall, ink, sign_words(cell.sign), Align::Left);
   }
 
-  /// `labels` draws values below the columns and left of the rows; where they are too close, every second, third, ...
+  /// Draws values below the columns and left of the rows; where they are too close, every second, third, ...
   void labels() const {
     const Plan& plan = of.grid.plan;
     float right = at.area.x - 8;
@@ -151,7 +151,7 @@ struct GridBrush {
                                          : words::say("sweep.picture.does_not");
   }
 
-  /// `border` names the border where it leaves the grid at the top, or in a picture alone at the right.
+  /// Names the border where it leaves the grid at the top, or in a picture alone at the right.
   void border() const {
     const auto x_of = [&](int32_t x) { return at.area.x + static_cast<float>(x) * at.pitch_x(); };
     const auto y_of = [&](int32_t y) { return at.area.bottom() - static_cast<float>(y) * at.pitch_y(); };

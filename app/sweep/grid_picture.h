@@ -25,12 +25,12 @@ struct GridPicture {
   bool alone = false;                              ///< a picture of its own: nothing stands beside it
   float names = 64;                                ///< px left of the grid, for the values of the rows
 
-  /// `has_colours` is false for losses of different data, which cannot be compared.
+  /// False for losses of different data, which cannot be compared.
   bool has_colours() const { return metric != Metric::Loss || grid.one_data(); }
   void paint(ui::Painter& p, const ui::Theme& t, const GridLayout& at) const;
-  /// `paint_seeds` paints one field per seed of the cell.
+  /// Paints one field per seed of the cell.
   void paint_seeds(ui::Painter& p, const ui::Theme& t, const ui::Rect& strip, const Cell& cell) const;
-  /// `paint_key` paints the colours in `key` and the values of their ends in `words`, or says why there are no colours.
+  /// Paints the colours in `key` and the values of their ends in `words`, or says why there are no colours.
   void paint_key(ui::Painter& p, const ui::Theme& t, const ui::Rect& key, const ui::Rect& words) const;
 };
 

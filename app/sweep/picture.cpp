@@ -23,7 +23,7 @@ float widest_value(const Painter& p, const Axis& axis) {
   return widest;
 }
 
-/// `layout_alone` has cells as large as on the screen, but wide enough for every value of the first axis.
+/// Has cells as large as on the screen, but wide enough for every value of the first axis.
 GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
   const auto columns = static_cast<float>(plan.columns()), rows = static_cast<float>(plan.rows());
   const float w = std::max(std::clamp(kMostWidth / columns, kLeast, kMostCell.x),

@@ -10,7 +10,7 @@
 
 namespace normscope::sweep {
 
-/// `StudyPart` is one grid of a study, with what its cells show.
+/// One grid of a study, with what its cells show.
 struct StudyPart {
   std::string name, title;
   Metric metric = Metric::Loss;
@@ -18,7 +18,7 @@ struct StudyPart {
   /// empty: none. See experiments::largest.
   std::string measure{};
   Plan plan;
-  /// `metrics` are what is shown: one table and one picture each.
+  /// What is shown: one table and one picture each.
   std::vector<Metric> metrics() const;
 };
 
@@ -33,16 +33,16 @@ struct StudyFile {
 std::string studies_folder();
 /// `study_names` are those of the files in a folder, in alphabetical order.
 std::vector<std::string> study_names(const std::string& folder);
-/// `parse_study` throws Error naming file, line and key; `read_study` also for a name that is none in the folder.
+/// Throws Error naming file, line and key; `read_study` also for a name that is none in the folder.
 StudyFile parse_study(std::string_view text, const std::string& file);
 StudyFile read_study(const std::string& folder, std::string_view name);
-/// `quick` is the same with one seed in each cell.
+/// The same with one seed in each cell.
 StudyFile quick(StudyFile study);
 
-/// `study_of` is what is trained and measured, and `records_of` what came of it, with each part's own number.
+/// What is trained and measured, and `records_of` what came of it, with each part's own number.
 experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs);
 std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied);
-/// `picture_name` is "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
+/// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
 std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
 
 /// `jobs_of` are those of all parts, one part after the other, and `grids_of` the parts' grids again.
@@ -53,7 +53,7 @@ std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);
 std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids);
-/// `to_markdown` writes the page; `with_pictures`: they lie beside it.
+/// Writes the page; `with_pictures`: they lie beside it.
 std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
                         const std::string& command);
 

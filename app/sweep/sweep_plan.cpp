@@ -26,7 +26,7 @@ void assign(RunSpec& spec, std::string_view assignment) {
   set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-/// `check` leaves out the values, because those may be refused cell by cell.
+/// Leaves out the values, because those may be refused cell by cell.
 void check(const Plan& plan) {
   if (plan.axes.empty() || plan.axes.size() > 2)
     fail("sweep", "{} axes: expected one or two, as --axis train.lr=1e-4:1e-2:log7", plan.axes.size());
@@ -42,7 +42,7 @@ void check(const Plan& plan) {
   if (plan.runs() > kMostRuns) fail("sweep", "{} runs: expected at most {}", plan.runs(), kMostRuns);
 }
 
-/// `cell_spec` is the cell's run. Throws Error where its values do not fit together.
+/// The cell's run. Throws Error where its values do not fit together.
 RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t row) {
   std::vector<std::pair<const Axis*, size_t>> values{{&plan.axes[0], column}};
   if (plan.axes.size() > 1) values.emplace_back(&plan.axes[1], row);
@@ -56,7 +56,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
   return spec;
 }
 
-/// `require_read` refuses an axis or a --set that leaves every run unchanged, because its author expects an effect.
+/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect.
 void require_read(const Plan& plan, const std::vector<Job>& jobs) {
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
@@ -83,7 +83,7 @@ int32_t count_from(std::string_view text, std::string_view whole) {
   return count;
 }
 
-/// `span_from` reads "FROM:TO" or one value. A value may contain colons: every colon is tried, the whole text first.
+/// Reads "FROM:TO" or one value. A value may contain colons: every colon is tried, the whole text first.
 Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
   const auto place = [&](std::string_view value) -> std::optional<size_t> {
     try {

@@ -15,17 +15,17 @@
 
 namespace normscope::sweep {
 
-/// `kMostRuns` is the largest number of runs in one sweep.
+/// The largest number of runs in one sweep.
 inline constexpr int64_t kMostRuns = 100'000;
 
-/// `Span` is a range of places on an axis, both ends included.
+/// A range of places on an axis, both ends included.
 struct Span {
   size_t first = 0, last = 0;
   bool holds(size_t place) const { return first <= place && place <= last; }
   bool operator==(const Span&) const = default;
 };
 
-/// `MoreSeeds` adds `count` seeds in a rectangle of cells. Where regions overlap, their counts add up.
+/// Adds `count` seeds in a rectangle of cells. Where regions overlap, their counts add up.
 struct MoreSeeds {
   int32_t count = 1;
   Span columns, rows;
@@ -46,20 +46,20 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// `order_of` is the place of a key in the order in which settings must be set; wiring.* comes after all that makes the
+/// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the
 /// layers.
 size_t order_of(std::string_view key);
 
-/// `base_of` returns the run that the axes change. Throws Error.
+/// The run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);
 
-/// `more_seeds_from` reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
+/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
 /// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
 /// Error.
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
-/// `PlanText` is the plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
+/// The plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
 struct PlanText {
   std::vector<std::string> set{}, axes{}, more_seeds{};
   int32_t steps = 0, seeds = 1;
@@ -67,7 +67,7 @@ struct PlanText {
 PlanText text_of(const Plan& plan);
 Plan plan_from(const PlanText& text);  ///< throws Error
 
-/// `Job` is one run. A cell whose values do not fit together (a width that the heads do not divide) has the reason in
+/// One run. A cell whose values do not fit together (a width that the heads do not divide) has the reason in
 /// `refused` and is not trained; the other cells are.
 struct Job {
   size_t column = 0, row = 0;
@@ -75,32 +75,32 @@ struct Job {
   RunSpec spec;
   std::string refused;
 };
-/// `jobs_of` lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
+/// Lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
 /// goes row by row. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run reads, too many
 /// runs.
 std::vector<Job> jobs_of(const Plan& plan);
-/// `study_of` makes a study whose runs are the jobs, in the same order.
+/// Makes a study whose runs are the jobs, in the same order.
 experiments::Study study_of(const std::vector<Job>& jobs);
 
-/// `Preset` is a sweep that is ready to start: "warmup", "depth", "placement".
+/// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {
   const char* name;  ///< its words are sweep.preset.NAME in assets/words
   std::vector<const char*> axes;
 };
 const std::vector<Preset>& presets();
-/// `preset_plan` throws an Error that names the nearest preset.
+/// Throws an Error that names the nearest preset.
 Plan preset_plan(std::string_view name);
 
-/// `Elsewhere` is what else a text says that trains exactly a plan, extra seeds of regions included, in another place.
+/// What else a text says that trains exactly a plan, extra seeds of regions included, in another place.
 struct Elsewhere {
   int32_t tasks = 0;  ///< see experiments::Elsewhere
   BackendChoice backend{};
   std::string metric{};  ///< of the colour; empty: the usual one
 };
 
-/// `command_text` writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
+/// Writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
 std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
-/// `text_for` writes the form with that name. Throws Error.
+/// Writes the form with that name. Throws Error.
 std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
 
 }  // namespace normscope::sweep

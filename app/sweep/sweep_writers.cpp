@@ -20,7 +20,7 @@ using experiments::Column, experiments::Table, experiments::TableRow;
 
 constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a terminal has
 
-/// `cell_text` writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
+/// Writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
 std::string cell_text(const Cell& cell, Metric metric) {
   std::string text = mark(cell.sign);
   if (cell.sign == Sign::Failed || (cell.known == 0 && !is_predicted(metric))) return text;
@@ -29,7 +29,7 @@ std::string cell_text(const Cell& cell, Metric metric) {
   return text;
 }
 
-/// `upright` makes a row for every value of the second axis, the last at the top as in the picture, and a foot.
+/// Makes a row for every value of the second axis, the last at the top as in the picture, and a foot.
 Table upright(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
   Table table{std::vector<Column>(plan.columns() + 1)};
@@ -89,7 +89,7 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   return json;
 }
 
-/// `ends_text` gives the level of letter frequencies and the best cell, unless the cells read different data.
+/// Gives the level of letter frequencies and the best cell, unless the cells read different data.
 std::string ends_text(const Grid& grid) {
   if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
@@ -102,7 +102,7 @@ bool steps_vary(const Plan& plan) {
                      [](const Axis& axis) { return axis.key == "train.steps"; });
 }
 
-/// `key_text` explains the signs, the ends of the losses, and which steps a loss is the mean of.
+/// Explains the signs, the ends of the losses, and which steps a loss is the mean of.
 std::string key_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   return fmt::format(
@@ -112,7 +112,7 @@ std::string key_text(const Grid& grid) {
       loss_window_text(grid));
 }
 
-/// `refusals_text` says why cells cannot be trained, and of a predicted number why others have none.
+/// Why cells cannot be trained, and of a predicted number why others have none.
 std::string refusals_text(const Grid& grid, Metric metric) {
   std::string out;
   for (const Cell& cell : grid.cells)

@@ -9,28 +9,28 @@
 
 namespace normscope::sweep {
 
-/// `to_text` prints signs and values, with the second axis upwards (or to the right, where the first one is too long
+/// Prints signs and values, with the second axis upwards (or to the right, where the first one is too long
 /// for a line).
 std::string to_text(const Grid& grid, Metric metric);
-/// `to_json` writes "normscope sweep 1" (docs/log-format.md). Nothing in it depends on which machine trained a run, or
+/// Writes "normscope sweep 1" (docs/log-format.md). Nothing in it depends on which machine trained a run, or
 /// when.
 nlohmann::json to_json(const Grid& grid);
 std::string to_csv(const Grid& grid);  ///< one line per run
-/// `to_svg` draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
+/// Draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Grid& grid, Metric metric);
 
-/// `section_text` is the part of a page with picture, table and key.
+/// The part of a page with picture, table and key.
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture);
-/// `to_markdown` writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
+/// Writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
 /// none; `command` says how the page was made.
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
                         const std::string& command);
 
-/// `setting_text` says in a line what is swept: "300 steps, 3 seeds a cell; model.layers=12".
+/// Says in a line what is swept: "300 steps, 3 seeds a cell; model.layers=12".
 std::string setting_text(const Grid& grid);
-/// `loss_window_text` names the steps that a cell's loss is averaged over: "the last 25 steps".
+/// Names the steps that a cell's loss is averaged over: "the last 25 steps".
 std::string loss_window_text(const Grid& grid);
-/// `loss_note` explains the losses: "nats per letter, mean of the last 20 steps".
+/// Explains the losses: "nats per letter, mean of the last 20 steps".
 std::string loss_note(const Grid& grid);
 
 }  // namespace normscope::sweep

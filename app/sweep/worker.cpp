@@ -10,7 +10,7 @@ namespace normscope::sweep {
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(100);
-/// `kSettled` delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
+/// Delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
 /// step.
 constexpr auto kSettled = std::chrono::milliseconds(700);
 constexpr double kTooSoon = 2;  ///< seconds before which the time left would be a guess
@@ -31,7 +31,7 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
   for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
   if (!same || plan.axes.empty()) return records;
-  // `places` holds for every value of the new axes its place on the old ones; their number of values means none.
+  // Holds for every value of the new axes its place on the old ones; their number of values means none.
   std::vector<std::vector<size_t>> places;
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     const std::vector<std::string>& old = from.plan.axes[i].values;
@@ -128,7 +128,7 @@ void Worker::work(const Task& task) {
   jobs_.publish(state);
 }
 
-/// `train` returns false where training is to go on with another number of cores.
+/// False where training is to go on with another number of cores.
 bool Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
                    SweepState& state) {
   experiments::RunnerOptions options;
@@ -153,7 +153,7 @@ bool Worker::train(const Task& task, const experiments::Study& study, const std:
   return studied.complete || jobs_.stopping();
 }
 
-/// `on_progress` returns whether to go on.
+/// Whether to go on.
 bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
                          SweepState& state, int32_t cores) {
   if (jobs_.stopping()) return false;

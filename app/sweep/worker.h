@@ -22,10 +22,10 @@
 
 namespace normscope::sweep {
 
-/// `Phase` is what the worker is doing. Looking: it looks in the store. Ready: nothing is under way or was asked for.
+/// What the worker is doing. Looking: it looks in the store. Ready: nothing is under way or was asked for.
 enum class Phase : uint8_t { Ready, Looking, Training, Paused, Stopped, Done };
 
-/// `UnderWay` is a run that is being trained.
+/// A run that is being trained.
 struct UnderWay {
   size_t column = 0, row = 0;
   uint64_t seed = 1;
@@ -34,7 +34,7 @@ struct UnderWay {
 
 struct SweepState {
   Phase phase = Phase::Ready;
-  /// `grid` is never null; a grid of an empty plan means that nothing was shown yet.
+  /// Never null; a grid of an empty plan means that nothing was shown yet.
   std::shared_ptr<const Grid> grid = std::make_shared<const Grid>();
   std::vector<UnderWay> under_way;  ///< while training
   int64_t runs = 0;                 ///< runs of the plan; a run that cannot be trained counts as known
@@ -43,24 +43,24 @@ struct SweepState {
   int64_t left() const { return runs - grid->known; }
 };
 
-/// `SweepTrainer` is what the screen needs for training.
+/// What the screen needs for training.
 class SweepTrainer {
  public:
   virtual ~SweepTrainer() = default;
-  /// `start` fills in what the store has, and trains only with `train`. It replaces what is under way.
+  /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
   virtual void start(const Plan& plan, bool train) = 0;
-  /// `halt` puts aside what is being trained; the next start resumes it. `phase` is Paused or Stopped.
+  /// Puts aside what is being trained; the next start resumes it. `phase` is Paused or Stopped.
   virtual void halt(Phase phase) = 0;
-  /// `use_cores` sets how many runs train at a time; 0 means one per physical core.
+  /// Sets how many runs train at a time; 0 means one per physical core.
   virtual void use_cores(int32_t cores) = 0;
   virtual int32_t cores() const = 0;  ///< the number chosen last, whatever runs at the moment
-  /// `share` leaves at least a quarter of the cores to other runs while they train.
+  /// Leaves at least a quarter of the cores to other runs while they train.
   virtual void share(bool others_train) = 0;
   virtual std::shared_ptr<const SweepState> state() const = 0;
   virtual int32_t all_cores() const = 0;
 };
 
-/// `runs_beside` returns how many runs train at a time on `cores` cores: while others train, a quarter of the cores,
+/// How many runs train at a time on `cores` cores: while others train, a quarter of the cores,
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
@@ -70,7 +70,7 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
 
 class Worker : public SweepTrainer {
  public:
-  /// `place` is where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop
+  /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop
   /// there).
   explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
   void start(const Plan& plan, bool train) override;
@@ -102,7 +102,7 @@ class Worker : public SweepTrainer {
   std::atomic<int32_t> cores_;
   std::atomic<bool> others_train_{false};
   std::atomic<Phase> halted_{Phase::Stopped};  ///< the phase that the present job ends in when it is to stop
-  // `records_` belongs to the worker's thread and to the threads that train for it; they hold the mutex.
+  // Belongs to the worker's thread and to the threads that train for it; they hold the mutex.
   std::mutex records_mutex_;
   std::vector<std::optional<Record>> records_;
   std::vector<theory::AtStart> predictions_;  ///< of the cells; of the worker's thread alone

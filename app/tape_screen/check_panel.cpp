@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
 
-/// `main_of` takes the differences in double precision where the kernels' say nothing.
+/// Takes the differences in double precision where the kernels' say nothing.
 const std::vector<Difference>& main_of(const NumericCheck& check) {
   return check.single.empty() ? check.exact : check.single;
 }
@@ -56,7 +56,7 @@ plot::Series errors_of(const std::vector<Difference>& all, const char* id, const
   return series;
 }
 
-/// `set_decades` spans whole decades around the numbers.
+/// Spans whole decades around the numbers.
 void set_decades(plot::Axis& axis, double low, double high) {
   axis.scale = plot::AxisScale::Log;
   axis.lo = std::pow(10, std::floor(std::log10(low) - 0.05));
@@ -74,7 +74,7 @@ size_t nearest_h(const std::vector<Difference>& all, double h) {
   return nearest;
 }
 
-/// `next_h` returns the next larger or the next smaller step.
+/// The next larger or the next smaller step.
 size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
   size_t next = now;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -160,7 +160,7 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
   draw_errors(f, rect);
 }
 
-/// `draw_fields` says which element is checked, in yellow, as the ring on the picture is.
+/// Which element is checked, in yellow, as the ring on the picture is.
 void InstructionPanel::draw_fields(Frame& f, Rect row) {
   const std::optional<Element> element = f.element(chosen_);
   const ShownTensor* t = element ? input_of(*f.shown, element->input) : nullptr;

@@ -61,7 +61,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   if (!chosen.empty()) save(chosen);
 }
 
-/// `draw_changes` draws "+12 −12 ≠6", which opens the list.
+/// Draws "+12 −12 ≠6", which opens the list.
 void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   const ProgramChange& change = facts_->change;
   const ChangeCounts counts = change_counts(*facts_);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kHeads = 24, kFold = 36;
 
-/// `px_per_second` is the scale at which the longest bar of the closed list fills its column.
+/// The scale at which the longest bar of the closed list fills its column.
 float px_per_second(const Fold& fold, float left, float right) {
   double forward = 0, backward = fold.updates.seconds;
   std::vector<bool> inside(fold.lines.size());
@@ -42,7 +42,7 @@ float px_per_second(const Fold& fold, float left, float right) {
 
 }  // namespace
 
-/// `draw_run_tiles` draws the Lab's runs and returns the left end. A press plays the newest step of that run.
+/// Draws the Lab's runs and returns the left end. A press plays the newest step of that run.
 float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
   float x = row.right();
   for (size_t i = view.runs.size(); i-- > 0;) {
@@ -163,7 +163,7 @@ void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   draw_head(ui, fit);
 }
 
-/// `draw_linked` marks the rows that write or read the buffer under the hand.
+/// Marks the rows that write or read the buffer under the hand.
 void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
   const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;
@@ -178,7 +178,7 @@ void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
                          ui.theme().ink, line::outline, 6);
 }
 
-/// `hold_row` puts the head on the pressed side, or with a press on the name opens or closes a group in place.
+/// Puts the head on the pressed side, or with a press on the name opens or closes a group in place.
 void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   const FoldRow& at = rows_[row];
   const float y = fit.y(row) - fit.at.row / 2;

@@ -22,7 +22,7 @@ constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tic
     kName{Face::Mono, type::body};
 constexpr float kTrack = 8, kTurn = 16;
 
-/// `width_of` is 1.5 px at a norm of 10^-6 and 8 px at 0.03, logarithmic, within what the track can show.
+/// 1.5 px at a norm of 10^-6 and 8 px at 0.03, logarithmic, within what the track can show.
 float width_of(double gradient) {
   if (!(gradient > 0) || !std::isfinite(gradient)) return 1.5f;
   const double low = -6, high = std::log10(0.03);
@@ -41,7 +41,7 @@ std::string milliseconds(double seconds) {
   return ms < 0.1 ? ui::decimals(ms, 3) : ms < 10 ? ui::decimals(ms, 2) : ui::decimals(ms, 1);
 }
 
-/// `rate_words` are GFLOP/s without the unit, which stands above, or GB/s with it.
+/// GFLOP/s without the unit, which stands above, or GB/s with it.
 std::string rate_words(const FoldSide& side) {
   if (side.seconds <= 0) return "";
   if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
@@ -51,7 +51,7 @@ std::string rate_words(const FoldSide& side) {
                               : fmt::format("{:.0f} GB/s", rate);
 }
 
-/// `FoldBrush` paints parts of the picture in one theme.
+/// Paints parts of the picture in one theme.
 struct FoldBrush {
   const FoldPicture& fit;
   Painter& p;
@@ -92,7 +92,7 @@ struct FoldBrush {
     p.text_in(fit.turn(), {Face::Bold, type::body}, t.ink, fit.turn_words(), Align::Centre);
   }
 
-  /// `dots` marks every instruction of a line by a dot on its track.
+  /// Marks every instruction of a line by a dot on its track.
   void dots() const {
     for (size_t row = fit.first; row < fit.end; ++row) {
       const FoldRow& at = fit.rows[row];
@@ -148,7 +148,7 @@ struct FoldBrush {
       p.text({x, y + 4}, kWord, t.ink3, row.op);
   }
 
-  /// `side` draws the time as a bar, whose dark part is the arithmetic at the peak. Where bytes count it has none.
+  /// Draws the time as a bar, whose dark part is the arithmetic at the peak. Where bytes count it has none.
   void side(const FoldRow& row, float y, bool forward) const {
     const FoldSide& side = forward ? row.forward : row.backward;
     if (side.instruction < 0 || side.seconds <= 0 || !fit.clock) return;

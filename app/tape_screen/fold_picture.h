@@ -11,12 +11,12 @@
 
 namespace normscope::tape_screen {
 
-/// `FoldColumns` is where the columns of the fold are, px from the left edge of its panel, and how high a row is.
+/// Where the columns of the fold are, px from the left edge of its panel, and how high a row is.
 struct FoldColumns {
   float rate_left, bar_right, left_room, track_left, name, shape_right, bytes_right, track_right, bar_left,
       right_room, rate_right, row;
 };
-// `kWideFold` is the style guide's; a picture alone has an extra column of gradients beside the right track.
+// The style guide's; a picture alone has an extra column of gradients beside the right track.
 inline constexpr FoldColumns kWideFold{62, 172, 54, 190, 208, 444, 500, 522, 540, 118, 726, 29},
     kNarrowFold{0, 112, 44, 128, 144, 328, 384, 404, 420, 86, 0, 24},
     kFoldAlone{62, 172, 54, 190, 208, 444, 500, 590, 608, 118, 794, 20};
@@ -42,9 +42,9 @@ struct FoldPicture {
   void paint(ui::Painter& p, const ui::Theme& t) const;
 };
 
-/// `times_of` says "7.2 ms forward, 15 ms backward, 1.1 ms update; ..."; it is empty for a step without times.
+/// Says "7.2 ms forward, 15 ms backward, 1.1 ms update; ..."; it is empty for a step without times.
 std::string times_of(const StepFacts& facts);
-/// `fold_svg` draws every op of the step with the norms of the gradients, in light colours, and in dark ones where the
+/// Draws every op of the step with the norms of the gradients, in light colours, and in dark ones where the
 /// viewer prefers them.
 std::string fold_svg(const StepFacts& facts);
 

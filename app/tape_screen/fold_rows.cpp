@@ -12,7 +12,7 @@
 namespace normscope::tape_screen {
 namespace {
 
-/// `layer_label` turns "enc.L06" into "Encoder layer 6".
+/// Turns "enc.L06" into "Encoder layer 6".
 std::string layer_label(const FoldGroup& group) {
   const std::string_view name = group.name;
   return words::say(name.starts_with("enc.")   ? "tape.row.encoder_layer"
@@ -39,7 +39,7 @@ std::string update_label(OpKind op) {
   return op == OpKind::Sgd ? "SGD" : op == OpKind::Adam ? "Adam" : op == OpKind::Muon ? "Muon" : words_of(op);
 }
 
-/// `marks_of` has the names that came or are rewired, and which of both.
+/// Has the names that came or are rewired, and which of both.
 std::map<std::string, char> marks_of(const ProgramChange& change) {
   std::map<std::string, char> marks;
   for (const InstructionChange& one : change.all) {
@@ -170,7 +170,7 @@ class Rows {
   std::vector<FoldRow> rows_;
 };
 
-/// `line_of` is the line whose op wrote a value, or -1.
+/// The line whose op wrote a value, or -1.
 int32_t line_of(const ProgramData& program, ValueId value) {
   return value == kNone ? -1 : program.values[static_cast<size_t>(value)].node;
 }

@@ -34,30 +34,30 @@ struct FoldRow {
   char mark = 0;              ///< '+': new with the last change of the wiring, '~': rewired
 };
 
-/// `Opened` says which groups are open: as the user left them, or else the last layer, and in it every sub-layer (with
+/// Which groups are open: as the user left them, or else the last layer, and in it every sub-layer (with
 /// `compact`, every one but attention).
 struct Opened {
   std::map<std::string, bool> by_hand;
   bool compact = false;
 };
 
-/// `fold_rows` lists from top to bottom. The update comes first, above where the gradient arrives.
+/// Lists from top to bottom. The update comes first, above where the gradient arrives.
 std::vector<FoldRow> fold_rows(const StepFacts& facts, const Opened& opened);
 
-/// `is_forward` says on which side of the fold an instruction is; the update is on the backward side.
+/// Says on which side of the fold an instruction is; the update is on the backward side.
 bool is_forward(const ProgramData& program, size_t instruction);
-/// `row_of` is the row of an instruction; a probe has none.
+/// The row of an instruction; a probe has none.
 std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction);
 /// `listed_instructions` are those that the head stops at: all but the probes, in order of execution.
 std::vector<size_t> listed_instructions(const ProgramData& program);
-/// `nearest_listed` returns the index of the nearest of them.
+/// The index of the nearest of them.
 size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction);
-/// `fold_of` is the index of the last forward instruction that is listed, where the step folds.
+/// The index of the last forward instruction that is listed, where the step folds.
 size_t fold_of(const ProgramData& program);
-/// `other_side` is the same op on the other side, or the instruction itself where there is none.
+/// The same op on the other side, or the instruction itself where there is none.
 size_t other_side(const StepFacts& facts, size_t instruction);
 
-/// `GradientWay` is the gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
+/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
 struct GradientWay {
   double begins = 0, arrives = 0;
   /// `least` and `most` are, over the norms whose input nothing else reads, the incoming gradient over the outgoing
@@ -67,16 +67,16 @@ struct GradientWay {
   bool every_norm = true;  ///< false where a norm had to be left out
 };
 GradientWay gradient_way(const StepFacts& facts);
-/// `fold_sentence` says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
+/// Says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
 /// to 5.2 times at every norm."; where it does not fall altogether: ", falling 1.8 to 5.2 times at every norm". Every
 /// number is that of this step.
 std::string fold_sentence(const StepFacts& facts);
-/// `ChangeCounts` leaves out probes, as the list does.
+/// Leaves out probes, as the list does.
 struct ChangeCounts {
   size_t came = 0, went = 0, rewired = 0, same = 0;
 };
 ChangeCounts change_counts(const StepFacts& facts);
-/// `change_sentence` says "Compared with run A before the change: 12 instructions came, 12 went, 6 are rewired; 130 are
+/// Says "Compared with run A before the change: 12 instructions came, 12 went, 6 are rewired; 130 are
 /// as they were."; empty: no change.
 std::string change_sentence(const StepFacts& facts);
 

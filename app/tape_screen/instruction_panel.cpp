@@ -20,7 +20,7 @@ namespace {
 constexpr float kFormulaSizes[] = {type::title, type::tick, 9.f};
 constexpr float kFormulaLabel = 66, kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 126;
 
-/// `parts_of` splits a formula at each \quad outside of all braces.
+/// Splits a formula at each \quad outside of all braces.
 std::vector<std::string> parts_of(const std::string& source) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -38,7 +38,7 @@ std::vector<std::string> parts_of(const std::string& source) {
 
 }  // namespace
 
-/// `typeset` takes as few lines as the width allows, and a smaller size where one part alone is too wide.
+/// Takes as few lines as the width allows, and a smaller size where one part alone is too wide.
 void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width,
                                float largest) const {
   if (set.source == source && set.width == width && set.largest == largest) return;
@@ -70,7 +70,7 @@ void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string
   }
 }
 
-/// `settle` keeps the chosen element while it is an element of what is shown.
+/// Keeps the chosen element while it is an element of what is shown.
 void InstructionPanel::settle(Frame& f) {
   const Shown& shown = *f.shown;
   if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;

@@ -20,7 +20,7 @@
 
 namespace normscope::tape_screen {
 
-/// `Part` is what the panel shows where tabs share the room: Rule has the three tensors that matter, and the check.
+/// What the panel shows where tabs share the room: Rule has the three tensors that matter, and the check.
 enum class Part { All, Rule, Tensors };
 
 struct InstructionGiven {
@@ -33,7 +33,7 @@ struct InstructionGiven {
 };
 
 struct InstructionAsked {
-  /// `check` asks for a check where `checked` is not of the chosen element (inner nullopt: the element with the largest
+  /// Asks for a check where `checked` is not of the chosen element (inner nullopt: the element with the largest
   /// gradient). It is set in every frame until the check is there.
   std::optional<std::optional<Element>> check;
   std::optional<int64_t> sequence;                          ///< another sequence for the pictures
@@ -44,9 +44,9 @@ class InstructionPanel {
  public:
   InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
 
-  /// `take_saves` returns the figures that the user asked to save since the last call.
+  /// The figures that the user asked to save since the last call.
   std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
-  /// `hovered` is the tensor under the mouse in this frame; MemoryPanel outlines its buffer.
+  /// The tensor under the mouse in this frame; MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
  private:
@@ -69,7 +69,7 @@ class InstructionPanel {
   void draw_numbers(Frame&, ui::Rect);
   void draw_errors(Frame&, const ui::Rect&);
 
-  /// `Typeset` is a formula broken into lines of a width, kept while neither changes.
+  /// A formula broken into lines of a width, kept while neither changes.
   struct Typeset {
     std::string source;
     float width = 0, largest = 0, height = 0;  // largest: px of the letters
@@ -94,13 +94,13 @@ class InstructionPanel {
   std::vector<view::SavePlot> saves_;
 };
 
-/// `error_plot` draws the error against the step h, in single and, where there is one, double precision.
+/// Draws the error against the step h, in single and, where there is one, double precision.
 plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h = {});
-/// `instruction_plots` returns the pictures of the tensors that are computed, then the error.
+/// The pictures of the tensors that are computed, then the error.
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked);
-/// `instruction_csv` has one line per tensor: use, sign, name, shape and its summary; then the differences.
+/// Has one line per tensor: use, sign, name, shape and its summary; then the differences.
 std::string instruction_csv(const Shown& shown, const Checked* checked);
-/// `instruction_json` writes the same as one JSON object.
+/// Writes the same as one JSON object.
 std::string instruction_json(const Shown& shown, const Checked* checked);
 
 }  // namespace normscope::tape_screen

@@ -23,7 +23,7 @@ const std::string& segment_words(const MemorySegment& segment) {
   return words::say(fmt::format("tape.segment.{}", segment.name));
 }
 
-/// `spread` moves labels down until none overlaps, and back up where the last has left the room.
+/// Moves labels down until none overlaps, and back up where the last has left the room.
 void spread(std::vector<float>& y, float low, float high, float pitch) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
   for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
@@ -31,7 +31,7 @@ void spread(std::vector<float>& y, float low, float high, float pitch) {
 
 }  // namespace
 
-/// `draw_names` names segments and layers at the right, each at the middle of what it has.
+/// Names segments and layers at the right, each at the middle of what it has.
 void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   struct Name {
     float y = 0;
@@ -74,7 +74,7 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   }
 }
 
-/// `draw_bars` compares the plan with every tensor in its own place, to one scale.
+/// Compares the plan with every tensor in its own place, to one scale.
 void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

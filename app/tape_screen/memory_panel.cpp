@@ -27,7 +27,7 @@ Colour colour_of(const Theme& t, int32_t layer, BufferKind kind, int layers) {
   return kind == BufferKind::Gradient ? mix(own, t.panel, 0.4f) : own;
 }
 
-/// `touched_by` lists the instructions that touch a buffer: "96", "96, 97", "96, 97, 98 and 4 more".
+/// Lists the instructions that touch a buffer: "96", "96, 97", "96, 97, 98 and 4 more".
 std::string touched_by(const std::vector<int32_t>& all) {
   std::string text;
   constexpr size_t kNamed = 3;
@@ -162,7 +162,7 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   }
 }
 
-/// `draw_scale` draws MiB or KiB at the left.
+/// Draws MiB or KiB at the left.
 void MemoryPanel::draw_scale(Frame& f) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -196,7 +196,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
   }
 }
 
-/// `hold_map` finds the buffer under the hand, which is the smallest that lies there.
+/// Finds the buffer under the hand, which is the smallest that lies there.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
   HitOptions options;
@@ -224,7 +224,7 @@ void MemoryPanel::hold_map(Frame& f) {
   }
 }
 
-/// `draw_linked` outlines and names what the instruction under the head reads and writes.
+/// Outlines and names what the instruction under the head reads and writes.
 void MemoryPanel::draw_linked(Frame& f) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -266,7 +266,7 @@ void MemoryPanel::draw_linked(Frame& f) {
   }
 }
 
-/// `draw_under` shows the buffer under the hand, its writers as lines and its readers as dashes.
+/// Shows the buffer under the hand, its writers as lines and its readers as dashes.
 void MemoryPanel::draw_under(Frame& f) {
   if (!under_) return;
   Painter& p = f.ui.paint();
@@ -281,7 +281,7 @@ void MemoryPanel::draw_under(Frame& f) {
   p.outline(box, t.ink, line::outline, 2);
 }
 
-/// `draw_flag` draws the play head, which can be dragged.
+/// Draws the play head, which can be dragged.
 void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

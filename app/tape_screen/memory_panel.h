@@ -41,7 +41,7 @@ struct MemoryAsked {
   std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
 };
 
-/// `MemoryBox` is a rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel
+/// A rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel
 /// share a box.
 struct MemoryBox {
   ui::Rect rect;
@@ -51,18 +51,18 @@ struct MemoryBox {
   int32_t count = 1;
 };
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel = 1);
-/// `buffer_rect` is the rectangle of one buffer.
+/// The rectangle of one buffer.
 ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height);
 
 class MemoryPanel {
  public:
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
-  /// `take_saves` returns the figures that the user asked to save since the last call.
+  /// The figures that the user asked to save since the last call.
   std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
-  /// `hovered` is the buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
+  /// The buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
   /// are outlined elsewhere. Null: none. It lives as long as the maps that were given.
   const Buffer* hovered(const StepFacts& facts) const;
-  /// `forget` is called in a frame that does not draw the panel: the mouse is then on no buffer.
+  /// Called in a frame that does not draw the panel: the mouse is then on no buffer.
   void forget() { under_.reset(); }
 
  private:
@@ -84,24 +84,24 @@ class MemoryPanel {
   int plan_ = 1;                 // 0: readable, 1: shared
   bool plan_by_hand_ = false;    // otherwise it follows the run
   std::optional<size_t> under_;  // under the mouse, or chosen by the keys
-  // `boxes_` are the boxes as they were drawn last; `of_`, width and height say for what.
+  // The boxes as they were drawn last; `of_`, width and height say for what.
   std::shared_ptr<const MemoryMap> of_;
   float width_ = 0, height_ = 0;
   std::vector<MemoryBox> boxes_;
 };
 
-/// `plan_sentence` says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both
+/// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both
 /// are equal.
 std::string plan_sentence(const MemoryMap& map);
-/// `most_sentence` says "Most is alive at instruction 96: 9.5 MiB."
+/// Says "Most is alive at instruction 96: 9.5 MiB."
 std::string most_sentence(const MemoryMap& map);
-/// `address_step` is a round number of MiB that divides the whole into about four parts.
+/// A round number of MiB that divides the whole into about four parts.
 double address_step(double whole);
-/// `memory_plot` has addresses downwards and instructions across; its colour is the layer of the buffer.
+/// Has addresses downwards and instructions across; its colour is the layer of the buffer.
 plot::PlotSpec memory_plot(const MemoryMap& map);
-/// `memory_csv` has one line per buffer.
+/// Has one line per buffer.
 std::string memory_csv(const MemoryMap& map);
-/// `memory_json` is what normscope tape --memory --json prints.
+/// What normscope tape --memory --json prints.
 std::string memory_json(const MemoryMap& map);
 
 }  // namespace normscope::tape_screen

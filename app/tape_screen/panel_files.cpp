@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kSavedAs[] = {"svg", "png", "csv", "json"};
 
-/// `picture_plot` is one sequence as the panel shows it: rows down, the colour up to the limit of the summary.
+/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
   plot::PlotSpec plot;
   plot.id = fmt::format("tape-{}-{}", use, t.name);

@@ -21,14 +21,14 @@ struct InstructionPanel::Frame {
   InstructionAsked asked{};
 
   bool small() const { return given.part == Part::Rule; }
-  /// `element` is the element that is checked, or will be.
+  /// The element that is checked, or will be.
   std::optional<Element> element(const std::optional<Element>& chosen) const {
     if (chosen || !checked || !checked->fault.empty()) return chosen;
     return checked->element;
   }
 };
 
-/// `Row` is a line of the list: a heading, or a tensor.
+/// A line of the list: a heading, or a tensor.
 struct InstructionPanel::Row {
   const ShownTensor* tensor = nullptr;
   std::string name;  // "reads", "reads/0"
@@ -56,7 +56,7 @@ struct MemoryPanel::Frame {
   }
 };
 
-/// `save_menu` is the menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. It
+/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. It
 /// returns what was chosen in this frame; empty: nothing. `what` names what is saved: "the memory plan".
 std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what);
 

@@ -31,7 +31,7 @@ bool is_parameter(const StepPlayer& player, const ShownTensor& t) {
   return player.data().values[static_cast<size_t>(t.id.value)].role == Role::Parameter;
 }
 
-/// `is_alone` says whether the tensor still holds what this instruction wrote, and nothing of others.
+/// Whether the tensor still holds what this instruction wrote, and nothing of others.
 bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t) {
   if (t.adds) return false;
   for (size_t i = shown.instruction + 1; i < shown.position; ++i)
@@ -40,7 +40,7 @@ bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t
   return true;
 }
 
-/// `against` says "a 5.2× smaller gradient than".
+/// Says "a 5.2× smaller gradient than".
 std::string against(double given, double received) {
   const double factor = given / received;
   if (std::abs(factor - 1) < 0.02) return words::say("tape.said.as_large");
@@ -48,7 +48,7 @@ std::string against(double given, double received) {
                     {{"times", number(std::max(factor, 1 / factor), 2)}});
 }
 
-/// `sigma_words` says "σ of x is 5" where the norm divides by it; empty otherwise.
+/// Says "σ of x is 5" where the norm divides by it; empty otherwise.
 std::string sigma_words(const Shown& shown, const std::vector<ShownTensor>& list) {
   const ShownTensor *sigma = signed_as(list, "1/σ"), *rho = signed_as(list, "1/ρ");
   const ShownTensor* t = sigma ? sigma : rho;
@@ -181,7 +181,7 @@ std::string update_sentence(StepPlayer& player, const Shown& shown) {
   return words::say("tape.said.update", {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
 }
 
-/// `broken_sentence` tells of numbers that are not finite, which go before everything else.
+/// Tells of numbers that are not finite, which go before everything else.
 std::string broken_sentence(const Shown& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
@@ -193,7 +193,7 @@ std::string broken_sentence(const Shown& shown) {
   return "";
 }
 
-/// `spread_of_rows` is how far the rows of x are from their mean, relative to their size; NaN where that says nothing.
+/// How far the rows of x are from their mean, relative to their size; NaN where that says nothing.
 double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
   const auto columns = static_cast<size_t>(x.shape.cols());
   if (x.shape.rank < 2 || columns == 0 || x.shape.rows() < 2 || x.summary.not_finite > 0) return NAN;

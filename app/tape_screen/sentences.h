@@ -8,12 +8,12 @@
 
 namespace normscope::tape_screen {
 
-/// `sentence_of` describes `shown` from its tensors as they are at the player's position.
+/// Describes `shown` from its tensors as they are at the player's position.
 std::string sentence_of(StepPlayer& player, const Shown& shown);
-/// `note_of` adds what else they show: gradients of parameters, rows that are nearly one vector. It may be empty.
+/// Adds what else they show: gradients of parameters, rows that are nearly one vector. It may be empty.
 std::string note_of(StepPlayer& player, const Shown& shown);
 
-/// `short_name` turns "L06.ffn.sum" or "enc.L06.ffn.sum" into "ffn.sum" where the name is of that layer.
+/// Turns "L06.ffn.sum" or "enc.L06.ffn.sum" into "ffn.sum" where the name is of that layer.
 std::string short_name(const std::string& name, int32_t layer);
 
 }  // namespace normscope::tape_screen

@@ -17,7 +17,7 @@
 namespace normscope::tape_screen {
 namespace {
 
-/// `Sign` is a sign, and the key of its meaning where that is more than the tensor's name.
+/// A sign, and the key of its meaning where that is more than the tensor's name.
 struct Sign {
   const char *sign = "", *meaning = "";
 };
@@ -79,12 +79,12 @@ Signs signs_of(const Node& node) {
   }
 }
 
-/// `Extent` says where the numbers of a picture lie.
+/// Where the numbers of a picture lie.
 struct Extent {
   int64_t first = 0, rows = 1, columns = 1, sequences = 1, sequence = 0;
 };
 
-/// `extent_of` counts sequences by the first dimension of what nodes compute, where there are three or more.
+/// Counts sequences by the first dimension of what nodes compute, where there are three or more.
 Extent extent_of(const ValueInfo& info, int64_t sequence) {
   Extent e;
   const Shape& s = info.shape;
@@ -142,7 +142,7 @@ class Maker {
  private:
   const ValueInfo& info(ValueId v) const { return program_.values[static_cast<size_t>(v)]; }
 
-  /// `find_backward` finds out which inputs have a gradient.
+  /// Finds out which inputs have a gradient.
   void find_backward() {
     if (shown_.node < 0) return;
     for (const Instruction& other : program_.instructions)
@@ -155,7 +155,7 @@ class Maker {
     return k < has_gradient_.size() && has_gradient_[k] != Write::Skip ? static_cast<int>(k) : -1;
   }
 
-  /// `writer_of` names the instruction that last wrote a gradient before this one.
+  /// Names the instruction that last wrote a gradient before this one.
   std::string writer_of(ValueId value) const {
     for (size_t i = shown_.instruction; i-- > 0;) {
       const Instruction& other = program_.instructions[i];
@@ -254,7 +254,7 @@ class Maker {
     if (it_.in.size() > 1) read_input(1);
   }
 
-  /// `add_update` adds all parameters that have a gradient, as far as the panel has room.
+  /// Adds all parameters that have a gradient, as far as the panel has room.
   void add_update() {
     const bool writes = it_.op == OpKind::Adam || it_.op == OpKind::Sgd || it_.op == OpKind::Muon;
     size_t all = 0;
@@ -278,7 +278,7 @@ class Maker {
   Shown shown_;
 };
 
-/// `largest_gradient` finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
+/// Finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
 std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& shown) {
   const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
     return t.id.gradient && t.input >= 0 && t.there && t.columns > 0;

@@ -17,17 +17,17 @@
 
 namespace normscope::tape_screen {
 
-/// `Stripe` is a run of cells in one row of a picture that have one colour.
+/// A run of cells in one row of a picture that have one colour.
 struct Stripe {
   uint16_t row = 0, first = 0, end = 0;  ///< cells of the HeatMap, `end` excluded
   int8_t level = 0;                      ///< of kLevels, relative to the limit; or kHatched
   friend bool operator==(const Stripe&, const Stripe&) = default;
 };
 inline constexpr int8_t kLevels = 24, kHatched = 127;  // kHatched: it holds a number that is not finite
-/// `stripes_of` leaves out cells of level 0. `limit` is the value of the full colour.
+/// Leaves out cells of level 0. `limit` is the value of the full colour.
 std::vector<Stripe> stripes_of(const HeatMap& picture, double limit);
 
-/// `ShownTensor` is a tensor that an instruction reads or writes.
+/// A tensor that an instruction reads or writes.
 struct ShownTensor {
   TensorId id;
   std::string sign;  ///< of the formula: "x", "W", "γ", "1/σ", "∂y"
@@ -39,7 +39,7 @@ struct ShownTensor {
   bool integers = false;
   bool adds = false;  ///< written by adding to what is there
   TensorSummary summary;
-  /// `picture` shows one sequence, positions down and features across, or the whole of a weight.
+  /// Shows one sequence, positions down and features across, or the whole of a weight.
   HeatMap picture;
   std::vector<Stripe> stripes;   ///< of the picture
   size_t rows = 0, columns = 0;  ///< size of the part that the picture shows
@@ -48,7 +48,7 @@ struct ShownTensor {
 
 /// `kPictureRows` and `kPictureColumns` limit the cells of a picture.
 inline constexpr size_t kPictureRows = 60, kPictureColumns = 104;
-/// `kMostTensors` limits the tensors of one side, because an update writes all parameters.
+/// Limits the tensors of one side, because an update writes all parameters.
 inline constexpr size_t kMostTensors = 12;
 
 struct Shown {
@@ -70,21 +70,21 @@ struct Shown {
   bool can_check = false;  ///< whether a gradient passes through its node
 };
 
-/// `shown_of` describes the instruction at the player's position, and does not move the player: a tensor that is not
+/// Describes the instruction at the player's position, and does not move the player: a tensor that is not
 /// computed yet has no summary. Throws Error for an instruction that the program does not have.
 Shown shown_of(StepPlayer& player, size_t instruction, int64_t sequence = 0);
 
-/// `input_of` is the input of the node that the instruction reads or writes the gradient of; null: it does neither.
+/// The input of the node that the instruction reads or writes the gradient of; null: it does neither.
 const ShownTensor* input_of(const Shown& shown, int input);
 
-/// `Element` is a number of an input: row and column of its picture (position and feature).
+/// A number of an input: row and column of its picture (position and feature).
 struct Element {
   int input = 0;
   int64_t row = 0, column = 0;
   friend bool operator==(const Element&, const Element&) = default;
 };
 
-/// `Checked` is the element that was asked for (nullopt: the one with the largest gradient), checked.
+/// The element that was asked for (nullopt: the one with the largest gradient), checked.
 struct Checked {
   uint64_t step = 0;
   int32_t node = -1;
@@ -95,7 +95,7 @@ struct Checked {
   NumericCheck check;
   std::string fault;  ///< why there is no check, one line
 };
-/// `checked_of` plays up to the node's backward instruction and back to where the player stood, so it is not for the
+/// Plays up to the node's backward instruction and back to where the player stood, so it is not for the
 /// drawing thread. Where check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop`
 /// returned true.
 std::optional<Checked> checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked,

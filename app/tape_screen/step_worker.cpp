@@ -22,7 +22,7 @@ bool changes_nothing(const ProgramChange& change) {
                      [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
-/// `copy_inputs` copies the step's batch into another program of the step.
+/// Copies the step's batch into another program of the step.
 void copy_inputs(StepPlayer& from, Program& to) {
   for (const ValueInfo& value : from.data().values) {
     if (value.role != Role::Input) continue;
@@ -77,7 +77,7 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
-/// `newer` says that something was asked for since, so that nobody waits any more for what is under way.
+/// Says that something was asked for since, so that nobody waits any more for what is under way.
 bool StepWorker::newer() const {
   const std::lock_guard lock(mutex_);
   return quit_ || todo_.any();
@@ -135,7 +135,7 @@ void StepWorker::carry_out(Todo& todo) {
   if (!asked) time_pass();
 }
 
-/// `leave_step` lets nothing remain of a step that cannot be shown, and nothing of the one before stand for it.
+/// Lets nothing remain of a step that cannot be shown, and nothing of the one before stand for it.
 void StepWorker::leave_step() {
   timing_.reset();
   step_.reset();
@@ -171,7 +171,7 @@ void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   step_ = std::move(step);
 }
 
-/// `plan` keeps the maps and times of the step before where only weights and numbers differ.
+/// Keeps the maps and times of the step before where only weights and numbers differ.
 void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   const bool known = planned_ && *planned_ == *step.spec && planned_shape_ == step.shape;
   if (!known) {
@@ -191,7 +191,7 @@ void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   facts.shared = shared_;
 }
 
-/// `note_change` compares a fork with what it came from, and another run with what it was before. Runs that were
+/// Compares a fork with what it came from, and another run with what it was before. Runs that were
 /// exchanged for others have nothing before them.
 void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   const RunSpec& now = *step.spec;
@@ -231,7 +231,7 @@ void StepWorker::look() {
   made_.checked.reset();
 }
 
-/// `prepare_timing` makes the run's program with parameters of its own, so that it cannot change the player's tensors.
+/// Makes the run's program with parameters of its own, so that it cannot change the player's tensors.
 void StepWorker::prepare_timing() {
   bench::Settings settings;
   settings.threads = 1;

@@ -24,7 +24,7 @@
 
 namespace normscope::tape_screen {
 
-/// `StepFacts` is what one step is, without its tensors.
+/// What one step is, without its tensors.
 struct StepFacts {
   uint64_t number = 0;  ///< of its copy: PlayedStep::ticket
   char letter = 'A';
@@ -54,22 +54,22 @@ struct TapeState {
 
 class StepWorker {
  public:
-  /// `on_change` is called from the worker's thread (a window wakes its event loop there). With `times` false nothing
+  /// Called from the worker's thread (a window wakes its event loop there). With `times` false nothing
   /// is timed, so that what is shown depends on the step alone.
   explicit StepWorker(std::function<void()> on_change = {}, bool times = true);
   ~StepWorker();
   StepWorker(const StepWorker&) = delete;
   StepWorker& operator=(const StepWorker&) = delete;
 
-  /// `take` receives another step; from now on only the worker plays it.
+  /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
-  /// `show` plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
+  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
   /// one.
   void show(size_t instruction, int64_t sequence = 0);
-  /// `check` checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
+  /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);
   std::shared_ptr<const TapeState> state() const;
-  /// `busy` says that something asked for is not there yet; times do not count.
+  /// Says that something asked for is not there yet; times do not count.
   bool busy() const;
   void wait();  ///< waits until nothing is under way, times included
 
@@ -84,7 +84,7 @@ class StepWorker {
     std::optional<std::optional<Element>> check;
     bool any() const { return step || at || check; }
   };
-  /// `Known` holds the specifications of a letter: the present one, and the one before its wiring changed.
+  /// Holds the specifications of a letter: the present one, and the one before its wiring changed.
   struct Known {
     RunSpec last;
     std::optional<RunSpec> before;

@@ -52,7 +52,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   asked_.commands.emplace_back(session::PlayStep{run});
 }
 
-/// `take` gives a step that was asked for to the worker; a refusal ends the waiting.
+/// Gives a step that was asked for to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
   if (view::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->ticket != taken_) {
@@ -62,7 +62,7 @@ void TapeScreen::take(const LabView& view) {
   if (wanted_ > 0 && (taken_ >= wanted_ || !session::refusal(view.answers, wanted_).empty())) waits_ = false;
 }
 
-/// `follow` asks at most once a second, because the copy is made between two steps of the training.
+/// Asks at most once a second, because the copy is made between two steps of the training.
 void TapeScreen::follow(Ui& ui, const LabView& view) {
   const int32_t run = view::find_run(view, run_);
   follow_due_ = false;
@@ -92,7 +92,7 @@ void TapeScreen::send() {
   worker_.show(head_, sequence_);
 }
 
-/// `refresh_rows` makes the rows of the newest step. The head stays while the program has the same instructions. It
+/// Makes the rows of the newest step. The head stays while the program has the same instructions. It
 /// starts at the fold, and goes to a number that is not finite.
 void TapeScreen::refresh_rows() {
   facts_ = state_->facts;
@@ -131,7 +131,7 @@ void TapeScreen::step(int by) {
   go(listed_[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))]);
 }
 
-/// `step_row` goes along the list, on the side of the fold where the head stands.
+/// Goes along the list, on the side of the fold where the head stands.
 void TapeScreen::step_row(int by) {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
@@ -154,7 +154,7 @@ void TapeScreen::open_row(const FoldRow& row) {
   rows_stale_ = true;
 }
 
-/// `open_at_head` opens the closed group at the head; otherwise it closes the open sub-layer, else the open layer.
+/// Opens the closed group at the head; otherwise it closes the open sub-layer, else the open layer.
 void TapeScreen::open_at_head() {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
@@ -195,7 +195,7 @@ void TapeScreen::keys(Ui& ui) {
   if (ui.shortcut("Enter", "tape/fold") && ui.focused().empty()) open_at_head();
 }
 
-/// `advance` goes to the next instruction once the present one is there and its time is over.
+/// Goes to the next instruction once the present one is there and its time is over.
 void TapeScreen::advance(Ui& ui) {
   if (!playing_ || !facts_) return;
   ui.animate();

@@ -27,7 +27,7 @@
 
 namespace normscope::tape_screen {
 
-/// `KeptTape` is what is kept with a session.
+/// What is kept with a session.
 struct KeptTape {
   char run = 'A';
   int32_t head = -1;  ///< instruction; -1: at the fold
@@ -39,7 +39,7 @@ class TapeScreen {
   /// `wake` and `times` are StepWorker's on_change and times.
   explicit TapeScreen(std::function<void()> wake = {}, bool times = true);
 
-  /// `draw` fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
+  /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
 
@@ -51,13 +51,13 @@ class TapeScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// `busy` says that a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
+  /// Says that a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
   /// for one.
   bool busy() const { return waits_ || follow_due_ || worker_.busy(); }
-  /// `kept` is where the screen stands; while it plays or a mouse button is down, where it stood before.
+  /// Where the screen stands; while it plays or a mouse button is down, where it stood before.
   const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
-  /// `posted` gives the ticket of the step that was asked for in this frame.
+  /// Gives the ticket of the step that was asked for in this frame.
   void posted(session::Ticket ticket) { wanted_ = ticket; }
 
  private:

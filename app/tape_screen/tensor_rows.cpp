@@ -20,7 +20,7 @@ namespace {
 constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
-/// `picture_height` is less for a vector, whose picture is a strip.
+/// Less for a vector, whose picture is a strip.
 float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
 
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
@@ -130,7 +130,7 @@ std::string help_of(const ShownTensor& t) {
   return t.input >= 0 ? text + " " + words::say("tape.tensor.click") : text;
 }
 
-/// `under_hand` is the number under the mouse, where a cell is one.
+/// The number under the mouse, where a cell is one.
 std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   const auto column = static_cast<size_t>((mouse.x - r.x) / r.w * static_cast<float>(t.picture.columns)),
              row = static_cast<size_t>((mouse.y - r.y) / r.h * static_cast<float>(t.picture.rows));
@@ -174,7 +174,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
                          words::say("tape.tensor.more", {{"more", f.shown->left_out}}));
 }
 
-/// `scroll` serves the wheel and a bar for hand and keys where not all rows fit. It returns the row to begin with.
+/// Serves the wheel and a bar for hand and keys where not all rows fit. It returns the row to begin with.
 size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& rows) {
   float whole = 0;
   for (const Row& row : rows) whole += row.height;
@@ -200,7 +200,7 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   return static_cast<size_t>(first_);
 }
 
-/// `draw_heading` says "reads" or "writes", and over the first which sequence the pictures are of.
+/// Says "reads" or "writes", and over the first which sequence the pictures are of.
 void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -259,7 +259,7 @@ void InstructionPanel::draw_tensor(Frame& f, Rect rect, const Row& row) {
   hold_picture(f, picture, row);
 }
 
-/// `hold_picture` lets a click choose the element under the ring, and arrows go on from there.
+/// Lets a click choose the element under the ring, and arrows go on from there.
 void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   Ui& ui = f.ui;
   const ShownTensor& t = *row.tensor;

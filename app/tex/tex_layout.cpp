@@ -75,7 +75,7 @@ class Setter {
     return box;
   }
 
-  /// `put` adds `part` moved by `by`; the box grows to hold it.
+  /// Adds `part` moved by `by`; the box grows to hold it.
   static void put(Layout& box, const Layout& part, Vec by) {
     for (Piece p : part.pieces) {
       p.at = p.at + by;
@@ -163,7 +163,7 @@ class Setter {
     return box;
   }
 
-  /// `delimiter` draws straight delimiters as lines and round and square ones as strokes, so that they take any
+  /// Draws straight delimiters as lines and round and square ones as strokes, so that they take any
   /// height.
   void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px,
                  bool opening) const {

@@ -73,7 +73,7 @@ class Parser {
                             s_.size() > kShown ? "..." : "", at + 1, what));
   }
 
-  // `Level` limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is
+  // Limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is
   // nested.
   class Level {
    public:
@@ -98,7 +98,7 @@ class Parser {
     at_ += text.size();
     return true;
   }
-  /// `at_command` requires that a command of letters ends where the name ends.
+  /// Requires that a command of letters ends where the name ends.
   bool at_command(std::string_view name) const {
     if (s_.substr(at_, name.size() + 1) != "\\" + std::string(name)) return false;
     const size_t after = at_ + name.size() + 1;
@@ -136,7 +136,7 @@ class Parser {
     return over(NodeKind::Scripts, {std::move(base), std::move(sub), std::move(super)});
   }
 
-  /// `argument` reads {...} or a single atom.
+  /// Reads {...} or a single atom.
   NodePtr argument(std::string_view what) {
     skip_blanks();
     if (at_ >= s_.size() || s_[at_] == '}')
@@ -181,7 +181,7 @@ class Parser {
     return over(NodeKind::Fence, {std::move(inside)}, open, delimiter());
   }
 
-  /// `norm` reads \| ... \|.
+  /// Reads \| ... \|.
   NodePtr norm(size_t where) {
     NodePtr inside = sequence("\\|");
     if (!take("\\|")) refuse(where, "this norm is not closed: expected \\|");
@@ -206,7 +206,7 @@ class Parser {
     return over(NodeKind::Root, {std::move(inside), std::move(index)});
   }
 
-  /// `operator_name` puts a thin space before the argument in "mean x", but none before a bracket or a script.
+  /// Puts a thin space before the argument in "mean x", but none before a bracket or a script.
   NodePtr operator_name() {
     NodePtr name = leaf(NodeKind::Symbol, words("operatorname"));
     skip_blanks();

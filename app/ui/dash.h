@@ -11,7 +11,7 @@
 
 namespace normscope::ui {
 
-/// `Pieces` holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
+/// Holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
 struct Pieces {
   std::vector<Vec> points;
   std::vector<uint32_t> ends;
@@ -23,14 +23,14 @@ struct Pieces {
   }
 };
 
-/// `DashAlong` says what a dash is measured along. The path of a curve that swings up and down in every pixel would be
+/// What a dash is measured along. The path of a curve that swings up and down in every pixel would be
 /// a fog of specks; along x its dashes stay as long as those of a smooth curve.
 enum class DashAlong { Path, X };
 
-/// `dash_length` returns the distance from a to b as the dashes count it.
+/// The distance from a to b as the dashes count it.
 float dash_length(Vec a, Vec b, DashAlong along);
 
-/// `cut_dashes` adds the dashes of `line` to `out`. `phase` says how far into the pattern the line begins; the phase at
+/// Adds the dashes of `line` to `out`. `phase` says how far into the pattern the line begins; the phase at
 /// its end is returned.
 float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out,
                  DashAlong along = DashAlong::Path);

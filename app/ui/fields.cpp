@@ -17,7 +17,7 @@ namespace {
 
 enum class Typing { GoingOn, Done, Cancelled };
 
-// `edit_text` draws the text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere
+// Draws the text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere
 // commit, Escape cancels.
 Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   Ui::Edit& edit = ui.edit();
@@ -58,7 +58,7 @@ void begin_edit(Ui& ui, std::string_view name, std::string text) {
 
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
-// `to_track` returns the share of the track, 0..1.
+// The share of the track, 0..1.
 double to_track(const FieldOptions& o, double v) {
   double t =
       o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
@@ -75,14 +75,14 @@ double limited(const FieldOptions& o, double v, bool soft_ends) {
   return o.integer ? std::round(v) : v;
 }
 
-// `rounded_drag` gives round values while dragging: whole steps, or two digits on a logarithmic track.
+// Gives round values while dragging: whole steps, or two digits on a logarithmic track.
 double rounded_drag(const FieldOptions& o, double v) {
   if (!o.log) return o.step > 0 ? o.lo + std::round((v - o.lo) / o.step) * o.step : v;
   double unit = std::pow(10, std::floor(std::log10(v)) - 1);
   return std::round(v / unit) * unit;
 }
 
-// `log_step` returns the next of 1, 2, 5, 10 ... above or below v.
+// The next of 1, 2, 5, 10 ... above or below v.
 double log_step(double v, int direction) {
   double decade = std::pow(10, std::floor(std::log10(v) + 1e-9));
   double m = v / decade;
@@ -118,7 +118,7 @@ bool parse_number(std::string text, double& value) {
 
 namespace {
 
-// `field_frame` draws box, label and note at the left and unit at the right, and returns the place of the value
+// Draws box, label and note at the left and unit at the right, and returns the place of the value
 // between them. The value always fits: in a narrow field the note goes first, then the unit, then the end of the
 // label.
 Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,

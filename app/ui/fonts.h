@@ -30,9 +30,9 @@ struct Fonts {
   const Entry& operator[](Face f) const { return faces[static_cast<int>(f)]; }
 };
 
-/// `default_font_folders` returns the folders to search, NORMSCOPE_FONT_DIR first where it is set.
+/// The folders to search, NORMSCOPE_FONT_DIR first where it is set.
 std::vector<std::string> default_font_folders();
-/// `load_fonts` adds the faces to the current context's atlas. It never fails: without folders it takes the built-in
+/// Adds the faces to the current context's atlas. It never fails: without folders it takes the built-in
 /// font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 

@@ -76,7 +76,7 @@ inline Rect joined(const Rect& a, const Rect& b) {
   return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-/// `Size` names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
+/// Names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
 /// is squeezed.
 enum class Size : uint8_t { Full, Medium, Compact };
 Size layout_for(Vec size);  // theme.cpp

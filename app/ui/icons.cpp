@@ -9,7 +9,7 @@ namespace {
 
 constexpr float pi = std::numbers::pi_v<float>;
 
-// `arrowhead` is a triangle pointing right (dir 1) or left (dir -1), its middle at c.
+// A triangle pointing right (dir 1) or left (dir -1), its middle at c.
 void arrowhead(Painter& p, Vec c, float half, float dir, Colour colour) {
   Vec tip{c.x + dir * half, c.y}, up{c.x - dir * half, c.y - half * 1.15f},
       down{c.x - dir * half, c.y + half * 1.15f};
@@ -36,7 +36,7 @@ void half_disc(Painter& p, Vec c, float s, Colour colour) {
   p.polygon(half, colour);
 }
 
-// `falling` is a falling line that ends in an arrow: the loss goes down.
+// A falling line that ends in an arrow: the loss goes down.
 void falling(Painter& p, Vec c, float s, Colour colour) {
   float w = s * 0.13f;
   const Vec path[] = {{c.x - s * 0.42f, c.y - s * 0.30f},
@@ -63,7 +63,7 @@ void undo(Painter& p, Vec c, float s, Colour colour) {
   arrowhead(p, {c.x - s * 0.3f, c.y - s * 0.1f}, s * 0.16f, -1, colour);
 }
 
-// `restart` is a whole turn, back to where it began.
+// A whole turn, back to where it began.
 void restart(Painter& p, Vec c, float s, Colour colour) {
   p.arc(c, s * 0.32f, -pi * 0.25f, pi * 1.4f, colour, s * 0.1f);
   arrowhead(p, {c.x + s * 0.26f, c.y - s * 0.3f}, s * 0.17f, 1, colour);

@@ -6,17 +6,17 @@
 
 namespace normscope::ui {
 
-/// `grouped` writes 16000 as "16 000" (thin spaces); for counters, factors, axes.
+/// Writes 16000 as "16 000" (thin spaces); for counters, factors, axes.
 std::string grouped(long long n);
-/// `number` writes a number as a person does: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` are significant.
+/// Writes a number as a person does: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` are significant.
 std::string number(double v, int digits = 3);
-/// `decimals` writes always as many digits behind the decimal sign: 1.20.
+/// Writes always as many digits behind the decimal sign: 1.20.
 std::string decimals(double v, int digits);
-/// `significant` writes at most so many digits, and no powers of ten in superscripts: 0.25, 1e-05.
+/// Writes at most so many digits, and no powers of ten in superscripts: 0.25, 1e-05.
 std::string significant(double v, int digits);
-/// `with_minus` gives a formatted number a real minus, and none where the digits shown are all zero.
+/// Gives a formatted number a real minus, and none where the digits shown are all zero.
 std::string with_minus(std::string text);
-/// `parse_number` reads a number as a person types it: any kind of space between digits, a comma for the point, a real
+/// Reads a number as a person types it: any kind of space between digits, a comma for the point, a real
 /// minus.
 bool parse_number(std::string text, double& value);
 /// "10⁻⁴"

@@ -19,7 +19,7 @@ namespace normscope::ui {
 
 enum class Align { Left, Centre, Right };
 
-/// `TextRecord` describes one drawn text: its ink box (cap height to descender), the clip in force, and its layer (0
+/// Describes one drawn text: its ink box (cap height to descender), the clip in force, and its layer (0
 /// base, 1 popup, 2 top).
 struct TextRecord {
   Rect rect, clip;
@@ -32,24 +32,24 @@ class Painter {
  public:
   virtual ~Painter() = default;
 
-  /// `outline` centres the line on the rectangle's edge, moved inwards by half the line's width.
+  /// Centres the line on the rectangle's edge, moved inwards by half the line's width.
   void fill(const Rect&, Colour, float radius = 0);
   void fill_bottom(const Rect&, Colour, float radius);  // only the lower corners rounded
   virtual void outline(const Rect&, Colour, float width = 1, float radius = 0) = 0;
   void dashed_outline(const Rect&, Colour, float width, Dash, float radius = 0);
   void line(Vec a, Vec b, Colour, float width = 1);
-  /// `hairline` draws on whole device pixels, one pixel wide (more at a high scale): grids, axes, separators.
+  /// Draws on whole device pixels, one pixel wide (more at a high scale): grids, axes, separators.
   virtual void hairline(Vec a, Vec b, Colour, float width = 1) = 0;
   void dashed_line(Vec a, Vec b, Colour, float width, Dash);
-  /// `dashed` begins `phase` into the dash. A horizontal or vertical line of two points lies on whole pixels.
+  /// Begins `phase` into the dash. A horizontal or vertical line of two points lies on whole pixels.
   virtual void dashed(std::span<const Vec>, Colour, float width, Dash, float phase = 0,
                       DashAlong = DashAlong::Path) = 0;
   virtual void polyline(std::span<const Vec>, Colour, float width, bool closed = false) = 0;
   virtual void polygon(std::span<const Vec> convex, Colour) = 0;
-  /// `strip` fills the area between two lines with the same x, without an edge: the bands of a plot. It leaves no seams
+  /// Fills the area between two lines with the same x, without an edge: the bands of a plot. It leaves no seams
   /// at any opacity.
   virtual void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour) = 0;
-  /// `hatch` marks values that are not finite: stripes at 45 degrees without an edge, `stripe` wide and `pitch` apart
+  /// Marks values that are not finite: stripes at 45 degrees without an edge, `stripe` wide and `pitch` apart
   /// along x. The stripes of adjacent rectangles meet.
   virtual void hatch(const Rect&, Colour, float stripe, float pitch);
   virtual void circle(Vec centre, float r, Colour) = 0;
@@ -57,32 +57,32 @@ class Painter {
   void arc(Vec centre, float r, float from, float to, Colour,
            float width);  // radians from the right, clockwise
   void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
-  /// `marker` draws a run's marker: filled, outlined in `edge` (the panel's colour in plots). `size` is half its width.
+  /// Draws a run's marker: filled, outlined in `edge` (the panel's colour in plots). `size` is half its width.
   void marker(Vec centre, Marker, float size, Colour fill, Colour edge);
   /// `accent_box` and `accent_disc` draw what the hand can grab: filled with the accent, in the theme's outline.
   void accent_box(const Theme&, const Rect&, float radius);
   void accent_disc(const Theme&, Vec centre, float r);
-  /// `shadow` lies under a dragged token, `halo` around a target slot or a hovered token.
+  /// Lies under a dragged token, `halo` around a target slot or a hovered token.
   void shadow(const Theme&, const Rect&, float radius);
   void halo(const Theme&, const Rect&, float radius, float strength = 1);
 
-  /// `text` puts the baseline at `at.y`; `at.x` is the left end, middle or right end. It returns the advance width.
+  /// Puts the baseline at `at.y`; `at.x` is the left end, middle or right end. It returns the advance width.
   virtual float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left) = 0;
-  /// `text_in` centres the text vertically on its capitals. It cuts longer text at a whole character and adds "…".
+  /// Centres the text vertically on its capitals. It cuts longer text at a whole character and adds "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::Left);
-  /// `text_wrapped` wraps words to box.w and breaks a word that is wider. The first line stands at the top of `box`;
+  /// Wraps words to box.w and breaks a word that is wider. The first line stands at the top of `box`;
   /// `line` is the line height. It returns the height used.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
   virtual float text_width(TextStyle, std::string_view) const = 0;
   float wrapped_height(float width, TextStyle, std::string_view, float line) const;
-  /// `fit` returns the longest prefix that fits `width`, with "…" when it was cut.
+  /// The longest prefix that fits `width`, with "…" when it was cut.
   std::string fit(TextStyle, std::string_view, float width) const;
-  /// `fit_words` shortens every word wider than `width`, such as a path, in its middle.
+  /// Shortens every word wider than `width`, such as a path, in its middle.
   std::string fit_words(TextStyle, std::string_view, float width) const;
 
   virtual void push_clip(const Rect&) = 0;
   virtual void pop_clip() = 0;
-  /// `begin_group` names what is drawn until end_group(). A file shows the title to screen readers and on hover.
+  /// Names what is drawn until end_group(). A file shows the title to screen readers and on hover.
   virtual void begin_group([[maybe_unused]] std::string_view title) {}
   virtual void end_group() {}
 
@@ -96,14 +96,14 @@ class Painter {
   size_t longest_prefix(TextStyle, std::string_view, float width) const;  // bytes
 };
 
-/// `ScreenPainter` scales to device pixels and snaps text to whole pixels. When asked, it records every text with its
+/// Scales to device pixels and snaps text to whole pixels. When asked, it records every text with its
 /// rectangle and clip, so that a test can demand that no two texts overlap and none is cut off.
 class ScreenPainter final : public Painter {
  public:
   ScreenPainter(const Fonts& fonts, ImDrawList* list, float scale, int layer,
                 std::vector<TextRecord>* records)
       : fonts_(&fonts), list_(list), scale_(scale), layer_(layer), records_(records) {}
-  /// `unrecorded` returns a painter of the same layer whose texts are not recorded.
+  /// A painter of the same layer whose texts are not recorded.
   ScreenPainter unrecorded() const { return {*fonts_, list_, scale_, layer_, nullptr}; }
   ImDrawList* list() const { return list_; }
 

@@ -25,13 +25,13 @@ struct Control {
 class Registry {
  public:
   void clear();
-  /// `add` records a control. A name recorded twice in one frame is an error of the screen; duplicates() keeps it for a
+  /// Records a control. A name recorded twice in one frame is an error of the screen; duplicates() keeps it for a
   /// test to find.
   void add(Control);
   const Control* find(std::string_view name) const;
   std::span<const Control> all() const { return controls_; }
   std::span<const std::string> duplicates() const { return duplicates_; }
-  /// `to_text` writes one line "name = value" per control, in drawing order.
+  /// Writes one line "name = value" per control, in drawing order.
   std::string to_text() const;
 
  private:

@@ -11,10 +11,10 @@
 
 namespace normscope::ui {
 
-/// `svg_escaped` makes text fit for the content or an attribute of an element. It leaves out control characters.
+/// Makes text fit for the content or an attribute of an element. It leaves out control characters.
 std::string svg_escaped(std::string_view text);
 
-/// `Picture` paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same
+/// Paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same
 /// shapes.
 using Picture = std::function<Vec(Painter&, const Theme&)>;
 

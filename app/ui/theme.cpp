@@ -105,7 +105,7 @@ constexpr Theme dark_theme{
     .shadow_gain = 2.2f,
 };
 
-// `along` returns the colour at t in 0..1 along evenly spaced stops.
+// The colour at t in 0..1 along evenly spaced stops.
 Colour along(std::span<const Colour> stops, double t) {
   double at = std::clamp(t, 0.0, 1.0) * double(stops.size() - 1);
   size_t i = std::min(size_t(at), stops.size() - 2);

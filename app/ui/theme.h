@@ -14,9 +14,9 @@ namespace normscope::ui {
 struct Colour {
   uint8_t r = 0, g = 0, b = 0, a = 255;
 
-  /// `alpha` returns the colour with its opacity multiplied by k in 0..1.
+  /// The colour with its opacity multiplied by k in 0..1.
   constexpr Colour alpha(float k) const { return {r, g, b, static_cast<uint8_t>(a * k + 0.5f)}; }
-  /// `packed` returns 0xAABBGGRR, the packing of the draw list and of Image.
+  /// Returns 0xAABBGGRR, the packing of the draw list and of Image.
   constexpr uint32_t packed() const {
     return uint32_t(r) | uint32_t(g) << 8 | uint32_t(b) << 16 | uint32_t(a) << 24;
   }
@@ -26,7 +26,7 @@ struct Colour {
 constexpr Colour rgb(uint32_t hex) {
   return {static_cast<uint8_t>(hex >> 16), static_cast<uint8_t>(hex >> 8), static_cast<uint8_t>(hex), 255};
 }
-/// `mix` returns a at t = 0 and b at t = 1. It mixes straight in sRGB, as the style guide draws its ramps.
+/// A at t = 0 and b at t = 1. It mixes straight in sRGB, as the style guide draws its ramps.
 Colour mix(Colour a, Colour b, float t);
 std::string to_hex(Colour);  // "#0072b2", without the opacity
 
@@ -44,7 +44,7 @@ struct RunLook {
   Dash dash;
 };
 
-/// `max_runs` counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter
+/// Counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter
 /// or a colour.
 inline constexpr int max_runs = 8;
 
@@ -68,17 +68,17 @@ struct Theme {
 
 const Theme& theme(bool dark);
 
-/// `depth_colour` returns the colour of `layer` in 0..layers-1. Other depths than six are interpolated along the ramp.
+/// The colour of `layer` in 0..layers-1. Other depths than six are interpolated along the ramp.
 Colour depth_colour(const Theme&, int layer, int layers);
-/// `heat_colour` clamps `share` to 0..1 and interpolates between the eleven stops.
+/// Clamps `share` to 0..1 and interpolates between the eleven stops.
 Colour heat_colour(const Theme&, float share);
-/// `signed_colour` maps a value in -1..1 to signed_low .. panel .. signed_high.
+/// Maps a value in -1..1 to signed_low .. panel .. signed_high.
 Colour signed_colour(const Theme&, float value);
 
 /// `luminance` and `contrast` are the WCAG's relative luminance and contrast ratio (1..21) of opaque colours.
 double luminance(Colour);
 double contrast(Colour a, Colour b);
-/// `ink_on` returns black or white, whichever is easier to read on `fill`: text on a cell of data.
+/// Returns black or white, whichever is easier to read on `fill`: text on a cell of data.
 Colour ink_on(Colour fill);
 
 inline constexpr float theory_alpha = 0.12f;
@@ -106,10 +106,10 @@ inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, c
                        reference_off = 3;
 }
 
-/// `effective_scale` returns the requested scale, or the largest at which the least logical size (1024 x 600) fits the
+/// The requested scale, or the largest at which the least logical size (1024 x 600) fits the
 /// window, but never less than `least`.
 float effective_scale(float asked, float least, float width_px, float height_px);
-/// `whole_size` returns the size of everything drawn at that scale, in logical px. It is the window's size; where a
+/// The size of everything drawn at that scale, in logical px. It is the window's size; where a
 /// least scale was requested it is at least 1024 x 600, and the window may show only a part.
 Vec whole_size(float scale, float least, float width_px, float height_px);
 

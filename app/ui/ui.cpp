@@ -19,7 +19,7 @@ constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiW
                                           ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                                           ImGuiWindowFlags_NoScrollWithMouse;
 
-// `see` sets the part of the drawing that ImGui clips to and the renderers show.
+// Sets the part of the drawing that ImGui clips to and the renderers show.
 void see(ImVec2 begin, ImVec2 size) {
   ImGuiViewport& view = *ImGui::GetMainViewport();
   view.Pos = view.WorkPos = begin;
@@ -87,7 +87,7 @@ void Ui::end_frame() {
   follow_hand();
 }
 
-// `follow_hand` moves the shown part when the mouse comes near an edge, faster the nearer it is. It also brings a
+// Moves the shown part when the mouse comes near an edge, faster the nearer it is. It also brings a
 // control that Tab reaches into the shown part.
 void Ui::follow_hand() {
   const ImGuiIO& io = ImGui::GetIO();
@@ -118,7 +118,7 @@ void Ui::follow_hand() {
   see({pan_.x, pan_.y}, io.DisplaySize);
 }
 
-// `draw_part` shows along the lower and right edge which part of the drawing the window shows.
+// Shows along the lower and right edge which part of the drawing the window shows.
 void Ui::draw_part(Vec window_px, Vec whole_px) {
   constexpr float thick = 4;
   const Vec from{pan_.x / scale_, pan_.y / scale_}, window{window_px.x / scale_, window_px.y / scale_};
@@ -148,7 +148,7 @@ bool Ui::typing() const { return !edit_.name.empty() || ImGui::GetIO().WantTextI
 
 void Ui::focus(std::string_view name) { focus_ = name; }
 
-// `move_focus` follows Tab and Shift+Tab through the controls in the order of the last frame.
+// Follows Tab and Shift+Tab through the controls in the order of the last frame.
 void Ui::move_focus() {
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty() && popup_.empty()) {
     focus_.clear();
@@ -164,7 +164,7 @@ void Ui::move_focus() {
   focus_visible_ = true;
 }
 
-// `drawn_under_mouse` tells whether a control of the last frame, other than a surface under `beside`, is at the mouse.
+// Whether a control of the last frame, other than a surface under `beside`, is at the mouse.
 bool Ui::drawn_under_mouse(const Rect& beside) const {
   const auto all = last_registry_.all();
   return std::any_of(all.begin(), all.end(), [&](const Control& c) {
@@ -239,14 +239,14 @@ void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (h.arrow_x || h.arrow_y) focus_visible_ = true;
 }
 
-// `explain` keeps the smallest of what lies under the mouse: a word on a card says more than the card.
+// Keeps the smallest of what lies under the mouse: a word on a card says more than the card.
 void Ui::explain(std::string_view name, std::string_view help, const Rect& rect, const Rect& beside) {
   if (help.empty()) return;
   if (explained_ && explained_->rect.w * explained_->rect.h < rect.w * rect.h) return;
   explained_ = {std::string(name), std::string(help), rect, beside.empty() ? rect : beside};
 }
 
-// `await_help` shows the help after the mouse has rested for a moment, and never beside a hand that holds something.
+// Shows the help after the mouse has rested for a moment, and never beside a hand that holds something.
 void Ui::await_help() {
   const ImGuiIO& io = ImGui::GetIO();
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseDown(ImGuiMouseButton_Right);

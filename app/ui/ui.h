@@ -48,7 +48,7 @@ struct HitOptions {
   Rect beside{};           // what the help must not cover; empty: the control
 };
 
-/// `Hit` says what the hand did to one control in this frame.
+/// What the hand did to one control in this frame.
 struct Hit {
   bool hovered = false, held = false, focused = false;
   bool pressed = false;  // the left button went down on it in this frame
@@ -77,7 +77,7 @@ class Ui {
   Vec size() const {
     return size_;
   }  // logical px of everything drawn: the window's size, or more than it shows
-  /// `pan` is where the window begins in what is drawn, `panned` how far it moved at the end of the last frame; px.
+  /// Where the window begins in what is drawn, `panned` how far it moved at the end of the last frame; px.
   Vec pan() const { return pan_; }
   Vec panned() const { return panned_; }
   bool reduced_motion() const { return options_.reduced_motion; }
@@ -92,40 +92,40 @@ class Ui {
   ScreenPainter paint_unrecorded() const { return paint_->unrecorded(); }  // its texts are not recorded
   Painter& paint_top() { return *paint_top_; }  // above everything but tooltips: dragged tokens, halos
 
-  /// `hit` is the primitive under every widget: hit test, focus, registry entry, tooltip.
+  /// The primitive under every widget: hit test, focus, registry entry, tooltip.
   Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help,
           const HitOptions& = {});
-  /// `mark` registers a region without interaction (a plot, a panel, a number worth spotlighting).
+  /// Registers a region without interaction (a plot, a panel, a number worth spotlighting).
   /// It returns false where it is hidden.
   bool mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
   /// A mark that answers the mouse with its help, as a control does.
   void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
-  /// `under_mouse` returns the topmost interactive control under the mouse in this frame; empty: none.
+  /// The topmost interactive control under the mouse in this frame; empty: none.
   const std::string& under_mouse() const { return under_mouse_; }
 
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }
   const std::vector<TextRecord>& texts() const { return texts_; }
 
-  /// `hold_of` returns what this frame's policy says about a control. A key that stands for a control asks it first.
+  /// What this frame's policy says about a control. A key that stands for a control asks it first.
   Hold hold_of(std::string_view control) const;
   bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
-  /// `take_refused` tells whether a hand or a key wanted a held control since the last call.
+  /// Whether a hand or a key wanted a held control since the last call.
   bool take_refused() { return std::exchange(refused_, false); }
-  /// `take_picked` returns the control that was clicked while pointing since the last call, or "".
+  /// The control that was clicked while pointing since the last call, or "".
   std::string take_picked() { return std::exchange(picked_, {}); }
   bool pointing() const { return options_.pointing; }
 
-  /// `focus` moves the focus to a name (empty: none). It does not show the ring until the keyboard is used.
+  /// Moves the focus to a name (empty: none). It does not show the ring until the keyboard is used.
   const std::string& focused() const { return focus_; }
   void focus(std::string_view name);
   bool focus_visible() const { return focus_visible_; }
-  /// `press` acts as Enter does on the control when it is next drawn, even if Tab does not reach it.
+  /// Acts as Enter does on the control when it is next drawn, even if Tab does not reach it.
   void press(std::string_view name) { press_ = name; }
-  /// `typing` is true while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
+  /// True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
   bool typing() const;
-  /// `shortcut` tells whether a global shortcut was pressed in this frame, and never while typing. Chords are text:
+  /// Whether a global shortcut was pressed in this frame, and never while typing. Chords are text:
   /// "Space", "Ctrl+K", "Right", "Shift+Right", "?". Arrow keys that the focused control asked for do not count, nor
   /// does a chord whose `control` is held.
   bool shortcut(std::string_view chord, std::string_view control = {});
@@ -139,26 +139,26 @@ class Ui {
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
 
-  /// `begin_layer` starts a window of its own above the screens, which leaves the rest of the window to the hand;
+  /// Starts a window of its own above the screens, which leaves the rest of the window to the hand;
   /// end_layer must follow. Popups are opened outside of it.
   void begin_layer(std::string_view name, const Rect&);
   void end_layer();
 
-  /// `ease` moves a value of 0..1 smoothly towards `target`: ease-out over `ms`, at once under reduced motion. It
+  /// Moves a value of 0..1 smoothly towards `target`: ease-out over `ms`, at once under reduced motion. It
   /// returns the present value.
   float ease(std::string_view key, float target, float ms);
 
-  /// `animating` is true while something moves by itself or waits for a delay (easing, tooltip): draw the next frame
+  /// True while something moves by itself or waits for a delay (easing, tooltip): draw the next frame
   /// soon.
   bool animating() const { return animating_; }
-  /// `animate` says that something moves with the clock: draw the next frame soon.
+  /// Says that something moves with the clock: draw the next frame soon.
   void animate() { animating_ = true; }
 
-  /// `tooltip` shows a reading at the mouse in this frame, in inverse colours, wrapped to 280 px. A help does not come
+  /// Shows a reading at the mouse in this frame, in inverse colours, wrapped to 280 px. A help does not come
   /// this way: it waits until the mouse rests, and stands beside what it explains.
   void tooltip(std::string_view text);
 
-  /// `Edit` is the state of the text field being typed into (used by widgets.h).
+  /// The state of the text field being typed into (used by widgets.h).
   struct Edit {
     std::string name, buffer;
     bool fresh = false;   // opened this frame: select all, take the keyboard
@@ -170,7 +170,7 @@ class Ui {
   double& press_value() { return press_value_; }  // value of the held field at its press
 
  private:
-  /// `Easing` is a value that ease() moves.
+  /// A value that ease() moves.
   struct Easing {
     float from = 0, to = 0;
     double start = 0;
@@ -180,7 +180,7 @@ class Ui {
     std::string name, help;
     Rect rect, beside;
   };
-  /// `HeldArea` is a held control's place in this frame, for what is drawn in it (policy/held_drawing.cpp).
+  /// A held control's place in this frame, for what is drawn in it (policy/held_drawing.cpp).
   struct HeldArea {
     ImDrawList* list;
     Rect rect, clip;

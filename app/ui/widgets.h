@@ -47,25 +47,25 @@ struct ButtonOptions {
   Icon icon = Icon::None;
   TextStyle style{Face::Bold, type::title};
 };
-/// `button` draws a text button, with an optional icon before the text. It returns true when activated by mouse or
+/// Draws a text button, with an optional icon before the text. It returns true when activated by mouse or
 /// Enter.
 bool button(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view help,
             const ButtonOptions& = {});
-/// `icon_button` draws a button with an icon only. `value` is its state for the registry ("playing").
+/// Draws a button with an icon only. `value` is its state for the registry ("playing").
 bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view help,
                  const ButtonOptions& = {}, std::string_view value = {});
 
-/// `tab` draws a tab of the top bar: text, underlined by the accent when selected.
+/// Draws a tab of the top bar: text, underlined by the accent when selected.
 bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help);
 
-/// `shown_label` returns the words shown for a segment or a list entry of this name, because names stay the same in
+/// The words shown for a segment or a list entry of this name, because names stay the same in
 /// every language. It returns the name itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
-/// `labels_of` returns these names with what is shown for them.
+/// Returns these names with what is shown for them.
 std::vector<words::Label> labels_of(std::span<const std::string> names);
 
-/// `segmented` draws one choice of several in one rounded box and returns true on a change. It registers each segment
+/// Draws one choice of several in one rounded box and returns true on a change. It registers each segment
 /// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help
 /// of each segment; `refusals` say why a segment cannot be chosen, and are empty where it can.
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
@@ -74,11 +74,11 @@ bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::L
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
-/// `segmented_width` returns the width that fits the labels with the usual padding.
+/// The width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const words::Label> labels);
 float segmented_width(Ui&, std::span<const std::string> names);
 
-/// `choice` draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
+/// Draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
 /// change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
             std::string_view help);
@@ -102,10 +102,10 @@ struct FieldOptions {
 enum class Change { None, Live, Done };  // Live: during a drag, the value has changed; Done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
-/// `text_field` takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
+/// Takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help, bool secret = false);
-/// `row` shows something and opens something: label left, free drawing right. It returns true when activated.
+/// Shows something and opens something: label left, free drawing right. It returns true when activated.
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
@@ -125,7 +125,7 @@ struct FileMenuOptions {
 std::string file_menu(Ui&, std::string_view name, const Rect& icon, std::string_view help,
                       std::span<const FileRow>, const FileMenuOptions& = {});
 
-/// `badge` draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
+/// Draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
 /// badge_height_compact; its width is returned. `flash` in 0..1 draws the one-time flash of a new badge.
 inline constexpr float badge_height = 20, badge_height_compact = 17;
 enum class BadgeKind { Solid, Outline, Error };
@@ -133,14 +133,14 @@ float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::Non
             float flash = 0);
 float badge_width(Ui&, std::string_view text, Icon icon = Icon::None, bool compact = false);
 
-/// `tile` draws the letter tile of a run (0 = A). Dashed: the run does not exist yet.
+/// Draws the letter tile of a run (0 = A). Dashed: the run does not exist yet.
 void tile(Painter&, const Theme&, const Rect&, int run, bool dashed = false);
 inline void tile(Ui& ui, const Rect& r, int run, bool dashed = false) {
   tile(ui.paint(), ui.theme(), r, run, dashed);
 }
-/// `tile_button` draws the tile as a choice of run; it is registered, and the selected one has a ring.
+/// Draws the tile as a choice of run; it is registered, and the selected one has a ring.
 bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected, std::string_view help);
-/// `depth_square` draws a small square in a layer's depth colour, the key of all plots by depth.
+/// Draws a small square in a layer's depth colour, the key of all plots by depth.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
 /// `panel` draws background, border, title row and, when not empty, one sentence below. It returns what is left for the
@@ -152,17 +152,17 @@ struct PanelOptions {
   std::string question{}, brief{};  // see behind_title
   std::string term{};               // glossary entry of the title; empty: looked up by the title
 };
-/// `fitting` returns the first text that is no wider than `width`; else "".
+/// The first text that is no wider than `width`; else "".
 std::string fitting(const Painter&, TextStyle, float width, std::initializer_list<std::string> texts);
-/// `behind_title` returns what fits behind a title in `room` px: question and note, else the question, else its brief
+/// What fits behind a title in `room` px: question and note, else the question, else its brief
 /// form, else the note. It cuts none of them and returns "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);
-/// `text_whole` writes one line, or two smaller ones where the text is longer. It returns false where it had to cut.
+/// Writes one line, or two smaller ones where the text is longer. It returns false where it had to cut.
 bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
-/// `spotlight` draws a double frame around what is meant.
+/// Draws a double frame around what is meant.
 void spotlight(Painter&, const Theme&, const Rect&);
 
 /// `screen_room` divides a screen into the bar at its bottom and what is left within its margins.
@@ -172,7 +172,7 @@ struct ScreenRoom {
 };
 ScreenRoom screen_room(const Rect& area, Size size);
 
-/// `flag` says above a timeline's track where its play head at x stands.
+/// Says above a timeline's track where its play head at x stands.
 void flag(Painter&, const Theme&, const Rect& track, float x, const std::string& text);
 
 }  // namespace normscope::ui

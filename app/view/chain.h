@@ -10,7 +10,7 @@
 
 namespace normscope::view {
 
-/// `ChainPart` is a box of the chain, or a place between two boxes where the engine puts a norm.
+/// A box of the chain, or a place between two boxes where the engine puts a norm.
 struct ChainPart {
   std::string title{}, note{};            // of a box: "Convolution", "5 × 5, 20 channels"
   int layer = 0;                          // from 1, of the matrix in the box; 0: none
@@ -18,18 +18,18 @@ struct ChainPart {
   NormKind norm = NormKind::None;         // the norm in the slot
   Placement placement = Placement::None;  // the placement that puts norms in such slots
 };
-/// `chain_of` goes from the input up. Norms are those of `stack`, everything else is the model's.
+/// Goes from the input up. Norms are those of `stack`, everything else is the model's.
 std::vector<ChainPart> chain_of(const ModelConfig& model, const StackWiring& stack);
 
-/// `chain_layers` counts the layers that have a matrix; the last one is that of the classes.
+/// Counts the layers that have a matrix; the last one is that of the classes.
 int chain_layers(const ModelConfig& model);
-/// `chain_placement` returns the preset that has these norms.
+/// The preset that has these norms.
 Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
-/// `preset_refusal` says why a preset cannot stand in a model; empty where it can, and for every transformer.
+/// Why a preset cannot stand in a model; empty where it can, and for every transformer.
 std::string preset_refusal(const ModelConfig& model, Placement placement);
-/// `chain_caption` returns "before ReLU", "before layer", "no norm".
+/// Returns "before ReLU", "before layer", "no norm".
 std::string chain_caption(const ModelConfig& model);
-/// `first_move` says how a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
+/// How a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
 /// "Click a free slot", "Choose a preset".
 const std::string& first_move(const ModelConfig& model);
 

@@ -13,7 +13,7 @@
 namespace normscope::view {
 
 enum class PlotFormat { Svg, Png, Csv };
-/// `SavePlot` saves a plot as a file.
+/// Saves a plot as a file.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;

@@ -13,11 +13,11 @@
 namespace normscope {
 
 struct Desk {
-  /// `File` is an export, saved under a free name in the pictures folder.
+  /// An export, saved under a free name in the pictures folder.
   struct File {
     std::string name, text;
   };
-  /// `Replacing` puts runs in the place of all that the Lab has. Where the old runs could not come back, a popup
+  /// Puts runs in the place of all that the Lab has. Where the old runs could not come back, a popup
   /// beside the control asks first.
   struct Replacing {
     session::ReplaceRuns runs;

@@ -20,7 +20,7 @@ std::string counted(size_t n, const char* done) {
 
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
-// `followers` are the sub-layers that follow an edit of one: those of alike layers, or this one alone.
+// The sub-layers that follow an edit of one: those of alike layers, or this one alone.
 std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
   std::vector<std::pair<int, Sub>> result;
   if (!in_range(stack, at.layer)) return result;
@@ -48,7 +48,7 @@ void bring_final(const Stack& stack, WiringChange& change) {
   change.note += ", " + words::say(is ? "diagram.change.final_removed" : "diagram.change.final_added");
 }
 
-// `move_all` moves the norms of these sub-layers from one slot to another where that is possible.
+// Moves the norms of these sub-layers from one slot to another where that is possible.
 WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const std::pair<int, Sub>> where) {
   WiringChange change{stack.wiring};
   change.side = stack.side;

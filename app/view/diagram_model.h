@@ -13,14 +13,14 @@
 
 namespace normscope::view {
 
-/// `Side` names a stack: the decoder (or the only stack), or the encoder of an encoder-decoder.
+/// Names a stack: the decoder (or the only stack), or the encoder of an encoder-decoder.
 enum class Side : uint8_t { Main, Encoder };
 enum class Sub : uint8_t { Attention, Cross, FeedForward };
 inline constexpr Slot kSlots[] = {Slot::Before, Slot::After, Slot::Stream};
-/// `subs_of` returns the sub-layers of a layer from the bottom up.
+/// The sub-layers of a layer from the bottom up.
 std::span<const Sub> subs_of(bool cross);
 
-/// `SlotId` is one place where a norm can sit. Layers count from 0 here and from 1 in every name; kFinal is the norm
+/// One place where a norm can sit. Layers count from 0 here and from 1 in every name; kFinal is the norm
 /// after the last layer, kEmbedding the norm on the embedding.
 inline constexpr int kFinal = -1, kEmbedding = -2;
 struct SlotId {
@@ -32,7 +32,7 @@ struct SlotId {
   friend bool operator==(const SlotId&, const SlotId&) = default;
 };
 
-/// `Stack` is a stack as the diagram sees it: its wiring, whether its layers have cross-attention, and its locked
+/// A stack as the diagram sees it: its wiring, whether its layers have cross-attention, and its locked
 /// norms, which stay whatever the others do. It refers to what it was made of.
 struct Stack {
   Stack(const StackWiring& w, bool has_cross = false, Side s = Side::Main, std::span<const SlotId> kept = {})
@@ -47,7 +47,7 @@ struct Stack {
   bool is_locked(SlotId at) const;
 };
 
-/// `Stacks` has the one or two stacks of a model.
+/// Has the one or two stacks of a model.
 struct Stacks {
   StackWiring main, encoder;
   bool both = false;  // an encoder-decoder: `encoder` counts, and layers of `main` have cross-attention
@@ -60,44 +60,44 @@ struct Stacks {
 };
 Stacks stacks_of(const ModelConfig& model);
 StackWiring& stack_of(ModelConfig& model, Side side);
-/// `layers_of` includes the layer of the classes for a convolutional network or a parser.
+/// Includes the layer of the classes for a convolutional network or a parser.
 int layers_of(const ModelConfig& model, Side side);
-/// `name_prefix` stands before the names of values and parameters: "", "dec." or "enc.".
+/// Stands before the names of values and parameters: "", "dec." or "enc.".
 const char* name_prefix(const ModelConfig& model, Side side);
-/// `sublayer_index` returns the place of a sub-layer among all of the model, as Run::skip_scales() counts them.
+/// The place of a sub-layer among all of the model, as Run::skip_scales() counts them.
 size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub);
 
 Wiring& wiring_of(StackWiring& stack, int layer, Sub sub);
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub);
 WiredNorm norm_at(const StackWiring& stack, SlotId at);
-/// `count_norms` counts the norms in the sub-layers; embedding and final norm are left out.
+/// Counts the norms in the sub-layers; embedding and final norm are left out.
 int count_norms(const Stack& stack);
-/// `count_fixed_norms` counts norms that stand in no slot: inside a function or where a sub-layer's stream begins.
+/// Counts norms that stand in no slot: inside a function or where a sub-layer's stream begins.
 int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
 const char* to_string(Slot slot);    // "before", "after", "trunk"
 std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final", "embedding"
 std::string side_prefix(Side side);  // "" or "enc/"
 
-/// `DiagramRow` is a row of the picture: one open layer, or a group of equal neighbours drawn as one collapsed box.
+/// A row of the picture: one open layer, or a group of equal neighbours drawn as one collapsed box.
 struct DiagramRow {
   int first = 0, last = 0;  // inclusive
   bool open = false;
   int count() const { return last - first + 1; }
   friend bool operator==(const DiagramRow&, const DiagramRow&) = default;
 };
-/// `diagram_rows` goes from the bottom (layer 1) up. open_layer -1: every layer is collapsed. A layer with a locked
+/// Goes from the bottom (layer 1) up. open_layer -1: every layer is collapsed. A layer with a locked
 /// norm that its neighbour does not lock stands alone.
 std::vector<DiagramRow> diagram_rows(const Stack& stack, int open_layer);
 
 bool same_layer(const Stack& stack, int a, int b);
-/// `alike_layers` returns all layers that are wired like this one (itself included).
+/// All layers that are wired like this one (itself included).
 std::vector<int> alike_layers(const Stack& stack, int layer);
 
-/// `same_wiring` tells whether all sub-layers of both are wired alike; cross-attention is compared only where `cross`.
+/// Whether all sub-layers of both are wired alike; cross-attention is compared only where `cross`.
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross = false);
 
-/// `WiringChange` is what an edit of the diagram makes of a wiring.
+/// What an edit of the diagram makes of a wiring.
 struct WiringChange {
   StackWiring wiring;
   std::vector<SlotId> from{};  // slots that lose a norm
@@ -108,35 +108,35 @@ struct WiringChange {
   bool empty() const { return from.empty() && to.empty(); }
 };
 
-/// `legal_move` lets a norm move along its own branch to a free slot, unless it is locked.
+/// Lets a norm move along its own branch to a free slot, unless it is locked.
 bool legal_move(const Stack& stack, SlotId from, Slot to);
-/// `move_norm` moves the norm. Unless `only_this`, it moves the norm in the same slot of every sub-layer of every alike
+/// Moves the norm. Unless `only_this`, it moves the norm in the same slot of every sub-layer of every alike
 /// layer too, where the target is free. An illegal move changes nothing.
 WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this);
-/// `paint_move` makes the same move in these layers alone, alike or not: in all their sub-layers, or in this kind only.
+/// Makes the same move in these layers alone, alike or not: in all their sub-layers, or in this kind only.
 WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers, bool only_sub);
-/// `set_norm` fills a slot, empties it (None) or changes the kind or the epsilon of its norm. Alike slots in the same
+/// Fills a slot, empties it (None) or changes the kind or the epsilon of its norm. Alike slots in the same
 /// state follow; the final and the embedding norm have no followers.
 WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool only_this);
-/// `copy_layer` gives layer `to` the norms of `from`.
+/// Gives layer `to` the norms of `from`.
 WiringChange copy_layer(const Stack& stack, int from, int to);
 
-/// `placement_caption` returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for
+/// Returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for
 /// glyphs and captions.
 std::string placement_caption(const Stack& stack);
-/// `GlyphSlots` is the glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
+/// The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
 struct GlyphSlots {
   bool before = false, after = false, stream = false;
   bool inside = false;  // norms where no slot is, in any layer
 };
 GlyphSlots glyph_slots(const Stack& stack);
 
-/// `drop_text` returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
+/// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
-/// `slot_help` says what a slot is and what the hand may do with it.
+/// What a slot is and what the hand may do with it.
 std::string slot_help(const Stack& stack, SlotId at);
-/// `layers_text` names the layers of a stroke: "layers 2 to 4".
+/// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);
 
 /// `KindWords` describe a kind of norm: on its token ("LN"), in the list of kinds (name, one line and group). Every

@@ -26,7 +26,7 @@ bool names(std::string_view places, std::string_view place) {
   return false;
 }
 
-// `meaning_of` maps a control's name to what it stands for: one run's value to its setting, also where a lesson offers
+// Maps a control's name to what it stands for: one run's value to its setting, also where a lesson offers
 // it, a preset's place to the preset, a slot of any layer to the norm in it.
 std::string meaning_of(std::string_view place) {
   constexpr std::string_view kOffered = "lesson/challenge/";
@@ -52,7 +52,7 @@ struct Mark {
   bool further = false;  // a further line: Tab stops at the first alone
 };
 
-// `marks_of` returns the titles of this frame that stand for a term.
+// The titles of this frame that stand for a term.
 std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   std::vector<Mark> marks;
   for (const ui::Control& c : ui.registry().all()) {
@@ -67,7 +67,7 @@ std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   return marks;
 }
 
-// `asked_for` returns what F1 asks about: the control in focus, else the one under the mouse.
+// What F1 asks about: the control in focus, else the one under the mouse.
 const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   if (const Term* term = term_at(ui.focused(), words)) return term;
   const Term* found = nullptr;
@@ -77,7 +77,7 @@ const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   return found;
 }
 
-// `draw_entry` draws the entry that is kept open and returns the lesson that was asked for.
+// Draws the entry that is kept open and returns the lesson that was asked for.
 int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open,
                const words::Language& words) {
   using namespace ui;
@@ -114,7 +114,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   return asked ? term.lesson : kNoLesson;
 }
 
-/// `term_of` takes an entry from where its keys, made of id and name, stand in assets/words.
+/// Takes an entry from where its keys, made of id and name, stand in assets/words.
 Term term_of(std::string_view id, const char* keys, const words::Language& said) {
   const auto text = [&](std::string_view what) {
     const std::string* found = said.find(fmt::format(fmt::runtime(keys), id, what));

@@ -19,15 +19,15 @@ struct Term {
   std::string_view text;    // two sentences
   std::string_view source;  // where to read on
   std::string_view places;  // panel titles and control names that mean it, separated by '|'
-  /// `words` are other words for the term in running text, separated by '|'; a formula begins with a dollar sign.
+  /// Other words for the term in running text, separated by '|'; a formula begins with a dollar sign.
   std::string_view words = {};
   int lesson = kNoLesson;  // the lesson of the course that shows it
 };
 
-/// `kNotInText` is the Term::words of a term that running text uses all the time and nobody asks about.
+/// The Term::words of a term that running text uses all the time and nobody asks about.
 constexpr std::string_view kNotInText = "-";
 
-/// `glossary` returns the terms in a language, that of the window or of a course.
+/// The terms in a language, that of the window or of a course.
 std::span<const Term> glossary(const words::Language& words = words::of_window());
 const Term* find_term(std::string_view id, const words::Language& words = words::of_window());
 /// The whole text of a term, `what_is` its first sentence, in the window's language; empty without an entry.
@@ -35,13 +35,13 @@ std::string meaning(std::string_view id);
 std::string what_is(std::string_view id);
 /// Has a word or a sign of a screen say what it is: the control WHERE/term/ID.
 void tell_term(ui::Ui&, std::string_view where, const ui::Rect&, std::string_view id);
-/// `source_text` returns the source as it is shown, with the lesson. `words` is the language of the text around the
+/// The source as it is shown, with the lesson. `words` is the language of the text around the
 /// entry, such as a course's. docs/theory.md says which entries were held against their sources.
 std::string source_text(const Term& term, const words::Language& words = words::of_window());
-/// `term_at` returns the term that a panel title or a control's name stands for; nullptr when there is none.
+/// The term that a panel title or a control's name stands for; nullptr when there is none.
 const Term* term_at(std::string_view place, const words::Language& words = words::of_window());
 
-/// `draw_glossary` underlines what has an entry and shows it; it is called after the screens. `open` is the id of the
+/// Underlines what has an entry and shows it; it is called after the screens. `open` is the id of the
 /// entry that is kept open. It returns the number of the lesson that was asked for there, else kNoLesson.
 int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 

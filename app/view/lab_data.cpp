@@ -87,7 +87,7 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-// `extend` appends the steps made since, from a frame each, and leaves out those that the history has dropped.
+// Appends the steps made since, from a frame each, and leaves out those that the history has dropped.
 void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
@@ -125,7 +125,7 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   return g.line;
 }
 
-// `quotient` has no point where one of the two lines has a point that the other lost to thinning.
+// Has no point where one of the two lines has a point that the other lost to thinning.
 std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
                                               const std::string& below) {
   const auto up = stat(run, above), down = stat(run, below);
@@ -232,7 +232,7 @@ void learning(RunView& then, int since) {
   then.badge = fmt::format("learning since step {}", since);
 }
 
-// `apply_events` sets what the events up to its step say of a run.
+// Sets what the events up to its step say of a run.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
   const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};

@@ -16,17 +16,17 @@
 
 namespace normscope::view {
 
-/// `Span` is the range of a line's finite numbers.
+/// The range of a line's finite numbers.
 struct Span {
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
   float lowest_positive = std::numeric_limits<float>::infinity();
 };
 
-/// `Line` is a series over steps, ready for a PlotSpec to refer to. It only grows.
+/// A series over steps, ready for a PlotSpec to refer to. It only grows.
 struct Line {
   std::vector<float> x, y;
   bool empty() const { return y.empty(); }
-  /// `span` reads only what came since the last call.
+  /// Reads only what came since the last call.
   const Span& span() const;
 
  private:
@@ -34,7 +34,7 @@ struct Line {
   mutable size_t read_ = 0;
 };
 
-/// `Matrix` is a matrix whose gradient can be looked at.
+/// A matrix whose gradient can be looked at.
 struct Matrix {
   const char* label;  // "W₂"
   const char* path;   // "ffn.w2"
@@ -47,33 +47,33 @@ inline constexpr Matrix kMatrices[] = {
 
 class LabData {
  public:
-  /// `begin_frame` forgets histories that nobody asked for since the last call.
+  /// Forgets histories that nobody asked for since the last call.
   void begin_frame();
 
   std::shared_ptr<const Line> loss(const RunView& run);
   std::shared_ptr<const Line> rate(const RunView& run);
-  /// `stat` returns one stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
+  /// One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
   std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
-  /// `quotient` returns one stat over another, step by step.
+  /// One stat over another, step by step.
   std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above,
                                        const std::string& below);
-  /// `root` returns the square root of one stat, step by step.
+  /// The square root of one stat, step by step.
   std::shared_ptr<const Line> root(const RunView& run, const std::string& name);
-  /// `value` returns one stat at a step (of the last frame at or before it); NaN when it is not measured.
+  /// One stat at a step (of the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
-  /// `by_layer` returns layer_stat() of every layer at a step (of the last frame at or before it); NaN where it is not
+  /// Returns layer_stat() of every layer at a step (of the last frame at or before it); NaN where it is not
   /// measured.
   std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::Main);
-  /// `gradient` returns the norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not
+  /// The norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not
   /// measured.
   float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
-  /// `stream_variance` returns the variance of the residual stream where a branch joins it, at a step; NaN where it is
+  /// The variance of the residual stream where a branch joins it, at a step; NaN where it is
   /// not measured.
   float stream_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
   bool has(const RunView& run, const std::string& name);
 
  private:
-  /// `Growing` is a line that is only added to while its history grows, because reading all of it anew in every frame
+  /// A line that is only added to while its history grows, because reading all of it anew in every frame
   /// would cost more than drawing it. Points that the history has thinned out meanwhile are dropped now and then.
   struct Growing {
     std::shared_ptr<Line> line;
@@ -101,51 +101,51 @@ class LabData {
   int whole_reads_ = 0;  // still allowed in this frame
 };
 
-/// `loss_at` returns the loss of a run at a step: the mean of as many losses as loss_window() says. NaN: none is known.
+/// The loss of a run at a step: the mean of as many losses as loss_window() says. NaN: none is known.
 double loss_at(LabData& data, const RunView& run, int step);
-/// `run_at` returns a run as it stood after an earlier step: its specification, the mean loss, what it wrote last and
+/// A run as it stood after an earlier step: its specification, the mean loss, what it wrote last and
 /// what was known of it by then. A fork is never shown at a step before its fork.
 RunView run_at(LabData& data, const RunView& run, int step);
-/// `spec_at` returns the specification in force at a step. Edits made before a run's own first step count from the
+/// The specification in force at a step. Edits made before a run's own first step count from the
 /// start.
 std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step);
-/// `view_at` returns all runs as they stood then; the Lab's own step and budget stay those of now.
+/// All runs as they stood then; the Lab's own step and budget stay those of now.
 LabView view_at(LabData& data, const LabView& view, int step);
 
-/// `steps_shown` returns where plots over time and the timeline end: at the budget, or at a round number beyond the
+/// Where plots over time and the timeline end: at the budget, or at a round number beyond the
 /// newest step where the budget is far away.
 int steps_shown(const LabView& view);
 
 int layers_of(const RunView& run, Side side = Side::Main);
-/// `streams_of` returns how many residual streams a run has whose gradients are measured one by one: 0 where it has a
+/// How many residual streams a run has whose gradients are measured one by one: 0 where it has a
 /// single one, or one for each branch.
 int streams_of(const RunView& run, Side side = Side::Main);
-/// `over_depth` tells whether every sub-layer of a stack weighs the input and each branch below it one by one, as
+/// Whether every sub-layer of a stack weighs the input and each branch below it one by one, as
 /// attention residuals do; `any_over_depth` whether a stack of any run is such.
 bool over_depth(const RunView& run, Side side = Side::Main);
 bool any_over_depth(const LabView& view);
 bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual stream
 bool any_stream(const LabView& view);
-/// `no_stream` says why a figure that needs a residual stream is empty when no run has one.
+/// Why a figure that needs a residual stream is empty when no run has one.
 const std::string& no_stream();
-/// `layer_stat` returns the name, in a run's history, of the number `path` ("ffn.w2.grad_norm") of a layer from 1, or
+/// The name, in a run's history, of the number `path` ("ffn.w2.grad_norm") of a layer from 1, or
 /// of one of the whole layer ("update_cosine"). A layer without sub-layers has one matrix and one output, whichever is
 /// asked for: "L01.conv.w.grad_norm". Empty: it has no such number.
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path);
-/// `prefix_of` returns what stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
+/// What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
 std::string prefix_of(const RunView& run, Side side);
 bool has_both(const RunView& run);
 bool any_both(const LabView& view);
-/// `sides_of` returns the decoder (or the only stack), then the encoder where there is one beside it.
+/// The decoder (or the only stack), then the encoder where there is one beside it.
 std::vector<Side> sides_of(const RunView& run);
-/// `most_layers` returns the layers of the deepest stack of any run; at least 1.
+/// The layers of the deepest stack of any run; at least 1.
 int most_layers(const LabView& view);
-/// `letter_of` is a run's name in a legend, `colour_of` its place among the colours.
+/// A run's name in a legend, `colour_of` its place among the colours.
 inline std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 inline int colour_of(const RunView& run) { return run.letter - 'A'; }
-/// `usable` tells whether a logarithmic axis can show v.
+/// Whether a logarithmic axis can show v.
 inline bool usable(float v) { return std::isfinite(v) && v > 0; }
-/// `find_run` returns the index of the run with this letter, or -1.
+/// The index of the run with this letter, or -1.
 int find_run(const LabView& view, char letter);
 
 }  // namespace normscope::view

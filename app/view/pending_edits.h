@@ -14,17 +14,17 @@ namespace normscope::view {
 
 class PendingEdits {
  public:
-  /// `note` takes the commands of this frame that change a specification.
+  /// Takes the commands of this frame that change a specification.
   void note(const LabView& view, std::span<const session::Command> made);
-  /// `posted` says that the noted edits were posted; the last of them has this ticket.
+  /// Says that the noted edits were posted; the last of them has this ticket.
   void posted(session::Ticket ticket);
-  /// `settle` lets go of edits that were answered: the view has them, or they were refused.
+  /// Lets go of edits that were answered: the view has them, or they were refused.
   void settle(const LabView& view);
   bool empty() const { return asked_.empty(); }
-  /// `applied` returns the view with the requested values.
+  /// The view with the requested values.
   LabView applied(const LabView& view) const;
   bool has(char letter, std::string_view key) const;
-  /// `building` tells whether the run is being built anew for a pending edit.
+  /// Whether the run is being built anew for a pending edit.
   bool building(char letter) const;
 
  private:

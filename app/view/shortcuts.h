@@ -68,16 +68,16 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// `control_of` returns the control that an act stands for, so that a key or the palette reaches no more than a hand
+/// The control that an act stands for, so that a key or the palette reaches no more than a hand
 /// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
 /// focus.
 std::string_view control_of(Act act);
-/// `pressed` is true when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
+/// True when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
 bool pressed(ui::Ui&, Act);
-/// `keys_text` writes the keys as the sheet does: "Ctrl Z".
+/// Writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);
 
-/// `draw_sheet` draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
+/// Draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
 /// empty: none.
 void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 

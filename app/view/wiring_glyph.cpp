@@ -8,7 +8,7 @@ using namespace ui;
 
 namespace {
 
-// `draw_chain_glyph` draws boxes on a line, without a way around them, and the norms between them.
+// Draws boxes on a line, without a way around them, and the norms between them.
 void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -8,7 +8,7 @@
 
 namespace normscope::view {
 
-/// `draw_wiring_glyph` takes 79 x 42 px from `at`. `line` colours the stream; `side` chooses one of two stacks.
+/// Takes 79 x 42 px from `at`. `line` colours the stream; `side` chooses one of two stacks.
 void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line,
                        Side side = Side::Main);
 

@@ -27,7 +27,7 @@ std::optional<bool> system_dark() {
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
 
-// `display_scale` is only the density of the pixels, because the browser has its own zoom.
+// Only the density of the pixels, because the browser has its own zoom.
 float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
 
 }  // namespace normscope::window

@@ -20,7 +20,7 @@ EM_JS(int, page_is_there, (), { return typeof document !== "undefined" ? 1 : 0; 
 EM_JS(char*, page_address, (), { return stringToNewUTF8(location.origin + location.pathname); });
 EM_JS(char*, page_fragment, (), { return stringToNewUTF8(location.hash.slice(1)); });
 
-// `page_join_clipboard` takes the text from the paste event, which follows Ctrl+V before the next frame asks for it.
+// Takes the text from the paste event, which follows Ctrl+V before the next frame asks for it.
 EM_JS(void, page_join_clipboard, (), {
   Module["nsClipboard"] = "";
   document.addEventListener("paste", (event) => {
@@ -28,7 +28,7 @@ EM_JS(void, page_join_clipboard, (), {
   });
 });
 
-// `page_join_keys` stops what the browser would do with the program's own chords: save the page, find a word, zoom.
+// Stops what the browser would do with the program's own chords: save the page, find a word, zoom.
 // Some are the program's with Shift alone: Ctrl+L is the browser's address line, Ctrl+C its copy event.
 EM_JS(int, page_join_keys, (const char* chords, const char* shifted), {
   const ours = UTF8ToString(chords);
@@ -76,7 +76,7 @@ std::string& pasted() {
   return text;
 }
 
-// `taken` frees what was allocated for the text.
+// Frees what was allocated for the text.
 std::string taken(char* from) {
   const std::unique_ptr<char, decltype(&std::free)> text(from, &std::free);
   return text.get();

@@ -6,23 +6,23 @@
 
 namespace normscope::web {
 
-/// `in_page` is true in a page, false under node.
+/// True in a page, false under node.
 bool in_page();
-/// `address` is the page's address without its query and fragment; `fragment` is the fragment without '#'.
+/// The page's address without its query and fragment; `fragment` is the fragment without '#'.
 std::string address();
 std::string fragment();
-/// `join_keys` keeps the program's chords from the browser, with Command in place of Control on a Mac; all others stay
+/// Keeps the program's chords from the browser, with Command in place of Control on a Mac; all others stay
 /// the browser's.
 void join_keys();
-/// `join_clipboard` copies and pastes by the page's own events: a program may not read the clipboard unasked.
+/// Copies and pastes by the page's own events: a program may not read the clipboard unasked.
 void join_clipboard();
-/// `hand_over` turns a file outside of the program's home into a download. Any thread may call it.
+/// Turns a file outside of the program's home into a download. Any thread may call it.
 void hand_over(const std::string& path);
-/// `store_now` stores the home folder as it is now, without waiting for the next write.
+/// Stores the home folder as it is now, without waiting for the next write.
 void store_now();
-/// `storage_refusal` says why this browser keeps nothing; empty: it keeps everything.
+/// Why this browser keeps nothing; empty: it keeps everything.
 std::string storage_refusal();
-/// `fatal` tells the page that the program ends, with this line.
+/// Tells the page that the program ends, with this line.
 void fatal(const std::string& line);
 
 }  // namespace normscope::web

@@ -8,12 +8,12 @@
 
 namespace normscope::web {
 
-/// `status_of` returns {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson",
+/// Returns {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson",
 /// "checksum", "threads", "heap", "frames", "frame_ms", "tokens_per_second", "theme", "message", "storage"};
 /// docs/web.md explains each. The checksum is empty until the sheet of keys has found it (shell/parts/about.h).
 std::string status_of(window::WindowSession&);
 
-/// `places_of` returns [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls in the last frame whose
+/// Returns [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls in the last frame whose
 /// names begin with `prefix`, in CSS pixels.
 std::string places_of(const window::WindowSession&, const std::string& prefix);
 

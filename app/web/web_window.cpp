@@ -48,7 +48,7 @@ void frame() {
   web::fatal(error);
 }
 
-/// `hand_over_exports` downloads files outside of the home folder, because those were asked for by name.
+/// Downloads files outside of the home folder, because those were asked for by name.
 void hand_over_exports() {
   const char* home = std::getenv("HOME");
   const std::string own = home ? std::string(home) + "/" : "/home/";
@@ -57,7 +57,7 @@ void hand_over_exports() {
   });
 }
 
-/// `session_of_page` opens the session of a link in the page's address, of the last visit, or of the options. It says
+/// Opens the session of a link in the page's address, of the last visit, or of the options. It says
 /// why a link cannot be opened.
 std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options) {
   const std::string fragment = web::fragment();
@@ -121,7 +121,7 @@ EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height) {
   if (page()) glfwSetWindowSize(page()->window.handle(), width, height);
 }
 
-/// `ns_hidden` stores what the page has now, because a hidden page may be ended without a word.
+/// Stores what the page has now, because a hidden page may be ended without a word.
 EMSCRIPTEN_KEEPALIVE void ns_hidden(int hidden) {
   if (hidden != 0) normscope::web::store_now();
 }

@@ -33,7 +33,7 @@ std::string lower_without_spaces(const std::string& line) {
   return out;
 }
 
-// `value_in` returns the value of a key in a file of "key = value" lines, lower case.
+// The value of a key in a file of "key = value" lines, lower case.
 std::optional<std::string> value_in(const std::string& path, const std::string& key) {
   std::istringstream file;
   try {
@@ -47,7 +47,7 @@ std::optional<std::string> value_in(const std::string& path, const std::string& 
   return {};
 }
 
-// `output_of` is what a program writes until it ends; empty without such a program or when it takes too long.
+// What a program writes until it ends; empty without such a program or when it takes too long.
 std::string output_of(std::vector<std::string> words, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + patience;

@@ -9,25 +9,25 @@
 
 namespace normscope::window {
 
-// `system_reduced_motion` is true when the desktop turned its animations off. The first that answers counts:
+// True when the desktop turned its animations off. The first that answers counts:
 // NORMSCOPE_REDUCED_MOTION (1 or 0); gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and
 // AnimationDurationFactor in kdeglobals (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them says
 // anything.
 std::optional<bool> system_reduced_motion();
 
-// `is_off` is how a file or a variable says no.
+// How a file or a variable says no.
 inline bool is_off(std::string_view value) { return value == "0" || value == "false" || value == "no"; }
 
-// `system_dark` is true where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two GTK
+// True where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two GTK
 // files; in a browser prefers-color-scheme. Empty: nothing is said.
 std::optional<bool> system_dark();
 
-// `ask_gnome_reduced_motion` asks the program `gsettings`, where there is one, as GNOME keeps its switch in a database
+// Asks the program `gsettings`, where there is one, as GNOME keeps its switch in a database
 // of its own. A thread of its own asks; a program that does not answer in time is ended and has said nothing.
 std::future<std::optional<bool>> ask_gnome_reduced_motion(
     std::chrono::milliseconds patience = std::chrono::milliseconds(1500));
 
-// `display_scale` returns the factor at which everything is drawn. `content_scale` is what the window system says.
+// The factor at which everything is drawn. `content_scale` is what the window system says.
 // Where it says nothing (1) and the monitor is much denser than 96 px an inch, its size decides, in quarters. A size
 // that cannot be true (none, a projector's) is ignored.
 float display_scale(float content_scale, int width_px, int width_mm);

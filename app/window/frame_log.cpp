@@ -8,7 +8,7 @@
 namespace normscope::window {
 namespace {
 
-// `clock_now` is monotonic, so that another process can count from the moment when it started this one.
+// Monotonic, so that another process can count from the moment when it started this one.
 double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -17,11 +17,11 @@ struct FrameCost {
 
 class FrameLog {
  public:
-  // `FrameLog` logs nothing with an empty path. It throws Error when the file cannot be written.
+  // Logs nothing with an empty path. It throws Error when the file cannot be written.
   explicit FrameLog(const std::string& path);
-  // `write` returns when the line is complete on the disk, so none is lost when the window is ended.
+  // Returns when the line is complete on the disk, so none is lost when the window is ended.
   void write(const FrameCost& cost);
-  // `error` is empty while all is well.
+  // Empty while all is well.
   const std::string& error() const { return file_.error(); }
 
  private:

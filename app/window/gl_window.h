@@ -8,7 +8,7 @@ struct GLFWwindow;
 
 namespace normscope::window {
 
-// `GlWindow` undoes in reverse whatever open() has done, however far it came.
+// Undoes in reverse whatever open() has done, however far it came.
 class GlWindow {
  public:
   GlWindow() = default;
@@ -16,7 +16,7 @@ class GlWindow {
   GlWindow(const GlWindow&) = delete;
   GlWindow& operator=(const GlWindow&) = delete;
 
-  // `open` takes logical pixels, limited by the monitor. It returns kWindowClosed when the window is open, else
+  // Takes logical pixels, limited by the monitor. It returns kWindowClosed when the window is open, else
   // kWindowNoDisplay or kWindowNoOpenGl.
   int open(const std::string& title, int width, int height);
 
@@ -27,9 +27,9 @@ class GlWindow {
   int monitor_width_px();
   int monitor_width_mm();
 
-  // `software_gl` tells whether the processor draws: then every frame takes time from the training.
+  // Whether the processor draws: then every frame takes time from the training.
   bool software_gl() const;
-  // `wake` ends a wait for events; any thread may call it.
+  // Ends a wait for events; any thread may call it.
   void wake();
 
  private:

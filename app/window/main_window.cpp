@@ -31,7 +31,7 @@ void end_without_display() {
   std::_Exit(kDisplayLost);
 }
 
-// `give_memory_back` returns freed memory (keyframes, frames, images for the autosave) to the system, because a window
+// Returns freed memory (keyframes, frames, images for the autosave) to the system, because a window
 // is open for hours. Otherwise glibc keeps a heap for each thread, and large blocks in it once one was freed.
 void give_memory_back() {
 #ifdef __GLIBC__

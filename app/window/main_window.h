@@ -42,7 +42,7 @@ inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl =
 
 int run_window(const WindowOptions& options);
 
-// `FramePacer` says when to draw. It is separate from the window so that a test can drive it with a clock of its own.
+// When to draw. It is separate from the window so that a test can drive it with a clock of its own.
 // Times are seconds.
 class FramePacer {
  public:
@@ -52,7 +52,7 @@ class FramePacer {
   void changed(double) { changed_ = true; }      // the trainer has a new view
   void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
   void drawn(double now);                        // a frame that began at `now` is on the screen
-  // `wait` returns the seconds until the next frame is due: 0 = now, negative = nothing to draw until something
+  // The seconds until the next frame is due: 0 = now, negative = nothing to draw until something
   // happens.
   double wait(double now) const;
 

@@ -5,7 +5,7 @@ struct GLFWwindow;
 
 namespace normscope::window {
 
-/// `set_window_icon` has the sizes that window systems ask for, from the PNG files that the build put into the
+/// Has the sizes that window systems ask for, from the PNG files that the build put into the
 /// program.
 void set_window_icon(GLFWwindow* window);
 

@@ -65,7 +65,7 @@ void WindowMemory::put(AppState& state) const {
   offers.lesson = !file_.empty() && !settings_.lesson_offered;
 }
 
-// `follow_desktop` takes an answer that came after the window opened, unless the person chose something meanwhile.
+// Takes an answer that came after the window opened, unless the person chose something meanwhile.
 void WindowMemory::follow_desktop(Appearance& look) {
   if (!gnome_.valid() || gnome_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   const bool reduced = gnome_.get().value_or(system_motion_);

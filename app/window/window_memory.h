@@ -19,11 +19,11 @@ class WindowMemory {
 
   const shell::Settings& settings() const { return settings_; }
   std::string autosave() const { return folder_ ? folder_->path() : ""; }  // empty: none
-  // `put` sets looks, offers and notices in the state of a new window.
+  // Sets looks, offers and notices in the state of a new window.
   void put(shell::AppState& state) const;
-  // `keep` writes what changed; it is called after frames. Window size in logical px; now in seconds.
+  // Writes what changed; it is called after frames. Window size in logical px; now in seconds.
   void keep(shell::AppState& state, int width, int height, double now);
-  // `close` is called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
+  // Called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
   // session is offered at the next start.
   void close(std::string& notice, bool by_hand = true);
 

@@ -21,7 +21,7 @@ class SoftwareScreen;
 
 namespace normscope::window {
 
-// `WindowSession` has the trainer's callback only ring the bell; everything else happens on the calling thread.
+// Has the trainer's callback only ring the bell; everything else happens on the calling thread.
 class WindowSession {
  public:
   WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory);
@@ -29,17 +29,17 @@ class WindowSession {
   WindowSession(const WindowSession&) = delete;
   WindowSession& operator=(const WindowSession&) = delete;
 
-  // `sleep` waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring
+  // Waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring
   // no bell.
   void sleep();
-  // `turn` takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
+  // Takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);
-  // `close` returns when the last autosave is complete. It throws Error where the frame log could not be written.
+  // Returns when the last autosave is complete. It throws Error where the frame log could not be written.
   void close(bool by_hand);
 
-  // `open_file` opens a file that was dropped on the window, or chosen outside of it.
+  // Opens a file that was dropped on the window, or chosen outside of it.
   void open_file(const std::string& path);
-  // `restore_last` replaces the requested runs with the session that the last window left, where there is one.
+  // Replaces the requested runs with the session that the last window left, where there is one.
   void restore_last();
   shell::AppState& state() { return state_; }
   const ui::Ui& ui() const { return ui_; }
@@ -49,7 +49,7 @@ class WindowSession {
 
  private:
   void draw();
-  // `say` shows in the title bar what failed outside of the parts of a frame.
+  // Shows in the title bar what failed outside of the parts of a frame.
   void say(const std::string& error);
   void show(ImDrawData* data);
   void remember(float content_scale, double now);

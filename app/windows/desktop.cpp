@@ -25,7 +25,7 @@ std::optional<bool> system_dark() {
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
 
-// `display_scale` is what Windows says, which knows every monitor's.
+// What Windows says, which knows every monitor's.
 float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
 
 }  // namespace normscope::window

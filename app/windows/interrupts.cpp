@@ -29,7 +29,7 @@ void stop_timer() {
   if (const HANDLE was = timer.exchange(nullptr)) (void)DeleteTimerQueueTimer(nullptr, was, nullptr);
 }
 
-/// `on_event` runs on a thread of its own. FALSE: the system ends the program.
+/// Runs on a thread of its own. FALSE: the system ends the program.
 BOOL WINAPI on_event(DWORD event) {
   const bool by_hand = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
   if (in_force == kDefault) return FALSE;

@@ -37,7 +37,7 @@ bool is_there(const std::wstring& path) {
   return GetFileAttributesW(path.c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
-/// `said` reads what the program writes until it ends, and keeps the beginning.
+/// Reads what the program writes until it ends, and keeps the beginning.
 std::string said(HANDLE pipe) {
   std::string text;
   char part[512];

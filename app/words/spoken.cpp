@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kSaid = "training.said", kRefused = "training.refused", kErrors = "errors";
 constexpr size_t kSentence = 6;  ///< letters beside its places that a sentence has at least
 
-/// `places_in` takes what stands in the places of a text: "learning since step 21" after "learning since step {step}" is
+/// Takes what stands in the places of a text: "learning since step 21" after "learning since step {step}" is
 /// step = 21. Nothing where the phrase is another one.
 std::optional<std::vector<Place>> places_in(const Template& text, std::string_view phrase) {
   std::vector<Place> places;
@@ -36,7 +36,7 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
   return phrase.empty() ? std::optional(places) : std::nullopt;
 }
 
-/// `Known` are the phrases of the training floor: those without a place by their English text, and the others.
+/// The phrases of the training floor: those without a place by their English text, and the others.
 struct Known {
   struct WithPlaces {
     const Language::Entry* entry;
@@ -68,7 +68,7 @@ const Known& known() {
   return all;
 }
 
-/// `known_refusals` are tried in the order of how much they say themselves: those that begin with letters, then by their
+/// Tried in the order of how much they say themselves: those that begin with letters, then by their
 /// number: "run {letter}: {why}", "{value} is out of range: expected {range}", "{field} is {value}: expected {wanted}".
 const Known& known_refusals() {
   static const Known all = [] {
@@ -81,13 +81,13 @@ const Known& known_refusals() {
   return all;
 }
 
-/// `whole_of` is a phrase without a place in a language; nullptr where it is not among these.
+/// A phrase without a place in a language; nullptr where it is not among these.
 const std::string* whole_of(const Known& all, const Language& language, std::string_view phrase) {
   const auto at = all.keys.find(phrase);
   return at == all.keys.end() ? nullptr : &language.say(at->second);
 }
 
-/// `found_in` is one phrase in a language, with what stands in its places as `say_place` has it; nothing where it is not
+/// One phrase in a language, with what stands in its places as `say_place` has it; nothing where it is not
 /// among these, or only among those of fewer letters than `least`.
 template <typename Say>
 std::optional<std::string> found_in(const Known& all, const Language& language, std::string_view phrase,
@@ -103,14 +103,14 @@ std::optional<std::string> found_in(const Known& all, const Language& language, 
   return std::nullopt;
 }
 
-/// `say_refused` says what stands in a place of a refusal: names of files and keys as they are, `why` as a sentence.
+/// What stands in a place of a refusal: names of files and keys as they are, `why` as a sentence.
 std::string say_refused(const Place& place, const Language& language) {
   for (const char* own : {"path", "file", "key", "name", "tensor", "detail"})
     if (place.name == own) return place.text;
   return place.name == "why" ? error(place.text, language) : refused(place.text, language);
 }
 
-/// `place_length` is how much of a line says where something is wrong: "lab.toml:2: ", "/tmp/my-own.toml: ", or the
+/// How much of a line says where something is wrong: "lab.toml:2: ", "/tmp/my-own.toml: ", or the
 /// value that holds it, before another place: "'4 computed softmax': ".
 size_t place_length(std::string_view line) {
   if (const size_t quoted = line.find("': ["); line.starts_with('\'') && quoted != line.npos)

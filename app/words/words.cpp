@@ -13,7 +13,7 @@
 namespace normscope::words {
 namespace {
 
-/// `unknown` keeps a key that no file has, so that it can be returned like a text.
+/// Keeps a key that no file has, so that it can be returned like a text.
 const std::string& unknown(std::string_view key) {
   static std::mutex guard;
   static std::set<std::string, std::less<>> all;
@@ -22,14 +22,14 @@ const std::string& unknown(std::string_view key) {
   return at != all.end() ? *at : *all.emplace(key).first;
 }
 
-/// `place_of` splits a path: "de/lessons.toml" -> "de", "lessons"; a path without a folder is English, "en".
+/// Splits a path: "de/lessons.toml" -> "de", "lessons"; a path without a folder is English, "en".
 std::pair<std::string, std::string> place_of(std::string_view path) {
   const size_t slash = path.find('/'), from = slash == path.npos ? 0 : slash + 1;
   return {slash == path.npos ? "en" : std::string(path.substr(0, slash)),
           std::string(path.substr(from, path.rfind('.') - from))};
 }
 
-/// `Reading` is a language that is read when it is first asked for, because most windows speak one or two.
+/// A language that is read when it is first asked for, because most windows speak one or two.
 struct Reading {
   std::once_flag begun;
   std::optional<Language> texts;

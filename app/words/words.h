@@ -21,7 +21,7 @@
 
 namespace normscope::words {
 
-/// `Place` says what stands in a place of a text: {"done", 3}. A number to be rounded is given as text (ui::number).
+/// What stands in a place of a text: {"done", 3}. A number to be rounded is given as text (ui::number).
 struct Place {
   Place(std::string_view place, std::string_view value) : name(place), text(value) {}
   Place(std::string_view place, char letter) : name(place), text(1, letter) {}
@@ -36,7 +36,7 @@ struct Place {
 };
 using Places = std::initializer_list<Place>;
 
-/// `Template` is a parsed text: each piece is some text and the place after it. The place of the last piece may be
+/// A parsed text: each piece is some text and the place after it. The place of the last piece may be
 /// empty.
 struct Template {
   struct Piece {
@@ -48,7 +48,7 @@ struct Template {
 
 enum class Form { One, Few, Many, Other };
 
-/// `form_of` returns the plural form that a language ("de") uses for `n`.
+/// The plural form that a language ("de") uses for `n`.
 Form form_of(std::string_view language, long long n);
 
 class Language {
@@ -58,11 +58,11 @@ class Language {
     std::vector<std::pair<Form, Template>> forms;  ///< Form::Other comes first
   };
 
-  /// `read` adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a
+  /// Adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a
   /// text.
   void read(std::string_view text, const std::string& file, const std::string& room);
 
-  /// `say` returns the text of a key, in English where this language lacks it. A key without a text is returned
+  /// The text of a key, in English where this language lacks it. A key without a text is returned
   /// itself, so that a gap is seen.
   const std::string& say(std::string_view key) const;
   /// This `say` fills in the places. A place without a value stays as it is written: "{done}".
@@ -70,13 +70,13 @@ class Language {
     return say(key, std::span<const Place>(places.begin(), places.size()));
   }
   std::string say(std::string_view key, std::span<const Place> places) const;
-  /// `find` returns nullptr where no file has the key.
+  /// Returns nullptr where no file has the key.
   const std::string* find(std::string_view key) const;
-  /// `below` returns the names below a key, in the order of its file: for "glossary" the names of all terms.
+  /// The names below a key, in the order of its file: for "glossary" the names of all terms.
   std::vector<std::string_view> below(std::string_view key) const;
 
   const std::string& name() const { return name_; }
-  /// `entries` returns this language's own texts, in the order of its files.
+  /// Returns this language's own texts, in the order of its files.
   const std::vector<Entry>& entries() const { return entries_; }
 
   explicit Language(std::string name, const Language* english = nullptr)
@@ -95,36 +95,36 @@ class Language {
   std::unordered_map<std::string, size_t, Hash, std::equal_to<>> index_;  ///< into entries_, by key
 };
 
-/// `language` returns the texts of a language, or the English ones where it has none ("" and "en" are English). They
+/// The texts of a language, or the English ones where it has none ("" and "en" are English). They
 /// live as long as the program.
 const Language& language(std::string_view name);
-/// `languages` returns the names of the languages that have texts beside the English ones.
+/// The names of the languages that have texts beside the English ones.
 std::vector<std::string> languages();
 
-/// `use` chooses the language of the window, which is English at first. It must be called before anything is drawn:
+/// Chooses the language of the window, which is English at first. It must be called before anything is drawn:
 /// tables keep the texts that they have read.
 void use(std::string_view name);
 const Language& of_window();
-/// `say` returns the text in the language of the window.
+/// The text in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
-/// `Label` is what the window says for a segment or an entry of a list, with the name by which scripts and teachers call it
+/// What the window says for a segment or an entry of a list, with the name by which scripts and teachers call it
 /// in every language: the English text.
 struct Label {
   std::string name, shown;
 };
 Label label(std::string_view key, Places places = {});
-/// `with_decimal` writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
+/// Writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
-/// `spoken` is what the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
+/// What the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
 /// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
 /// assets/words/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
-/// `refused` is the same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
+/// The same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
 /// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.
 std::string refused(std::string_view phrase, const Language& language = of_window());
-/// `error` is the same for a line that says what is wrong with a file, and for what a named file is: assets/words/errors.toml.
+/// The same for a line that says what is wrong with a file, and for what a named file is: assets/words/errors.toml.
 /// What stands before the sentence stays: "lab.toml:2: [train.lr] 5 is out of range: expected 0 to 1". So does a line that
 /// is not known.
 std::string error(std::string_view line, const Language& language = of_window());

@@ -16,7 +16,7 @@ namespace {
 constexpr std::pair<std::string_view, Form> kForms[] = {
     {"other", Form::Other}, {"one", Form::One}, {"few", Form::Few}, {"many", Form::Many}};
 
-/// `place_at` returns the name of the place "{done}" at `from`; empty where no place begins there.
+/// The name of the place "{done}" at `from`; empty where no place begins there.
 std::string_view place_at(std::string_view text, size_t from) {
   size_t to = from + 1;
   while (to < text.size() && (std::islower(static_cast<unsigned char>(text[to])) || text[to] == '_')) ++to;
@@ -24,7 +24,7 @@ std::string_view place_at(std::string_view text, size_t from) {
                                                               : std::string_view{};
 }
 
-/// `parsed` returns nothing where a brace stands alone.
+/// Returns nothing where a brace stands alone.
 std::optional<Template> parsed(std::string_view text) {
   Template out;
   out.pieces.emplace_back();
@@ -67,7 +67,7 @@ struct Reader {
     return *std::move(out);
   }
 
-  /// `plural` reads { one = "…", other = "…" } and returns nothing where a name is no form's.
+  /// Reads { one = "…", other = "…" } and returns nothing where a name is no form's.
   std::optional<Language::Entry> plural(const std::string& key, const toml::table& table) const {
     Language::Entry entry{key, {}};
     for (const auto& [name, form] : kForms)

@@ -11,7 +11,7 @@
 namespace normscope::zoo {
 namespace {
 
-/// `mix_layers` takes each layer from a preset of its own: layer l of `count` takes pick(l, count).
+/// Takes each layer from a preset of its own: layer l of `count` takes pick(l, count).
 template <typename Pick>
 void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
   std::vector<StackWiring> presets;
@@ -34,13 +34,13 @@ bool covers(const Entry& entry, std::string_view key, std::string_view value) {
   return std::find(entry.set.begin(), entry.set.end(), wanted) != entry.set.end();
 }
 
-/// `said` returns "" where there is no text, because test_zoo reports which entry lacks one.
+/// Returns "" where there is no text, because test_zoo reports which entry lacks one.
 std::string said(const std::string& key) {
   const std::string* text = words::of_window().find(key);
   return text ? *text : "";
 }
 
-/// `ValueWords` is the title and source of one value of a setting, such as "norm" and "rms".
+/// The title and source of one value of a setting, such as "norm" and "rms".
 struct ValueWords {
   std::string title, source;
   ValueWords(std::string_view setting, std::string_view value)
@@ -51,7 +51,7 @@ struct ValueWords {
   explicit ValueWords(const std::string& key) : title(said(key + ".title")), source(said(key + ".source")) {}
 };
 
-/// `add_missing` adds rows for the values of a setting that no row has: on Post-LN, where a remedy shows, and on
+/// Adds rows for the values of a setting that no row has: on Post-LN, where a remedy shows, and on
 /// Pre-LN, where harm shows.
 void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std::string_view standard) {
   const Field* field = find_field(key);
@@ -86,7 +86,7 @@ void add_placements(std::vector<Entry>& all) {
   }
 }
 
-/// `add_systems` adds each system with every kind of norm of Xu et al. (2019), with RMSNorm, and without a norm.
+/// Adds each system with every kind of norm of Xu et al. (2019), with RMSNorm, and without a norm.
 void add_systems(std::vector<Entry>& all) {
   for (const System& system : systems())
     for (const NormKind kind : kNormKinds) {

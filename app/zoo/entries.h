@@ -15,7 +15,7 @@
 
 namespace normscope::zoo {
 
-/// `Group` sorts the entries. Images, Parsing and Memory are other systems than the default model, each with the kinds
+/// Sorts the entries. Images, Parsing and Memory are other systems than the default model, each with the kinds
 /// of norm (see System). Own holds what a user entered (see own.h).
 enum class Group : uint8_t {
   Placements,
@@ -35,7 +35,7 @@ inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,    Group::I
 const char* to_string(Group group);     ///< "placements"; --only takes it for all of them
 const std::string& title(Group group);  ///< "Initialisations"
 
-/// `System` is a network and task of Xu et al. (2019) other than translation: a preset of the command line and what is
+/// A network and task of Xu et al. (2019) other than translation: a preset of the command line and what is
 /// changed on it. It has its own depth, rate and budget, whatever Plan::depths says.
 struct System {
   Group group;
@@ -54,14 +54,14 @@ struct Entry {
   Group group = Group::Placements;
 };
 
-/// `entries` returns all entries, group after group.
+/// All entries, group after group.
 const std::vector<Entry>& entries();
-/// `entries_named` takes names of entries and groups, separated by commas; an empty list means all. It returns them in
+/// Takes names of entries and groups, separated by commas; an empty list means all. It returns them in
 /// the zoo's order, each once; `own` holds entries that count beside those of the table. Throws an Error that lists the
 /// names.
 std::vector<Entry> entries_named(std::string_view names, const std::vector<Entry>& own = {});
 
-/// `change` makes one change. Beside the keys of the configuration file it takes:
+/// Makes one change. Beside the keys of the configuration file it takes:
 ///   layers.cycle=post,pre   one placement per layer, repeated in turn
 ///   layers.halves=post,pre  in equal parts
 /// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.

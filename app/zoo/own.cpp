@@ -22,7 +22,7 @@ constexpr size_t kMostSettings = 32;
 constexpr codec::Text kText{400};
 constexpr std::string_view kPrefix = "own-";
 
-/// `OwnName` reads and writes a name such as "own-7".
+/// Reads and writes a name such as "own-7".
 struct OwnName {
   codec::Json write(const std::string& name) const { return name; }
   void read(const InputValue& json, std::string& name) const {
@@ -34,13 +34,13 @@ struct OwnName {
   }
 };
 
-/// `kEntries` holds names and settings only: entry_of() derives the rest of an entry from them.
+/// Holds names and settings only: entry_of() derives the rest of an entry from them.
 constexpr codec::List kEntries{0, kMostOwn, codec::Object{[](auto& io, auto& entry) {
                                  io("name", entry.name, OwnName{});
                                  io("set", entry.set, codec::List{1, kMostSettings, kText});
                                }}};
 
-/// `title_of` writes the settings for a reader: "L* before=ln after=ln, final=ln".
+/// Writes the settings for a reader: "L* before=ln after=ln, final=ln".
 std::string title_of(const std::vector<std::string>& set) {
   constexpr std::string_view kWiring = "wiring.";
   std::string title;
@@ -64,7 +64,7 @@ Entry entry_of(std::string name, std::vector<std::string> set) {
   return entry;
 }
 
-/// `check` throws Error where the settings are not settings of a run, as the zoo makes them.
+/// Throws Error where the settings are not settings of a run, as the zoo makes them.
 void check(const Entry& entry) {
   RunSpec spec = preset_run("post");
   for (const std::string& assignment : entry.set) change(spec, assignment);

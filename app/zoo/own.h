@@ -11,22 +11,22 @@
 
 namespace normscope::zoo {
 
-/// `kMostOwn` is the largest number of entries in one file.
+/// The largest number of entries in one file.
 inline constexpr size_t kMostOwn = 200;
 
-/// `own_path` is zoo.json in the folder of lessons.json. It is empty where `progress_path` is empty.
+/// Zoo.json in the folder of lessons.json. It is empty where `progress_path` is empty.
 std::string own_path(const std::string& progress_path);
 
-/// `parse_own` returns the entries in the order in which they were made. Throws Error for a damaged file, for settings
+/// The entries in the order in which they were made. Throws Error for a damaged file, for settings
 /// that no run has, and for a name that the zoo already has.
 std::vector<Entry> parse_own(std::string_view text, const std::string& name);
-/// `read_own` parses the file; it returns no entries where there is no file.
+/// Parses the file; it returns no entries where there is no file.
 std::vector<Entry> read_own(const std::string& path);
 
-/// `own_placements` are the placements that the user added as files (training/files/placement_file.h), an entry each.
+/// The placements that the user added as files (training/files/placement_file.h), an entry each.
 std::vector<Entry> own_placements();
 
-/// `enter` adds an entry and returns its name, "own-3", with the lowest free number. An entry with exactly the same
+/// Adds an entry and returns its name, "own-3", with the lowest free number. An entry with exactly the same
 /// settings is not added again. Throws Error where the file cannot be written.
 std::string enter(const std::string& path, const std::vector<std::string>& set);
 

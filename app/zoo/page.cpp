@@ -28,7 +28,7 @@ std::string verdict_cell(const Arm& arm) {
   return arm.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
 }
 
-/// `columns_of` has the entry and its title, Σβ² where `score` is empty, then verdict, loss, score and gradient of each
+/// Has the entry and its title, Σβ² where `score` is empty, then verdict, loss, score and gradient of each
 /// arm.
 std::vector<Column> columns_of(const Row& row, const std::string& score, const char* gradient) {
   std::vector<Column> columns{{"", ""}, {"", ""}};
@@ -98,7 +98,7 @@ const char* result_text(Judged::Result result) {
   return texts[static_cast<size_t>(result)];
 }
 
-/// `differences` says where this page and the study disagree, with the setting of each.
+/// Where this page and the study disagree, with the setting of each.
 std::string differences(const Summary& summary, const std::vector<Judged>& all) {
   std::string out;
   for (const Judged& j : all) {
@@ -159,7 +159,7 @@ std::string undefined_shares(const Summary& summary) {
   return out.empty() ? out : "\nWhere Σβ² has no number:\n\n" + out;
 }
 
-/// `what_is_here` says what the page shows: the whole zoo, or what was chosen of it.
+/// What the page shows: the whole zoo, or what was chosen of it.
 std::string what_is_here(const std::vector<Entry>& shown) {
   const bool other = std::ranges::any_of(shown, [](const Entry& e) { return system_of(e.group) != nullptr; });
   const auto is_shown = [&](const Entry& e) {

@@ -17,7 +17,7 @@ using namespace ui;
 
 constexpr float kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30,
                 kLine = 1.6f;
-/// `kBeyond` is the nats that the axis shows above letter frequencies; higher losses are drawn at its end.
+/// The nats that the axis shows above letter frequencies; higher losses are drawn at its end.
 constexpr double kBeyond = 0.35;
 constexpr TextStyle kTitle{Face::Bold, type::run_name}, kGroup{Face::Bold, type::title},
     kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
@@ -35,7 +35,7 @@ class Picture {
     high_ = summary.level + kBeyond;
   }
 
-  /// `draw` walks down the rows twice: first to learn how far the grid must reach, then to draw them over it.
+  /// Walks down the rows twice: first to learn how far the grid must reach, then to draw them over it.
   Vec draw() {
     const float bottom = draw_rows(false);
     grid(bottom);
@@ -86,7 +86,7 @@ class Picture {
     for (const bool warm : {false, true}) draw_arm(row.arms[warm], y + (warm ? 2.5f : -2.5f), warm);
   }
 
-  /// `mean` draws a dot: filled without warm-up, hollow with it.
+  /// Draws a dot: filled without warm-up, hollow with it.
   void mean(Vec at, bool warm) {
     p_.circle(at, 3.6f + kLine / 2, t_.runs[warm].line);
     if (warm) p_.circle(at, 3.6f - kLine / 2, t_.panel);

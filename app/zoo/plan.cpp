@@ -32,7 +32,7 @@ bool trained_at(const Plan& plan, const Entry& entry, int32_t layers) {
          std::find(plan.deep.begin(), plan.deep.end(), entry.name) != plan.deep.end();
 }
 
-/// `job_of` makes an entry's run with seed 1.
+/// Makes an entry's run with seed 1.
 Job job_of(const Plan& plan, size_t e, int32_t layers, bool warm) {
   const Entry& entry = plan.entries[e];
   const System* system = system_of(entry.group);

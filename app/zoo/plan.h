@@ -12,7 +12,7 @@ namespace normscope::zoo {
 
 inline constexpr int32_t kShallow = 8;  ///< layers up to which the default comparison's setting is used
 
-/// `depth_question` returns the entries of the question at which depth Post-LN stops learning while others go on. They
+/// The entries of the question at which depth Post-LN stops learning while others go on. They
 /// are the entries that the earlier study trained beyond kShallow layers.
 std::vector<std::string> depth_question();
 
@@ -26,7 +26,7 @@ struct Plan {
   std::vector<std::string> base{};  ///< KEY=VALUE, before what an entry sets
 };
 
-/// `BaseSetting` is how the default model trains, which is the model that the entries change. Up to eight layers it
+/// How the default model trains, which is the model that the entries change. Up to eight layers it
 /// trains as the default comparison does (rate 3e-3, 300 steps). Deeper models get the setting of the study of deep
 /// stacks (rate 1e-3, 400 steps), because at a rate of 3e-3 no deep Post-LN placement learns, whatever is on its skip
 /// path.
@@ -43,13 +43,13 @@ struct Job {
   uint64_t seed = 1;
   RunSpec spec;
 };
-/// `jobs_of` lists the runs depth by depth (other systems with the first depth) and within a depth seed by seed, so
+/// Lists the runs depth by depth (other systems with the first depth) and within a depth seed by seed, so
 /// that a study stopped early has results for every entry; then entry by entry, without warm-up first. Throws Error
 /// when an entry and the base do not fit together.
 std::vector<Job> jobs_of(const Plan& plan);
-/// `study_of` makes a study whose runs are the jobs, in the same order.
+/// Makes a study whose runs are the jobs, in the same order.
 experiments::Study study_of(const std::vector<Job>& jobs);
-/// `setting_text` writes the setting of one depth: "rate 0.003, 300 steps, warm-up 0 or 200, ..."
+/// Writes the setting of one depth: "rate 0.003, 300 steps, warm-up 0 or 200, ..."
 std::string setting_text(const Plan& plan, int32_t layers);
 /// `setting_text` of a system: "preset convnet, a convolutional network ...; batches of 32, rate 0.001, 300 steps,
 /// warm-up 0 or 100; 3 seeds"

@@ -30,7 +30,7 @@ struct Row {
   bool any() const { return arms[0].known + arms[1].known > 0; }
 };
 
-/// `Judged` is a claim of the study with its verdict here.
+/// A claim of the study with its verdict here.
 struct Judged {
   Expected claim;
   enum class Result : uint8_t { Agrees, Differs, Partly, Unknown } result = Result::Unknown;
@@ -47,20 +47,20 @@ struct Summary {
 };
 Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
                   const std::vector<std::optional<Record>>& records);
-/// `judge` covers the claims whose rows are in the summary and that were made for this base setting. It returns none
+/// Covers the claims whose rows are in the summary and that were made for this base setting. It returns none
 /// where Plan::base changes the setting.
 std::vector<Judged> judge(const Summary& summary);
 
 std::string to_text(const Summary& summary);
 nlohmann::json to_json(const Summary& summary);
 std::string to_csv(const Summary& summary);  ///< one line per run
-/// `to_markdown` writes a page. `picture` is the path of the SVG as seen from the page, or empty for none; `command`
+/// Writes a page. `picture` is the path of the SVG as seen from the page, or empty for none; `command`
 /// says how the page was made.
 std::string to_markdown(const Summary& summary, const std::string& picture, const std::string& command);
-/// `has_picture` says whether to_svg has something to draw: it shows losses of letters, and other systems do not
+/// Whether to_svg has something to draw: it shows losses of letters, and other systems do not
 /// predict letters.
 bool has_picture(const Plan& plan);
-/// `to_svg` draws in light colours, and in dark ones where the viewer prefers them.
+/// Draws in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Summary& summary);
 
 }  // namespace normscope::zoo

@@ -63,7 +63,7 @@ constexpr System kSystems[] = {
 
 using enum Expected::Expect;
 
-// `kClaims` comes from an independent implementation in PyTorch: rate 3e-3, 300 steps, two or three seeds, licence
+// Comes from an independent implementation in PyTorch: rate 3e-3, 300 steps, two or three seeds, licence
 // texts, letter frequencies at 3.29 nats.
 constexpr Expected kClaims[] = {
     {6, "post", false, Stuck, "", "3.301 (5 seeds)"},

@@ -10,7 +10,7 @@
 
 namespace normscope::zoo {
 
-/// `EntryRow` is a row that does not follow from the engine's lists.
+/// A row that does not follow from the engine's lists.
 struct EntryRow {
   std::string name;
   std::vector<std::string> set;  ///< what it changes on the default model
@@ -18,7 +18,7 @@ struct EntryRow {
 };
 std::span<const EntryRow> rows();
 
-/// `Expected` is what the study found, and how to see whether it holds here.
+/// What the study found, and how to see whether it holds here.
 struct Expected {
   enum class Expect : uint8_t {
     Learns,

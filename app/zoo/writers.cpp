@@ -25,7 +25,7 @@ TableRow cells_of(const Row& row) {
   return cells;
 }
 
-/// `head_of` has the entry, Σβ², then verdict, loss and gradient of each arm. Another system has no Σβ², but a score
+/// Has the entry, Σβ², then verdict, loss and gradient of each arm. Another system has no Σβ², but a score
 /// for each arm.
 std::vector<Column> head_of(const Row& row, const System* system) {
   std::vector<Column> columns = {{"", ""}};

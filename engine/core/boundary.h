@@ -13,15 +13,15 @@
 
 namespace normscope {
 
-/// `describe_exception` writes the exception in flight as one line: an Error's own, else "[doing] what happened".
+/// Writes the exception in flight as one line: an Error's own, else "[doing] what happened".
 /// Call it in a catch block.
 std::string describe_exception(std::string_view doing) noexcept;
 
-/// `exception_for_others` returns the exception in flight for another thread to throw again: an Error as it is, for
+/// The exception in flight for another thread to throw again: an Error as it is, for
 /// its type may matter; any other exception as an Error with that line.
 std::exception_ptr exception_for_others(std::string_view doing) noexcept;
 
-/// `guarded` runs the job and returns that line; empty when nothing was thrown.
+/// Runs the job and returns that line; empty when nothing was thrown.
 template <typename Job>
 std::string guarded(std::string_view doing, Job&& job) noexcept {
   try {
@@ -34,7 +34,7 @@ std::string guarded(std::string_view doing, Job&& job) noexcept {
 
 [[noreturn]] void fail_to_start(std::string_view purpose, const std::system_error& error);
 
-/// `start_thread` starts a thread that its destructor joins. Throws Error with the purpose where the system gives no
+/// Starts a thread that its destructor joins. Throws Error with the purpose where the system gives no
 /// more threads.
 template <typename Job>
 std::jthread start_thread(std::string_view purpose, Job&& job) {

@@ -16,13 +16,13 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `DeviceError` says that the device cannot go on: it has too little memory, or it is lost with everything on it. A
+/// Says that the device cannot go on: it has too little memory, or it is lost with everything on it. A
 /// Run goes on elsewhere from what the host has (training/run/run.h, recover_on).
 struct DeviceError : Error {
   using Error::Error;
 };
 
-/// `fail` throws Error with the text "[where] message".
+/// Throws Error with the text "[where] message".
 template <typename... Args>
 [[noreturn]] void fail(std::string_view where, fmt::format_string<Args...> format, Args&&... args) {
   throw Error("[" + std::string(where) + "] " + fmt::format(format, std::forward<Args>(args)...));

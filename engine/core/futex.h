@@ -28,7 +28,7 @@ namespace normscope {
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
 
-/// `wait_for_change` returns once `value` differs from `before`.
+/// Returns once `value` differs from `before`.
 inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before) noexcept {
 #if defined(__EMSCRIPTEN__)
   auto* address = reinterpret_cast<volatile void*>(const_cast<std::atomic<uint32_t>*>(&value));
@@ -42,7 +42,7 @@ inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before)
 #endif
 }
 
-/// `wake_all` wakes the threads that wait for `value`; call it after a change.
+/// Wakes the threads that wait for `value`; call it after a change.
 inline void wake_all(std::atomic<uint32_t>& value) noexcept {
 #if defined(__EMSCRIPTEN__)
   emscripten_futex_wake(reinterpret_cast<volatile void*>(&value), INT_MAX);

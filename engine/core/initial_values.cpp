@@ -9,10 +9,10 @@
 namespace normscope {
 namespace {
 
-/// `uniform` is uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
+/// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
 double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
 
-/// `mirror` writes minus the first half of the columns or rows over the second.
+/// Writes minus the first half of the columns or rows over the second.
 void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
   const int64_t cols = shape.cols(), rows = shape.rows();
   const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
@@ -38,7 +38,7 @@ void fill_normal(std::vector<float>& values, std::string_view name, double devia
   }
 }
 
-/// `fill_sinusoid` follows Vaswani et al. 2017, section 3.5. Position t has
+/// Follows Vaswani et al. 2017, section 3.5. Position t has
 ///   component 2k    sin(t 10000^(-2k/D))
 ///   component 2k+1  cos(t 10000^(-2k/D))
 void fill_sinusoid(std::vector<float>& values, const Shape& shape) {

@@ -24,11 +24,11 @@ struct Init {
   std::vector<double> rates = {};  ///< Turns: radians a position, for each of half the columns
 };
 
-/// `divide_by_lengths` gives each row or column of a matrix the length one; zeros stay, and so do the bits of what has
+/// Gives each row or column of a matrix the length one; zeros stay, and so do the bits of what has
 /// that length but for rounding.
 void divide_by_lengths(std::vector<float>& values, const Shape& shape, Init::Unit which);
 
-/// `initial_values` are row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a
+/// Row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a
 /// function only of seed, name and place.
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed);
 

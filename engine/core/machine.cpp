@@ -51,7 +51,7 @@ std::vector<int> allowed_processors() {
   return processors;
 }
 
-/// `quota_of` reads "200000 100000", or an older group's two files; nothing where there is no limit ("max", -1).
+/// Reads "200000 100000", or an older group's two files; nothing where there is no limit ("max", -1).
 std::optional<double> quota_of(const std::string& group) {
   double quota = 0, period = 0;
   if (!(std::ifstream(group + "/cpu.max") >> quota >> period) &&
@@ -62,7 +62,7 @@ std::optional<double> quota_of(const std::string& group) {
   return quota / period;
 }
 
-/// `memory_of` reads a group's limit in bytes; an older group without one has a number beyond all machines.
+/// Reads a group's limit in bytes; an older group without one has a number beyond all machines.
 std::optional<double> memory_of(const std::string& group) {
   double bytes = 0;
   if (!(std::ifstream(group + "/memory.max") >> bytes) &&
@@ -172,7 +172,7 @@ namespace {
 
 constexpr uint64_t kSlice = 100'000;  // nanoseconds, the shortest that Linux grants
 
-/// `SchedulingAttributes` is what sched_setattr(2) takes; the C library has had it only since 2.41.
+/// What sched_setattr(2) takes; the C library has had it only since 2.41.
 struct SchedulingAttributes {
   uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
   uint64_t flags = 1;                                        // threads that are started do not inherit it

@@ -13,15 +13,15 @@
 
 namespace normscope {
 
-/// `usable_cores` counts the cores in the affinity mask, each hyper-threaded core once, at most cpu_quota(); at least
+/// Counts the cores in the affinity mask, each hyper-threaded core once, at most cpu_quota(); at least
 /// 1.
 int usable_cores();
 
-/// `cores_among` counts the cores that the processors of these numbers share: as many as processors where the system
+/// Counts the cores that the processors of these numbers share: as many as processors where the system
 /// does not say. The system's files are under `root`.
 int cores_among(std::span<const int> processors, const std::string& root = "");
 
-/// `cpu_quota` is how many processors' time the control groups of this process allow (v2 and v1, the smallest on the
+/// How many processors' time the control groups of this process allow (v2 and v1, the smallest on the
 /// way to the root), rounded up: more threads would stand still for the rest of each period. 0: no limit.
 int cpu_quota(const std::string& root = "");
 
@@ -29,11 +29,11 @@ int cpu_quota(const std::string& root = "");
 /// or its address space (ulimit -v) leaves of them; 0 when nothing is known.
 size_t machine_memory(const std::string& root = "");
 
-/// `require_bytes` throws Error when a requested model needs more than `machine` has beside what is held already.
+/// Throws Error when a requested model needs more than `machine` has beside what is held already.
 /// `where` is as in fail(). `machine` 0: machine_memory().
 void require_bytes(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
-/// `take_short_slices` asks the system to give the calling thread its time in short slices. A thread that has had less
+/// Asks the system to give the calling thread its time in short slices. A thread that has had less
 /// than its share then runs as soon as it is woken, ahead of busy programs with longer slices. It gets no more time
 /// than before, as a higher priority would give it, and threads that it starts do not inherit the setting. Before
 /// Linux 6.12 and on other systems nothing happens.

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// `median_of` reorders the numbers, of which there is at least one. Of an even count it is the mean of the two in the
+/// Reorders the numbers, of which there is at least one. Of an even count it is the mean of the two in the
 /// middle; NaN where one of them is NaN.
 inline double median_of(std::span<float> numbers) {
   if (std::ranges::any_of(numbers, [](float x) { return std::isnan(x); }))

@@ -16,7 +16,7 @@
 
 namespace normscope {
 
-/// `Purpose` is what a random number is used for: the last counter word.
+/// What a random number is used for: the last counter word.
 enum class Purpose : uint32_t {
   Init = 1,
   Dropout = 2,
@@ -54,14 +54,14 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t 
   return {b.word[0], b.word[1], b.word[2], b.word[3]};
 }
 
-/// `random_word` is the 32-bit word for one element of a site: word (element % 4) of block element / 4.
+/// The 32-bit word for one element of a site: word (element % 4) of block element / 4.
 NORMSCOPE_HD inline uint32_t random_word(uint64_t element, uint32_t site, uint32_t step, Purpose purpose,
                                          uint64_t seed) {
   return philox_block(static_cast<uint32_t>(element / 4), site, step, static_cast<uint32_t>(purpose), seed)
       .word[element % 4];
 }
 
-/// `site_of` hashes a semantic name ("L03.attn.drop"), never a position on the tape (FNV-1a, 32 bits).
+/// Hashes a semantic name ("L03.attn.drop"), never a position on the tape (FNV-1a, 32 bits).
 constexpr uint32_t site_of(std::string_view name) {
   uint32_t h = 2166136261u;
   for (char c : name) h = (h ^ static_cast<uint8_t>(c)) * 16777619u;

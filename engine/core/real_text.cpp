@@ -17,7 +17,7 @@ bool is_word(const char* at, const char* end, const char* word) {
   return true;
 }
 
-// `end_of_real` covers digits with a point and an exponent, inf or nan: as far as std::from_chars would go. strtod also
+// Covers digits with a point and an exponent, inf or nan: as far as std::from_chars would go. strtod also
 // takes blanks, a plus, and hexadecimal digits.
 const char* end_of_real(const char* at, const char* end) {
   const auto digits = [&](const char* from) {

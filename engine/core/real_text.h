@@ -6,7 +6,7 @@
 
 namespace normscope {
 
-/// `read_real` reads as std::from_chars(begin, end, value): the same in every locale; no blanks, plus or hexadecimal
+/// Reads as std::from_chars(begin, end, value): the same in every locale; no blanks, plus or hexadecimal
 /// digits. A number that does not fit leaves `value` as it was.
 std::from_chars_result read_real(const char* begin, const char* end, float& value);
 std::from_chars_result read_real(const char* begin, const char* end, double& value);

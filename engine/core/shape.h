@@ -20,11 +20,11 @@ struct Shape {
     for (int64_t d : dims) dim[rank++] = d;
   }
   int64_t size() const { return dim[0] * dim[1] * dim[2] * dim[3]; }
-  /// `cols` is the last dimension: the features of a row.
+  /// The last dimension: the features of a row.
   int64_t cols() const { return rank == 0 ? 1 : dim[rank - 1]; }
-  /// `rows` is the product of all dimensions but the last: the rows that a row-wise op sees.
+  /// The product of all dimensions but the last: the rows that a row-wise op sees.
   int64_t rows() const { return size() / (cols() == 0 ? 1 : cols()); }
-  /// `padded` is the floats that it takes in a block of many tensors: each starts on a 64-byte line.
+  /// The floats that it takes in a block of many tensors: each starts on a 64-byte line.
   size_t padded() const { return (static_cast<size_t>(size()) + 15) / 16 * 16; }
   int64_t operator[](int i) const { return dim[i]; }
   bool operator==(const Shape& o) const {

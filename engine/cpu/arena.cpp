@@ -25,7 +25,7 @@ size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 #ifdef __linux__
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// `map_pages` returns zero-filled pages, huge ones where there are any (4 % of a step); nullptr: there is no room.
+/// Returns zero-filled pages, huge ones where there are any (4 % of a step); nullptr: there is no room.
 float* map_pages(size_t bytes, int flags) {
   void* all =
       mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);

@@ -17,11 +17,11 @@ struct ReleaseBlock {
 };
 using Block = std::unique_ptr<float[], ReleaseBlock>;
 
-/// `allocate_block` returns a zero-filled block on 64-byte lines. A large block comes straight from the system, which
+/// A zero-filled block on 64-byte lines. A large block comes straight from the system, which
 /// zeroes pages at their first touch. Throws Error when there is no room.
 Block allocate_block(size_t floats);
 
-/// `Arena` holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared).
+/// Holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared).
 /// They all have the same place, as they run one after the other: runs side by side cost as much memory as one, and
 /// find the places in the processor's caches. The address never changes, so that calls bound to it stay valid: a
 /// range of addresses is taken once, pages come when they are touched and go back with the largest program that
@@ -46,7 +46,7 @@ class Arena {
   std::multiset<size_t> claims_;
 };
 
-/// `WorkspacePlan` is the workspace that all instructions of a program share, and behind it what forward instructions
+/// The workspace that all instructions of a program share, and behind it what forward instructions
 /// keep for the backward ones of their nodes.
 struct WorkspacePlan {
   size_t floats = 0;

@@ -93,7 +93,7 @@ class CpuExecutable final : public Executable {
     for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
   }
 
-  /// `run` runs instructions one by one: without what replay() does on a region in the cache, but to the same bits.
+  /// Runs instructions one by one: without what replay() does on a region in the cache, but to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
     begin();
@@ -132,7 +132,7 @@ class CpuExecutable final : public Executable {
     bool one_thread;
   };
 
-  /// `Entry` is an instruction of the replay, with those that are carried out on each region of its last stage.
+  /// An instruction of the replay, with those that are carried out on each region of its last stage.
   struct Entry {
     size_t instruction;
     std::vector<Tail> tails;
@@ -146,7 +146,7 @@ class CpuExecutable final : public Executable {
     }
   }
 
-  /// `floats` counts activations and gradients, which are adjacent.
+  /// Counts activations and gradients, which are adjacent.
   size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
 
   void lower() {
@@ -176,7 +176,7 @@ class CpuExecutable final : public Executable {
     put_in_order();
   }
 
-  /// `put_in_order` lets instructions follow region by region behind one that leaves regions, if they can. Probes in
+  /// Lets instructions follow region by region behind one that leaves regions, if they can. Probes in
   /// between read what is whole only after them, and come then.
   void put_in_order() {
     for (size_t i = 0; i < lowered_.size();) {

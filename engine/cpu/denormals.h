@@ -11,7 +11,7 @@
 
 namespace normscope::cpu {
 
-/// `FlushDenormals` sets flush-to-zero and denormals-are-zero for this thread; the destructor restores the former mode.
+/// Sets flush-to-zero and denormals-are-zero for this thread; the destructor restores the former mode.
 class FlushDenormals {
  public:
   FlushDenormals() noexcept : saved_(read()) { write(saved_ | kFlush); }

@@ -5,7 +5,7 @@
 #include "engine/cpu/kernel.h"
 #include "hwy/highway.h"
 
-/// `NORMSCOPE_KERNELS` is used in namespace normscope::cpu under #if HWY_ONCE. It defines name##_kernels() from the
+/// Used in namespace normscope::cpu under #if HWY_ONCE. It defines name##_kernels() from the
 /// plan functions `Stages name##_forward(const Call&)` and `name##_backward` of each instruction set's namespace.
 #define NORMSCOPE_KERNELS(name)                            \
   HWY_EXPORT(name##_forward);                              \

@@ -6,7 +6,7 @@
 
 namespace normscope::cpu {
 
-/// `spin_fma` runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
+/// Runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
 /// two). `sink` takes a number that depends on all of them.
 int64_t spin_fma(int64_t rounds, float* sink);
 

@@ -34,10 +34,10 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
-// `kNarrowTile` says that several tiles share the lines of A^T, and each meets what the others drove out of a cache.
+// Says that several tiles share the lines of A^T, and each meets what the others drove out of a cache.
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
-/// `rows_ahead` says how many rows before its use a line of A^T is fetched, as the processor does not foresee rows
+/// How many rows before its use a line of A^T is fetched, as the processor does not foresee rows
 /// that are apart, and memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a
 /// few sets of the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near then:
 /// the tile before left their lines in the L2 cache. A wide one needs new lines all the same.
@@ -46,7 +46,7 @@ HWY_INLINE int64_t rows_ahead(int64_t row) {
   return kNarrowTile && lowest_bit > 128 ? 4 : 32;
 }
 
-/// `store_sums` ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
+/// Ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
 /// writes the first: a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a
 /// multiple apart have.
 template <int kRows, int kVectors>
@@ -65,7 +65,7 @@ HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRIC
     n == kLanes ? hn::StoreU(sum[i][j], d, c + i * ldc) : store_n(sum[i][j], d, c + i * ldc, n);
 }
 
-/// `TileFn` computes one tile: `cols` valid columns of a panel, and the template's number of rows. A element (i,kk)
+/// Computes one tile: `cols` valid columns of a panel, and the template's number of rows. A element (i,kk)
 /// is a[i*sa + kk] when kARows, else a[kk*sa + i]; B row kk begins at b + kk*sb and is readable up to whole vectors.
 using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c,
                         int64_t ldc, int64_t cols, const float* bias, bool add);
@@ -110,7 +110,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   }
 }
 
-/// `Tiles` has the tiles by number of rows.
+/// Has the tiles by number of rows.
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)
@@ -136,7 +136,7 @@ HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const
 
 // ---- whole products --------------------------------------------------------------------------------------
 
-/// `Gemm` is C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
+/// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
 struct Gemm {
   int64_t m, n, k;
   Operand a, b;
@@ -161,11 +161,11 @@ constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMostK + kLine);
 constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLine;
 static_assert(kGroupAt >= kPanel * kMostK);
 
-/// `collide` says whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
+/// Whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
 /// those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `asked` is the
+/// Runs at lowering: its dozen divisions would slow down the chunks of small products. `asked` is the
 /// size of an L2 cache in bytes, 0 for that of this machine.
 inline GemmPlan plan_gemm(const Gemm& g, int64_t asked) {
   using PackB = GemmPlan::PackB;
@@ -210,7 +210,7 @@ inline GemmPlan plan_gemm(const Gemm& g, int64_t asked) {
   return plan;
 }
 
-/// `pack_row_of_b` packs row kk of B, panels [first, end). Layout: k-block after k-block, in each panel after panel.
+/// Packs row kk of B, panels [first, end). Layout: k-block after k-block, in each panel after panel.
 inline void pack_row_of_b(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
                           float* packed) {
   const int64_t k0 = kk / plan.kc * plan.kc, kc = smaller(plan.kc, g.k - k0);
@@ -219,7 +219,7 @@ inline void pack_row_of_b(const Gemm& g, const GemmPlan& plan, int64_t kk, int64
     pack_panel({g.b.p + kk * g.b.row + j, g.b.row, 1}, 1, smaller(kPanel, g.n - j), to + j * kc);
 }
 
-/// `pack_panel_of_b` packs one panel of a transposed B over all of k.
+/// Packs one panel of a transposed B over all of k.
 inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, float* packed) {
   const int64_t width = round_up(g.n, kPanel), j = panel * kPanel, cols = smaller(kPanel, g.n - j);
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
@@ -229,7 +229,7 @@ inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, 
   }
 }
 
-/// `gemm_pack_chunk` packs one chunk of the packing stage.
+/// Packs one chunk of the packing stage.
 inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed) {
   if (g.b.col != 1) return pack_panel_of_b(g, plan, chunk, packed);
   const int64_t panels = div_up(g.n, kPanel), begin = chunk * kPackedRows;
@@ -238,7 +238,7 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, 
       pack_row_of_b(g, plan, kk, first, smaller(panels, first + kPanelsOfRun), packed);
 }
 
-/// `gemm_region` is the part of C that a chunk covers.
+/// The part of C that a chunk covers.
 inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
   const int64_t i = plan.rows.begin(chunk / plan.cols.chunks) * plan.tile_rows,
                 j = plan.cols.begin(chunk % plan.cols.chunks) * kPanel;
@@ -246,13 +246,13 @@ inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
           smaller(g.n - j, plan.cols.per_chunk * kPanel)};
 }
 
-/// `Group` is rows of A over a block of k: a tile, or several that are copied together.
+/// Rows of A over a block of k: a tile, or several that are copied together.
 struct Group {
   Operand a;
   int64_t rows, k;
 };
 
-/// `copy_group` copies a group of A^T to tiles [k][tile_rows], `apart` floats from one to the next. A vector's numbers
+/// Copies a group of A^T to tiles [k][tile_rows], `apart` floats from one to the next. A vector's numbers
 /// beyond a tile are written over by the next row of k.
 inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, float* to) {
   const DF d;
@@ -267,14 +267,14 @@ inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, flo
   }
 }
 
-/// `fetch_group` fetches the part-th of `parts` shares of the lines of a group of A^T, for its copy to come.
+/// Fetches the part-th of `parts` shares of the lines of a group of A^T, for its copy to come.
 HWY_INLINE void fetch_group(const Group& group, int64_t part, int64_t parts) {
   const int64_t lines = div_up(group.rows, kLine) + 1, share = div_up(group.k * lines, parts);
   for (int64_t at = part * share; at < smaller(group.k * lines, (part + 1) * share); ++at)
     hwy::Prefetch(group.a.p + at / lines * group.a.col + at % lines * kLine);
 }
 
-/// `gemm_chunk` computes one chunk of C. `packed` is what the packing stage left, or null.
+/// Computes one chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
   const Region of_c = gemm_region(g, plan, chunk);

@@ -37,7 +37,7 @@ constexpr Isa kIsas[] = {
 #endif
 };
 
-/// `usable_targets` are the targets that are compiled into the kernels and that the processor has. It asks once: asking
+/// The targets that are compiled into the kernels and that the processor has. It asks once: asking
 /// takes the present choice back for a moment, in which another thread's kernels would be those of the best target.
 int64_t usable_targets() {
   static const int64_t usable = [] {
@@ -52,7 +52,7 @@ int64_t usable_targets() {
   return usable;
 }
 
-/// `choose` sets the target of all kernels planned from now on. It leaves an equal choice alone, as other threads may
+/// Sets the target of all kernels planned from now on. It leaves an equal choice alone, as other threads may
 /// be planning by it: every CPU backend that is made comes through here.
 void choose(int64_t target) {
   static std::mutex mutex;

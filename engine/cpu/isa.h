@@ -11,22 +11,22 @@
 
 namespace normscope::cpu {
 
-/// `choose_isa` chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon;
+/// Chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon;
 /// "" means the environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an unknown
 /// name, for one that this processor or this build lacks, and on processors below the least supported. Returns the
 /// chosen name.
 std::string choose_isa(std::string_view name = "");
 
-/// `check_instruction_set` is for callers that only want the refusal.
+/// For callers that only want the refusal.
 inline void check_instruction_set() { choose_isa(); }
 
-/// `available_isas` lists what this processor and build offer, best first.
+/// Lists what this processor and build offer, best first.
 std::vector<std::string> available_isas();
 
-/// `compiled_isas` lists what this build has kernels for, best first.
+/// Lists what this build has kernels for, best first.
 std::vector<std::string> compiled_isas();
 
-/// `processor_name` is the system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
+/// The system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
 /// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)". Linux on ARM gives two
 /// numbers instead: "implementer 0x41, part 0xd0c".
 std::string processor_name();

@@ -18,7 +18,7 @@ namespace normscope::cpu {
 inline constexpr int kMaxStages = 4;
 inline constexpr int kMaxProducts = 2;
 
-/// `Scratch` is private to a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
+/// Private to a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
 struct Scratch {
   float* p;
 };
@@ -26,13 +26,13 @@ inline constexpr size_t kScratchFloats = size_t{1} << 18;  // 1 MiB a worker
 
 using StageFn = void (*)(const Call&, const StepInputs&, int64_t chunk, Scratch) noexcept;
 
-/// `Region` is a part of a tensor seen as rows and columns.
+/// A part of a tensor seen as rows and columns.
 struct Region {
   int64_t row, rows, col, cols;
 };
 using RegionFn = void (*)(const Call&, const StepInputs&, const Region&, Scratch) noexcept;
 
-/// `Tail` is an instruction that is carried out region by region, as an earlier one leaves them.
+/// An instruction that is carried out region by region, as an earlier one leaves them.
 struct Tail {
   RegionFn run;
   const Call* call;
@@ -55,7 +55,7 @@ inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& in
   for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, region, scratch);
 }
 
-/// `Stages` is what an op answers at lowering; it is a pure function of shapes, attributes, write modes and, for
+/// What an op answers at lowering; it is a pure function of shapes, attributes, write modes and, for
 /// products, the size of the L2 cache.
 struct Stages {
   int count = 0;
@@ -77,7 +77,7 @@ inline Stages one_stage(StageFn run, int64_t chunks, RegionFn region = nullptr) 
   return stages;
 }
 
-/// `Kernels` has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
+/// Has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
 /// time Call::in etc. hold shapes and null-ness is meaningful, but addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;

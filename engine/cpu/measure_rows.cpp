@@ -81,7 +81,7 @@ double entropy_of(const float* p, int64_t n) {
 
 constexpr int64_t kUpdateBlock = 4096;  // numbers that float lanes add up, before doubles add the blocks
 
-/// `add_update_block` adds the sums over n numbers from `begin` on.
+/// Adds the sums over n numbers from `begin` on.
 void add_update_block(const UpdateRows& u, int64_t begin, int64_t n, UpdateSums& sums) {
   const DF d;
   const VF factor = hn::Set(d, u.factor), l2 = hn::Set(d, u.l2), correction = hn::Set(d, u.correction);

@@ -7,7 +7,7 @@
 
 namespace normscope::cpu {
 
-/// `Moments` are the sum and the sum of squares of n numbers; variance is about their mean.
+/// The sum and the sum of squares of n numbers; variance is about their mean.
 struct Moments {
   double sum = 0, square = 0;
   double variance(int64_t n) const {
@@ -33,7 +33,7 @@ Moments moments(const float* x, int64_t n);
 /// all, and puts those of each row into `by_row`, if given.
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
                    Moments* by_row = nullptr);
-/// `largest_difference` is the largest |a - b|; NaN when any difference is NaN.
+/// The largest |a - b|; NaN when any difference is NaN.
 double largest_difference(const float* a, const float* b, int64_t n);
 struct Dots {
   double aa = 0, ab = 0, bb = 0;
@@ -43,14 +43,14 @@ void add_scaled(const float* x, float factor, float* sum, int64_t n);
 /// entropy returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
 
-/// `UpdateRows` are numbers of a parameter around a step: its gradient, and its values before and after it.
+/// Numbers of a parameter around a step: its gradient, and its values before and after it.
 struct UpdateRows {
   const float *gradient = nullptr, *before = nullptr, *after = nullptr;
   const float* second = nullptr;    ///< second moment; null: none is kept
   float factor = 1, l2 = 0;         ///< the optimizer reads factor * gradient + l2 * before
   float correction = 1, least = 0;  ///< of the second moment: what it is multiplied with, and its bound
 };
-/// `UpdateSums` are sums over n numbers, with s = before - after:
+/// Sums over n numbers, with s = before - after:
 ///   ratio  =  sum (factor * gradient + l2 * before)^2 / max(correction * second, least), zero without `second`
 ///   gradient, product, step  =  sums of gradient^2, gradient * s, s^2
 struct UpdateSums {

@@ -27,7 +27,7 @@ using Bits =
     hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // of the 2 kLanes elements of one of them
 constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements that are drawn at once
 
-/// `DropoutSite` is what decides, with an element's index, whether it is kept.
+/// What decides, with an element's index, whether it is kept.
 struct DropoutSite {
   uint32_t site, step;
   uint64_t seed;
@@ -53,7 +53,7 @@ struct Counters {
   }
 };
 
-/// `kept_bits_of` has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
+/// Has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
 /// of even lanes come before those of odd ones.
 HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;
@@ -110,10 +110,10 @@ HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8
   }
 }
 
-/// `mask_floats` is the number of floats that hold the bits of n elements.
+/// The number of floats that hold the bits of n elements.
 HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(n, 32); }
 
-/// `kept_mask` is the mask of the vector that begins with element i. It reads no byte that has none of its bits, as
+/// The mask of the vector that begins with element i. It reads no byte that has none of its bits, as
 /// another worker may be writing that.
 HWY_INLINE hn::Mask<DF> kept_mask(const uint8_t* kept, int64_t i) {
   constexpr int64_t kBytes = larger(1, kLanes / 8);

@@ -26,7 +26,7 @@ void pause_core() noexcept {
 #endif
 }
 
-/// `this_processor` is the number of the calling thread's processor; negative where the system does not say.
+/// The number of the calling thread's processor; negative where the system does not say.
 int this_processor() noexcept {
 #ifdef __linux__
   return sched_getcpu();
@@ -108,7 +108,7 @@ int64_t Pool::share_begin(size_t share, size_t shares, int64_t chunks) {
   return static_cast<int64_t>(share) * chunks / static_cast<int64_t>(shares);
 }
 
-/// `take` takes one chunk of a share of this generation; it returns how many there were, 0 when none is left.
+/// Takes one chunk of a share of this generation; it returns how many there were, 0 when none is left.
 int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   std::atomic<uint64_t>& value = tickets_[share].value;
   uint64_t ticket = value.load(std::memory_order_acquire);
@@ -119,7 +119,7 @@ int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   }
 }
 
-/// `run_chunks` takes chunks of the worker's own share, then of the others', until none is left; it returns how many.
+/// Takes chunks of the worker's own share, then of the others', until none is left; it returns how many.
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
   const Scratch scratch = scratch_of(worker);
   const size_t shares = threads_;
@@ -132,7 +132,7 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
-/// `in_the_way` says whether another thread that runs chunks is on the core of this one. The system often wakes a
+/// Whether another thread that runs chunks is on the core of this one. The system often wakes a
 /// worker on the caller's own core, beside busy processes above all, and leaves it there even when they are gone.
 /// Spinning there only keeps the other from its work.
 bool Pool::in_the_way(size_t worker) const noexcept {
@@ -142,7 +142,7 @@ bool Pool::in_the_way(size_t worker) const noexcept {
   return false;
 }
 
-/// `leave_processor` moves the calling worker to another of the processors that the pool may use; where there are fewer
+/// Moves the calling worker to another of the processors that the pool may use; where there are fewer
 /// of them than threads, two have to share one. Where the others are busy the system brings it back, so nobody asks
 /// for this often.
 void Pool::leave_processor() const noexcept {
@@ -155,7 +155,7 @@ void Pool::leave_processor() const noexcept {
 #endif
 }
 
-/// `spin_until` spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in
+/// Spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in
 /// the way. It never yields: beside a busy process that would repeatedly give away the core for a whole time slice.
 template <typename Ready>
 bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
@@ -178,7 +178,7 @@ bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
   }
 }
 
-/// `wait_until_done` is the caller's end of a stage: it waits for the chunks that others took, `theirs` of them.
+/// The caller's end of a stage: it waits for the chunks that others took, `theirs` of them.
 void Pool::wait_until_done(int64_t theirs) noexcept {
   const uint32_t target = static_cast<uint32_t>(theirs);
   if (spin_until(0, [&] { return done_.load(std::memory_order_acquire) == target; })) return;
@@ -188,7 +188,7 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
-/// `wait_for_job` waits for a generation other than `seen`; false when the pool is being destroyed.
+/// Waits for a generation other than `seen`; false when the pool is being destroyed.
 bool Pool::wait_for_job(size_t worker, uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
     return generation_.load(order) != seen || stop_.load(std::memory_order_relaxed);

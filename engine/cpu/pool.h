@@ -32,7 +32,7 @@ class Pool {
 
   int threads() const { return static_cast<int>(threads_); }
 
-  /// `run` runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
+  /// Runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
   void run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone = false) noexcept;
 
  private:
@@ -66,7 +66,7 @@ class Pool {
     std::atomic<uint64_t> value{0};
   };
   std::unique_ptr<Ticket[]> tickets_;
-  // `Place` is the processor of a thread that runs chunks, the caller's also between stages; kNowhere otherwise. `left`
+  // The processor of a thread that runs chunks, the caller's also between stages; kNowhere otherwise. `left`
   // is when this worker last left a processor to another; nobody else looks at it.
   struct alignas(128) Place {
     std::atomic<int> processor{kNowhere};

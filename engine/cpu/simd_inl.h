@@ -33,7 +33,7 @@ constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 // vectors there, of four floats, go lane by lane; of a loop the compiler would make a call of memcpy, before which all
 // vectors of the loop around it go to the stack.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-/// `load_n` reads the first n floats at p, then zeros; 0 <= n <= kLanes.
+/// Reads the first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
   return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, p);
 }
@@ -58,7 +58,7 @@ HWY_INLINE void store_n(VF v, DF, float* p, int64_t n) {
 }
 #endif
 
-/// `to_int` is v without its fraction, for numbers that fit: Highway's conversion takes five instructions to saturate.
+/// V without its fraction, for numbers that fit: Highway's conversion takes five instructions to saturate.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE hn::Vec512<int32_t> to_int(VF v) { return hn::Vec512<int32_t>{_mm512_cvttps_epi32(v.raw)}; }
 #elif HWY_TARGET == HWY_AVX2
@@ -69,7 +69,7 @@ HWY_INLINE hn::Vec128<int32_t> to_int(VF v) { return hn::Vec128<int32_t>{_mm_cvt
 HWY_INLINE auto to_int(VF v) { return hn::ConvertTo(hn::RebindToSigned<DF>(), v); }
 #endif
 
-/// `Exponential` is e^x = 2^power (1 + rest), by the steps and constants of Highway's Exp; `half` has the sign of x.
+/// E^x = 2^power (1 + rest), by the steps and constants of Highway's Exp; `half` has the sign of x.
 /// Where x is beyond what `scaled` can represent, its results mean nothing.
 struct Exponential {
   hn::Vec<hn::RebindToSigned<DF>> power;
@@ -107,7 +107,7 @@ HWY_INLINE VF exp_of(DF d, VF x) {
   const VF y = hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -104.0f)), Exponential(d, x, half).scaled(d));
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, 88.7228394f)), y, beyond);
 }
-/// `tanh_of` is tanh, 4 ulp, from e^(2|x|) - 1.
+/// Tanh, 4 ulp, from e^(2|x|) - 1.
 HWY_INLINE VF tanh_of(DF d, VF x) {
   const VF one = hn::Set(d, 1.0f), two = hn::Set(d, 2.0f), size = hn::Abs(x), twice = hn::Mul(size, two);
   const Exponential e(d, twice, hn::Set(d, 0.5f));
@@ -116,7 +116,7 @@ HWY_INLINE VF tanh_of(DF d, VF x) {
   const VF z = hn::IfThenElse(hn::Gt(size, hn::Set(d, 18.714973875f)), one, hn::Div(y, hn::Add(y, two)));
   return hn::CopySign(z, x);
 }
-/// `erf_of` is erf, 2 ulp; infinity gives one, NaN itself. Up to 0.9 it is x + x p(x^2), beyond that 1 - e^q(|x|); the
+/// Erf, 2 ulp; infinity gives one, NaN itself. Up to 0.9 it is x + x p(x^2), beyond that 1 - e^q(|x|); the
 /// polynomials p of erf(x) / x - 1 and q of log(1 - erf(x)) have the least largest relative error of erf that theirs
 /// of degree 5 and 6 can have (Remez), 1.2e-8 and 1.7e-9. From 4 on erf rounds to one.
 HWY_INLINE VF erf_of(DF d, VF x) {
@@ -134,7 +134,7 @@ HWY_INLINE VF erf_of(DF d, VF x) {
   return hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.9f)), hn::MulAdd(x, p, x), hn::CopySign(above, x));
 }
 
-/// `sum_of` is the sum of all lanes in a fixed tree, as a scalar.
+/// The sum of all lanes in a fixed tree, as a scalar.
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
@@ -158,7 +158,7 @@ struct Part {
   }
 };
 
-/// `each_vector` calls body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
+/// Calls body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
 template <typename Body>
 HWY_INLINE void each_vector(int64_t n, const Body& body) {
   int64_t i = 0;
@@ -166,7 +166,7 @@ HWY_INLINE void each_vector(int64_t n, const Body& body) {
   if (i < n) body(i, Part{n - i});
 }
 
-/// `each_run` calls body(begin, n) for every contiguous run of a region's numbers in a tensor of `cols` columns.
+/// Calls body(begin, n) for every contiguous run of a region's numbers in a tensor of `cols` columns.
 template <typename Body>
 HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
   const bool whole = region.cols == cols;
@@ -174,13 +174,13 @@ HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
   for (int64_t r = 0; r < runs; ++r) body((region.row + r) * cols + region.col, n);
 }
 
-/// `put` stores v, or adds it to what is there.
+/// Stores v, or adds it to what is there.
 template <typename Lanes>
 HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
 }
 
-/// `Compensated` is a float sum that carries its rounding errors along (Knuth's two-sum), for partials of many chunks.
+/// A float sum that carries its rounding errors along (Knuth's two-sum), for partials of many chunks.
 struct Compensated {
   VF sum, low;
   HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
@@ -192,7 +192,7 @@ struct Compensated {
   HWY_INLINE VF total() const { return hn::Add(sum, low); }
 };
 
-/// `reduce_rows` adds `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
+/// Adds `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
 inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to,
                         bool add) {
   each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
@@ -205,7 +205,7 @@ inline void reduce_rows(const float* partials, int64_t count, int64_t stride, in
 constexpr int64_t kSumColumns = 4 * kLanes;  // of a chunk of sums over columns
 constexpr int64_t kSumRows = 64;             // summed before they join the total: error grows with rows / 64
 
-/// `column_vectors` sums up to kVectors vectors of columns of p side by side, so that whole cache lines are read.
+/// Sums up to kVectors vectors of columns of p side by side, so that whole cache lines are read.
 template <int kVectors>
 void column_vectors(const float* p, int64_t rows, int64_t cols, int64_t j0, float* to, bool add) {
   const DF d;
@@ -231,7 +231,7 @@ void column_vectors(const float* p, int64_t rows, int64_t cols, int64_t j0, floa
   }
 }
 
-/// `sum_columns` assigns or adds one of div_up(cols, kSumColumns) chunks of the sums over the rows of p to `to`.
+/// Assigns or adds one of div_up(cols, kSumColumns) chunks of the sums over the rows of p to `to`.
 inline void sum_columns(const float* p, int64_t rows, int64_t cols, int64_t chunk, float* to, bool add) {
   const int64_t j0 = chunk * kSumColumns;
   constexpr void (*kSums[])(const float*, int64_t, int64_t, int64_t, float*, bool) = {
@@ -239,7 +239,7 @@ inline void sum_columns(const float* p, int64_t rows, int64_t cols, int64_t chun
   kSums[div_up(smaller(kSumColumns, cols - j0), kLanes) - 1](p, rows, cols, j0, to, add);
 }
 
-/// `sum_over` sums body(i, lanes) -> VF over n floats: float lanes within blocks of 4096, double across them.
+/// Sums body(i, lanes) -> VF over n floats: float lanes within blocks of 4096, double across them.
 template <typename Body>
 HWY_INLINE double sum_over(int64_t n, const Body& body) {
   const DF d;
@@ -268,32 +268,32 @@ inline double sum_of_row(const float* x, int64_t n) {
   return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
 }
 
-/// `sum_of_products` is the sum of a_i b_i; of squares where both are the same.
+/// The sum of a_i b_i; of squares where both are the same.
 inline double sum_of_products(const float* a, const float* b, int64_t n) {
   return sum_over(
       n, [&](int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(a + i), lanes.load(b + i)); });
 }
 
-/// `doubles` are the doubles in the float workspace: partial sums of chunks.
+/// The doubles in the float workspace: partial sums of chunks.
 inline double* doubles(float* workspace) { return reinterpret_cast<double*>(workspace); }
 
-/// `reduce_doubles` makes one number of the partial sums of chunks, in their order.
+/// Makes one number of the partial sums of chunks, in their order.
 inline void reduce_doubles(const double* partials, int64_t chunks, int64_t stride, float& to, bool add) {
   double sum = add ? static_cast<double>(to) : 0.0;
   for (int64_t c = 0; c < chunks; ++c) sum += partials[c * stride];
   to = static_cast<float>(sum);
 }
 
-/// `kFlatChunk` is the chunk of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
+/// The chunk of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
 constexpr int64_t kFlatChunk = 16384;
 
-/// `cut` cuts `items` into chunks of about `per_chunk`, by the shape alone.
+/// Cuts `items` into chunks of about `per_chunk`, by the shape alone.
 inline Cut cut(int64_t items, int64_t per_chunk) {
   per_chunk = larger(1, per_chunk);
   return {per_chunk, larger(1, div_up(items, per_chunk))};
 }
 
-/// `row_cut` cuts rows that are read and written once: half of kFlatChunk each, and no more than 64 chunks.
+/// Cuts rows that are read and written once: half of kFlatChunk each, and no more than 64 chunks.
 inline Cut row_cut(const Shape& shape) {
   const int64_t rows = shape.rows();
   return cut(rows, larger(kFlatChunk / 2 / shape.cols(), div_up(rows, 64)));

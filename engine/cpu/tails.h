@@ -8,14 +8,14 @@
 
 namespace normscope::cpu {
 
-/// `TailFinder` follows the instructions behind a first one for as long as they can be its tails.
+/// Follows the instructions behind a first one for as long as they can be its tails.
 class TailFinder {
  public:
   TailFinder(const Call& head, const Stages& stages);
-  /// `takes` takes the next instruction as a tail if it works on the first one's regions, row by row, and writes
+  /// Takes the next instruction as a tail if it works on the first one's regions, row by row, and writes
   /// nothing that an instruction before it reads or writes: those may not be through with other regions.
   bool takes(const Call& call, const Stages& stages);
-  /// `lets` says whether the next instruction can wait until all tails are done, because no tail, taken or to come,
+  /// Whether the next instruction can wait until all tails are done, because no tail, taken or to come,
   /// writes what it reads.
   bool lets(const Call& probe);
 

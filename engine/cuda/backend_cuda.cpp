@@ -97,7 +97,7 @@ class CudaExecutable final : public Executable {
  private:
   static constexpr size_t kStepBytes = padded(sizeof(StepInputs));
 
-  /// `check_sizes` throws where kernels could not count: they have 32 bits for elements, and the 16 bits of a grid's
+  /// Throws where kernels could not count: they have 32 bits for elements, and the 16 bits of a grid's
   /// second dimension for heads and probes.
   void check_sizes() const {
     for (size_t i = 0; i < program_.values.size(); ++i)
@@ -116,7 +116,7 @@ class CudaExecutable final : public Executable {
     const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
-  /// `batch_heads` counts those of attention of either kind; other ops have none.
+  /// Counts those of attention of either kind; other ops have none.
   int64_t batch_heads(const Node& n) const {
     const int32_t heads = n.op == OpKind::Attention           ? n.attributes.as<AttentionSpec>().heads
                           : n.op == OpKind::RelativeAttention ? n.attributes.as<RelativeAttentionSpec>().heads
@@ -126,7 +126,7 @@ class CudaExecutable final : public Executable {
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
 
-  /// `seed_loss_gradient` sets the loss's gradient, which nothing ever writes, and the factor before a clip, to one.
+  /// Sets the loss's gradient, which nothing ever writes, and the factor before a clip, to one.
   void seed_loss_gradient() {
     const float one = 1.0f;
     if (float* d = gradient(program_.loss)) driver_->upload(d, &one, sizeof one);
@@ -134,7 +134,7 @@ class CudaExecutable final : public Executable {
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
 
-  /// `table` makes an array in device memory that lives as long as this.
+  /// Makes an array in device memory that lives as long as this.
   template <class T>
   T* table(const std::vector<T>& rows) {
     tables_.emplace_back(driver_, rows.size() * sizeof(T));
@@ -190,7 +190,7 @@ class CudaExecutable final : public Executable {
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }
 
-  /// `build_probes` makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a
+  /// Makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a
   /// kind.
   void build_probes() {
     std::vector<ProbeEntry> entries;
@@ -228,7 +228,7 @@ class CudaExecutable final : public Executable {
       calls_[of_call[e]].call.probes = {rows + e, 1, static_cast<int32_t>(chunks_of(entries[e].size))};
   }
 
-  /// `place_workspaces` gives each branch one workspace, shared by its calls, which run one after the other.
+  /// Gives each branch one workspace, shared by its calls, which run one after the other.
   void place_workspaces() {
     size_t floats[2] = {0, 0};
     for (const Planned& p : calls_) floats[0] = std::max(floats[0], driver_->workspace_floats(p.call));

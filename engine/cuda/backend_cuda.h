@@ -9,7 +9,7 @@
 
 namespace normscope::cuda {
 
-/// `open_driver` returns nullptr, and says why in `reason`, when the shared object or a device is missing.
+/// Returns nullptr, and says why in `reason`, when the shared object or a device is missing.
 std::shared_ptr<Driver> open_driver(const DriverOptions& options, std::string& reason);
 
 std::unique_ptr<Backend> make_backend(std::shared_ptr<Driver> driver, const CudaOptions& options);

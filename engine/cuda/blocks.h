@@ -16,7 +16,7 @@ namespace normscope::cuda {
 inline constexpr size_t kLine = 256;  // bytes; every block starts on such a line
 constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-/// `out_of_memory` throws DeviceError with what is missing.
+/// Throws DeviceError with what is missing.
 [[noreturn]] inline void out_of_memory(Driver& driver, size_t bytes, const char* kind) {
   const auto megabytes = [](size_t b) { return (b + (size_t{1} << 20) - 1) >> 20; };
   throw DeviceError(
@@ -24,7 +24,7 @@ constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLi
                   driver.device().name, megabytes(bytes), kind, driver.free_memory() >> 20));
 }
 
-/// `Block` is a zero-filled block of device memory.
+/// A zero-filled block of device memory.
 class Block {
  public:
   Block() = default;
@@ -51,7 +51,7 @@ class Block {
   void* p_ = nullptr;
 };
 
-/// `Pinned` is page-locked host memory, from which copies run inside the graph.
+/// Page-locked host memory, from which copies run inside the graph.
 class Pinned {
  public:
   Pinned(std::shared_ptr<Driver> driver, size_t bytes)
@@ -72,7 +72,7 @@ class Pinned {
   size_t bytes_;
 };
 
-/// `CudaMemory` is one block of a Store.
+/// One block of a Store.
 class CudaMemory final : public Memory {
  public:
   CudaMemory(std::shared_ptr<Driver> driver, size_t floats)

@@ -7,7 +7,7 @@
 
 namespace normscope::cuda {
 
-/// `dynamic_shared` is the dynamic shared memory of the block, aligned for vectors of four.
+/// The dynamic shared memory of the block, aligned for vectors of four.
 __device__ inline float* dynamic_shared() {
   extern __shared__ __align__(16) float dynamic_shared_memory[];
   return dynamic_shared_memory;
@@ -24,7 +24,7 @@ __device__ inline float warp_max(float v) {
   return v;
 }
 
-/// `block_sum` is the sum over a block of up to 1024 threads (whole warps, one-dimensional); every thread gets it.
+/// The sum over a block of up to 1024 threads (whole warps, one-dimensional); every thread gets it.
 template <class T>
 __device__ T block_sum(T v) {
   __shared__ T partial[32];
@@ -46,7 +46,7 @@ __device__ inline float block_max(float v) {
   return warp_max(lane < warps ? partial[lane] : partial[0]);
 }
 
-/// `last_arrival` is true in every thread of the block that arrives last of n, which sees what the others wrote
+/// True in every thread of the block that arrives last of n, which sees what the others wrote
 /// before. It zeroes the counter again. An integer counter decides who adds, not in which order.
 __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
   __shared__ bool last;
@@ -63,7 +63,7 @@ __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
 
 __device__ inline void write_to(float* p, float v, bool add) { *p = add ? *p + v : v; }
 
-/// `for_each` calls f(i) for every i < n.
+/// Calls f(i) for every i < n.
 template <class F>
 __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
   const uint32_t first = blockIdx.x * (kThreads * kItems) + threadIdx.x;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
     if (const uint32_t i = first + k * kThreads; i < n) f(i);
 }
 
-/// `add_to` serves out_o[j] = sum over rows r of f(r, j)[o], for N outputs: f returns float for one, float2 for two.
+/// Serves out_o[j] = sum over rows r of f(r, j)[o], for N outputs: f returns float for one, float2 for two.
 __device__ inline void add_to(float& a, float b) { a += b; }
 __device__ inline void add_to(float2& a, float2 b) {
   a.x += b.x;
@@ -96,7 +96,7 @@ __device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float2 v
   if (o.out[1]) write_to(o.out[1] + j, v.y, o.add[1]);
 }
 
-/// `sum_columns` runs a block for each kColumnTile columns. A warp reads kColumnTile neighbours of each of its rows and
+/// Runs a block for each kColumnTile columns. A warp reads kColumnTile neighbours of each of its rows and
 /// adds up its lanes, then one warp for each column adds up the warps.
 template <class V, class F>
 __global__ void __launch_bounds__(kColumnTile* kRowLanes)
@@ -121,14 +121,14 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes)
   if (lane == 0 && to < cols) write_column(outputs, to, total);
 }
 
-/// `MatrixColumn` reads the columns of a matrix in place.
+/// Reads the columns of a matrix in place.
 struct MatrixColumn {
   const float* p;
   uint32_t cols;
   __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
 };
 
-/// `sum_rows` assigns or adds the sums over the rows of p (rows, cols) to `to` (cols).
+/// Assigns or adds the sums over the rows of p (rows, cols) to `to` (cols).
 inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t cols, float* to, bool add) {
   const auto n = static_cast<uint32_t>(cols);
   ColumnOutputs outputs;
@@ -137,7 +137,7 @@ inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t col
   launch(context, sum_columns<float, MatrixColumn>, column_sums(cols), rows, n, MatrixColumn{p, n}, outputs);
 }
 
-/// `sum_all` computes *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
+/// Computes *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
 template <class F>
 __global__ void __launch_bounds__(kThreads)
     sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {

@@ -16,7 +16,7 @@ struct DeviceInfo {
   size_t memory = 0, shared_limit = 0;
 };
 
-/// `Branch` names the two branches of one step: Main is the chain that everything waits for; Side takes the gradients
+/// Names the two branches of one step: Main is the chain that everything waits for; Side takes the gradients
 /// of parameters, which nothing reads before the update. Each has its own workspace.
 enum class Branch : uint8_t { Main, Side };
 
@@ -50,7 +50,7 @@ class Driver {
   virtual void release_graph(void* graph) = 0;
 
   virtual void wait() = 0;
-  /// `error` is empty, or the first error in words; it stays.
+  /// Empty, or the first error in words; it stays.
   virtual std::string error() const = 0;
 };
 
@@ -58,7 +58,7 @@ struct DriverOptions {
   bool tf32 = false;
 };
 
-/// `DriverEntry` is what the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason.
+/// What the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason.
 /// `abi` guards against a library of another version.
 using DriverEntry = Driver* (*)(int abi, const DriverOptions&, std::string& reason);
 inline constexpr int kDriverAbi = 1;

@@ -21,7 +21,7 @@ const Kernels& kernels_of(OpKind op) {
   return table[static_cast<size_t>(op)];
 }
 
-/// `switched_off` is for measurements: what speeds a step up can be switched off one by one.
+/// For measurements: what speeds a step up can be switched off one by one.
 bool switched_off(const char* variable) {
   const char* value = std::getenv(variable);
   return value && std::strcmp(value, "0") == 0;
@@ -143,7 +143,7 @@ class CudaDriver final : public Driver {
   Context& main() { return branch_[0]; }
   Context& side() { return branch_[1]; }
 
-  /// `follow` makes later work on `second` wait for earlier work on `first`.
+  /// Makes later work on `second` wait for earlier work on `first`.
   void follow(Context& first, Context& second, cudaEvent_t event) {
     main().check(cudaEventRecord(event, first.stream), "event");
     main().check(cudaStreamWaitEvent(second.stream, event, 0), "event");
@@ -156,7 +156,7 @@ class CudaDriver final : public Driver {
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
-/// `describe` is about the first device; CUDA_VISIBLE_DEVICES chooses which one that is.
+/// About the first device; CUDA_VISIBLE_DEVICES chooses which one that is.
 bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {

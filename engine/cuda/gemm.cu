@@ -3,7 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// `kMostWorkspace` is the most that a product may ask for; lowering plans what the chosen algorithms need.
+/// The most that a product may ask for; lowering plans what the chosen algorithms need.
 constexpr size_t kMostWorkspace = size_t{32} << 20;
 /// `kAlignment` is that of every tensor, which starts on a 64-byte line.
 constexpr uint32_t kAlignment = 64;
@@ -14,7 +14,7 @@ bool check(Context& context, cublasStatus_t status, const char* what) {
   return false;
 }
 
-/// `layout` takes a row-major matrix (rows, cols) for a column-major (cols, rows).
+/// Takes a row-major matrix (rows, cols) for a column-major (cols, rows).
 bool layout(Context& context, cublasLtMatrixLayout_t* out, int64_t rows, int64_t cols) {
   return check(context,
                cublasLtMatrixLayoutCreate(out, CUDA_R_32F, static_cast<uint64_t>(cols),

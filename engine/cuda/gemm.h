@@ -25,7 +25,7 @@ class GemmLibrary {
     cublasLtMatmulAlgo_t algorithm = {};
     size_t workspace = 0;  ///< bytes
   };
-  /// `plan` is nullptr after an error; the context has the error.
+  /// Nullptr after an error; the context has the error.
   const Plan* plan(Context&, const Gemm&);
   void run(Context&, const Gemm&, float* workspace);
 

@@ -10,12 +10,12 @@
 
 namespace normscope::cuda {
 
-/// `Chunk` is a part of a parameter: elements [first, first + kChunk).
+/// A part of a parameter: elements [first, first + kChunk).
 struct Chunk {
   int32_t parameter = 0, first = 0;
 };
 
-/// `UpdateTable` is all parameters of an update, cut into chunks (grad_norm, clip, adam, sgd, muon). Arrays in device memory.
+/// All parameters of an update, cut into chunks (grad_norm, clip, adam, sgd, muon). Arrays in device memory.
 struct UpdateTable {
   const ParameterCall* parameters = nullptr;
   const ParameterCall* on_host = nullptr;  ///< the same list, in host memory: shapes and addresses
@@ -27,7 +27,7 @@ struct UpdateTable {
   uint32_t* counters = nullptr;  ///< one for each parameter and one more; zero between launches
 };
 
-/// `ProbeEntry` is one probe of a launch that serves many.
+/// One probe of a launch that serves many.
 struct ProbeEntry {
   const float* p = nullptr;
   int64_t size = 0;
@@ -45,7 +45,7 @@ struct ProbeTable {
   int32_t most_chunks = 1;  ///< chunks of the largest probe
 };
 
-/// `Call` is one instruction with its addresses resolved: as on the CPU, and what only this backend needs.
+/// One instruction with its addresses resolved: as on the CPU, and what only this backend needs.
 struct Call : normscope::Call {
   const StepInputs* step = nullptr;  ///< on the device: nothing that varies is a kernel argument
   uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
@@ -56,7 +56,7 @@ struct Call : normscope::Call {
 
 struct Context;  // cuda/context.cuh
 
-/// `Kernels` has one line for each registry entry. workspace: floats that the call needs, asked once at lowering
+/// Has one line for each registry entry. workspace: floats that the call needs, asked once at lowering
 /// (nullptr: none).
 struct Kernels {
   void (*forward)(const Call&, Context&) = nullptr;

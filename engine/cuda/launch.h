@@ -17,7 +17,7 @@ struct Launch {
 
 constexpr int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// `shared_limit` is the dynamic shared memory that a block may ask for (CUDA programming guide, compute capabilities).
+/// The dynamic shared memory that a block may ask for (CUDA programming guide, compute capabilities).
 constexpr size_t shared_limit(int major, int minor) {
   if (major < 7 || (major == 7 && minor == 0)) return size_t{96} << 10;
   if (major == 7) return size_t{64} << 10;  // 7.5
@@ -50,7 +50,7 @@ constexpr Launch block_per_row(int64_t rows) {
   return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 0};
 }
 
-/// `kLongRow` is the length from which on a row gets a block; shorter rows get a warp.
+/// The length from which on a row gets a block; shorter rows get a warp.
 inline constexpr int64_t kLongRow = 1024;
 
 // ---- sums over the rows of each column: a block has 8 columns, a sector of memory, each with 128 partial sums
@@ -83,16 +83,16 @@ inline constexpr int64_t kQueryTile = 32, kKeyTile = 64, kInner = 32;
 inline constexpr uint32_t kAttentionThreads = 128;
 inline constexpr int64_t kScorePad = 4;
 
-/// `kAttentionStage` is the floats that stage both operands of a tile product. Bs is kInner rows of at most kKeyTile
+/// The floats that stage both operands of a tile product. Bs is kInner rows of at most kKeyTile
 /// + kScorePad.
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
-/// `kRelativeStage` holds more distances than a tile has keys: as many as both sides together.
+/// Holds more distances than a tile has keys: as many as both sides together.
 inline constexpr size_t kRelativeStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kQueryTile + kKeyTile + kScorePad));
 
-/// `scores_in_shared` says whether the scores of a query tile stay in shared memory beside `stage`; otherwise they
+/// Whether the scores of a query tile stay in shared memory beside `stage`; otherwise they
 /// use the place of the probabilities.
 constexpr bool scores_in_shared(int64_t keys, size_t stage = kAttentionStage) {
   return (stage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
@@ -106,11 +106,11 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
           kAttentionThreads, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
-/// `kScoreTile` is the floats of a tile of scores, with either queries or keys as its rows.
+/// The floats of a tile of scores, with either queries or keys as its rows.
 inline constexpr size_t kScoreTile =
     static_cast<size_t>(std::max(kKeyTile * (kQueryTile + kScorePad), (kKeyTile + 1) * kQueryTile));
 
-/// `attention_fused` stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
+/// Stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
 /// whatever the number of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
@@ -118,7 +118,7 @@ constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
           (kAttentionStage + 2 * kScoreTile + static_cast<size_t>(2 * kQueryTile)) * sizeof(float)};
 }
 
-/// `attention_workspace` is the floats of attention's backward: the gradients of the scores, or two numbers for each
+/// The floats of attention's backward: the gradients of the scores, or two numbers for each
 /// row.
 constexpr size_t attention_workspace(int64_t batch_heads, int64_t positions, int64_t keys, bool stored) {
   return static_cast<size_t>(batch_heads * positions * (stored ? keys : 2));

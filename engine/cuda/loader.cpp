@@ -45,7 +45,7 @@ std::vector<std::string> library_paths() {
           directory + "../../../normscope_cuda/" + kLibrary, kLibrary};
 }
 
-/// `has_driver` spares opening our library without a driver, as cuBLAS, which comes with it, takes 60 MB.
+/// Spares opening our library without a driver, as cuBLAS, which comes with it, takes 60 MB.
 bool has_driver() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver) dlclose(driver);
@@ -91,7 +91,7 @@ Library open_library() {
   return library;
 }
 
-/// `library` stays open for the life of the program.
+/// Stays open for the life of the program.
 const Library& library() {
   static const Library opened = open_library();
   return opened;

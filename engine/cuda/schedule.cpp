@@ -3,7 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// `part_of` is the part of a backward call that gives the gradients of parameters (or the rest); false: there is none.
+/// The part of a backward call that gives the gradients of parameters (or the rest); false: there is none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
@@ -65,7 +65,7 @@ class Scheduler {
     if (part_of(p, false, part)) main(part);
   }
 
-  /// `finish_gradients` comes before the update, or at the end: Side has arrived, and every probe has been taken.
+  /// Comes before the update, or at the end: Side has arrived, and every probe has been taken.
   void finish_gradients() {
     if (finished_) return;
     finished_ = true;

@@ -16,14 +16,14 @@ struct Step {
   Call call = {};
 };
 
-/// `Planned` is what schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
+/// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
 struct Planned {
   Call call;
   bool of_parameter[kMaxInputs] = {};
   bool reads_gradient = false;  ///< probe of a gradient
 };
 
-/// `schedule` takes tables over the probes of values and of gradients, with count 0 where there are none.
+/// Takes tables over the probes of values and of gradients, with count 0 where there are none.
 std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
                            const ProbeTable& gradient_probes);
 

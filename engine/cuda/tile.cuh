@@ -11,7 +11,7 @@ namespace normscope::cuda {
 inline constexpr int kDepth = static_cast<int>(kInner), kBlockThreads = static_cast<int>(kAttentionThreads),
                      kPad = static_cast<int>(kScorePad);
 
-/// `read_vector` reads R neighbours at once; `from` must lie on a multiple of R floats.
+/// Reads R neighbours at once; `from` must lie on a multiple of R floats.
 template <int R>
 __device__ void read_vector(float (&to)[R], const float* from) {
   static_assert(R == 2 || R == 4, "a vector");
@@ -28,7 +28,7 @@ __device__ void read_vector(float (&to)[R], const float* from) {
   }
 }
 
-/// `Operand` is a thread's part of kDepth x N numbers of an operand, on its way to shared memory: all loads are
+/// A thread's part of kDepth x N numbers of an operand, on its way to shared memory: all loads are
 /// under way before the first is waited for. KFast: neighbours in k are neighbours in memory. A warp then loads 8 of
 /// them from each of 4 rows, which fills whole sectors and whose stores meet no bank twice.
 template <int N, bool KFast>
@@ -76,7 +76,7 @@ struct Tile {
       for (int j = 0; j < RN; ++j) acc[i][j] = 0.0f;
   }
 
-  /// `multiply` takes a(m, k) and b(k, n), which answer 0 outside their matrix. The next round's operands are loaded
+  /// Takes a(m, k) and b(k, n), which answer 0 outside their matrix. The next round's operands are loaded
   /// while this one's are multiplied.
   template <bool AkFast, bool BkFast, class A, class B>
   __device__ void multiply(int k_begin, int k_end, float* stage, const A& a, const B& b) {
@@ -99,7 +99,7 @@ struct Tile {
     }
   }
 
-  /// `multiply_staged` is `multiply` where A is staged as a whole: as[k * kPitchA + m], k < k_end.
+  /// `multiply` where A is staged as a whole: as[k * kPitchA + m], k < k_end.
   template <bool BkFast, class B>
   __device__ void multiply_staged(const float* as, int k_end, float* stage, const B& b) {
     float* bs = stage + kDepth * kPitchA;
@@ -115,7 +115,7 @@ struct Tile {
     }
   }
 
-  /// `stage_column` puts column j of a thread's numbers where multiply_staged reads its A, with n in the place of k.
+  /// Puts column j of a thread's numbers where multiply_staged reads its A, with n in the place of k.
   __device__ static void stage_column(float* as, int j, const float (&column_of)[RM]) {
     static_assert(RM == 4, "a vector");
     *reinterpret_cast<float4*>(as + (column() + j) * kPitchA + row()) =

@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-/// `variance` is over all elements of a tensor, about its overall mean.
+/// Over all elements of a tensor, about its overall mean.
 double variance(const std::vector<float>& x) {
   double mean = 0, sum = 0;
   for (float v : x) mean += v;
@@ -26,7 +26,7 @@ void set_skip(Store& store, const SublayerValues& s, double omega) {
   store.write(p, values);
 }
 
-/// `visible` are the unpadded rows of x.
+/// The unpadded rows of x.
 std::vector<float> visible(std::vector<float> x, std::span<const int32_t> lengths) {
   if (lengths.empty()) return x;
   const size_t row = x.size() / lengths.size();  // of all positions; their number does not matter here

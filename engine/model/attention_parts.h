@@ -18,7 +18,7 @@ class AttentionParts : protected ModelParts {
   using ModelParts::ModelParts;
 
  protected:
-  /// `declare_places` declares the tables by which attention knows places.
+  /// Declares the tables by which attention knows places.
   void declare_places() {
     if (config_.positions == Positions::Relative)
       distances_ = parameter("distances", {config_.sequence + config_.memory, config_.d_model},
@@ -65,20 +65,20 @@ class AttentionParts : protected ModelParts {
         wiring.inner.values_across_heads ? 1 : heads);
   }
 
-  /// `turned` turns the heads of queries or keys by their places. Between two texts places mean nothing.
+  /// Turns the heads of queries or keys by their places. Between two texts places mean nothing.
   ValueId turned(const std::string& name, ValueId x, int32_t heads, bool self) {
     if (config_.positions != Positions::Rotary || !self) return x;
     const bool local = has_window(config_, layer_) && turns_of_windows_ != kNone;
     return rotary(tape_, name, x, local ? turns_of_windows_ : turns_, {heads, config_.rotary.pairing});
   }
 
-  /// `for_all_heads` gives every head of queries keys, or values, of its own.
+  /// Gives every head of queries keys, or values, of its own.
   ValueId for_all_heads(const std::string& name, ValueId x) {
     const int32_t heads = kv_heads(config_), times = config_.heads / heads;
     return times == 1 ? x : repeat_heads(tape_, name, x, heads, times);
   }
 
-  /// `relative_heads` has scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are
+  /// Has scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are
   /// each layer's own and start at zero.
   ValueId relative_heads(const std::string& n, ValueId q, ValueId k, ValueId v, uint32_t dropout_site) {
     const int64_t D = config_.d_model;
@@ -95,7 +95,7 @@ class AttentionParts : protected ModelParts {
     return relative_attention(tape_, n + ".heads", in, {config_.heads, dropout_site});
   }
 
-  /// `clip_heads` has the largest logit of each head measured, and its matrices scaled behind the update.
+  /// Has the largest logit of each head measured, and its matrices scaled behind the update.
   void clip_heads(const std::string& n, const Inner& inner, ValueId q, ValueId k, ValueId key_lengths,
                   bool causal) {
     const ValueId largest =
@@ -115,7 +115,7 @@ class AttentionParts : protected ModelParts {
             {.heads = config_.heads, .shared = kv_heads(config_) < config_.heads});
   }
 
-  /// `attention_block` takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
+  /// Takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
   /// `past`.
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
                           ValueId key_lengths, bool causal, ValueId past = kNone) {

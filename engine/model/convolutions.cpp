@@ -26,7 +26,7 @@ int32_t channels_of(const ModelConfig& config, int32_t layer) {
   return layer == 0 ? 1 : layer == 1 ? config.images.channels : config.images.channels_2;
 }
 
-/// `flat_features` are the features that the linear layer reads.
+/// The features that the linear layer reads.
 int64_t flat_features(const ModelConfig& config) {
   const ImageWindow pooled = pooling_window(config, kConvolutions);
   return pooled.windows() * pooled.channels;
@@ -89,7 +89,7 @@ class ConvolutionRecorder : ModelParts {
     return x;
   }
 
-  /// `weights_of` has Xavier's deviation for what goes into and out of a number, or BERT's.
+  /// Has Xavier's deviation for what goes into and out of a number, or BERT's.
   Init weights_of(const Shape& shape, const ImageWindow& window) const {
     const auto fans = static_cast<double>(shape[0] + int64_t{window.size} * window.size * shape[1]);
     const double fixed = init_gains(config_.init, context_of(config_, true)).deviation;

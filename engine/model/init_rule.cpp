@@ -5,7 +5,7 @@
 namespace normscope {
 namespace {
 
-/// `branches_of` counts the residual branches of the whole model: two a layer, three with cross-attention.
+/// Counts the residual branches of the whole model: two a layer, three with cross-attention.
 double branches_of(const StackContext& c) {
   if (c.other_layers == 0) return 2.0 * c.layers;
   return c.decoder ? 3.0 * c.layers + 2.0 * c.other_layers : 2.0 * c.layers + 3.0 * c.other_layers;
@@ -27,7 +27,7 @@ InitGains fixup(const StackContext& c) {
   return g;
 }
 
-/// `t_fixup` is Huang et al. 2020, section 3.2; the shared embeddings of an encoder-decoder follow the decoder.
+/// Huang et al. 2020, section 3.2; the shared embeddings of an encoder-decoder follow the decoder.
 InitGains t_fixup(const StackContext& c) {
   const auto decoder = [](double layers) { return std::pow(9 * layers, -0.25); };
   InitGains g;

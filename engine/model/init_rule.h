@@ -31,7 +31,7 @@ inline constexpr std::string_view kInitRules[] = {
 #undef INIT_RULE
 };
 
-/// `InitGains` is what a rule makes of the matrices of a sub-layer in a stack.
+/// What a rule makes of the matrices of a sub-layer in a stack.
 struct InitGains {
   double query = 1, key = 1, value = 1, output = 1, first = 1, second = 1;  ///< W_Q W_K W_V W_O W_1 W_2
   double embedding = 1;   ///< token table and learned positions
@@ -40,7 +40,7 @@ struct InitGains {
 };
 InitGains init_gains(InitRule rule, const StackContext& context);
 
-/// `Transfer` makes what a small model learned best with serve a larger one: of `width` times the base's width and
+/// Makes what a small model learned best with serve a larger one: of `width` times the base's width and
 /// `depth` times its layers, by Adam and its kin, start and steps become
 ///                  branch        rate, layers          and matrices   epsilon
 ///   Mup            1             1                     1 / width      1 / width
@@ -52,7 +52,7 @@ InitGains init_gains(InitRule rule, const StackContext& context);
 enum class Transfer : uint8_t { None, Mup, DepthMup, CompleteP };
 inline constexpr std::string_view kTransfers[] = {"none", "mup", "depth-mup", "completep"};
 
-/// `Growth` is how much larger than the base a stack is, as far as its transfer minds, and what follows from that.
+/// How much larger than the base a stack is, as far as its transfer minds, and what follows from that.
 struct Growth {
   double width = 1, depth = 1;
   double branch = 1;  ///< every branch is multiplied by it

@@ -203,13 +203,13 @@ void check_parser(const ModelConfig& c) {
   }
 }
 
-/// `parser_products` are the weights of a parser without table, norms and biases.
+/// The weights of a parser without table, norms and biases.
 int64_t parser_products(const ModelConfig& c) {
   const int64_t f = c.feed_forward;
   return int64_t{c.sequence} * c.d_model * f + (c.layers - 1) * f * f + f * c.classes;
 }
 
-/// `Stack` is its layers, and the attentions of each.
+/// Its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
   Streams streams;
@@ -220,7 +220,7 @@ std::vector<Stack> stacks_of(const ModelConfig& c) {
           {c.layers, 2, c.decoder.streams}};  // the decoder has self- and cross-attention
 }
 
-/// `floats_of_streams` are the numbers that several streams take for each number of a state: those that are kept,
+/// The numbers that several streams take for each number of a state: those that are kept,
 /// carried on, written and seen, at every sub-layer.
 int64_t floats_of_streams(const Stack& t) {
   if (t.streams.one()) return 0;

@@ -18,13 +18,13 @@ enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutio
 inline bool is_transformer(Architecture a) {
   return a != Architecture::Convolutional && a != Architecture::Parser;
 }
-/// `ImageConfig` is read by the convolutional network only: see convolutions.h.
+/// Read by the convolutional network only: see convolutions.h.
 struct ImageConfig {
   int32_t channels = 20, channels_2 = 50;  ///< outputs of the convolutions (Xu et al. 2019)
   int32_t window = 5;                      ///< height and width of their windows
   int32_t height = 0, width = 0;           ///< of the images, from the data
 };
-/// `Activation` has the activations of ops/activations/activations.def.
+/// Has the activations of ops/activations/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
 #include "engine/ops/activations/activations.def"
@@ -39,11 +39,11 @@ inline constexpr std::string_view kActivations[] = {
 /// (Transformer-XL, Dai et al. 2019). Rotary: nothing is added either; queries and keys of self-attention turn with
 /// their place (Su et al. 2021).
 enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative, Rotary };
-/// `Biases` says which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
+/// Which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
 /// Attention W_Q, W_K, W_V, W_O.
 enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention };
 inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention"};
-/// `AttentionConfig` is what self-attention has beside its heads.
+/// What self-attention has beside its heads.
 struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads
   /// Heads of keys and values, each read by as many heads of queries as come on it (Ainslie et al. 2023); 0: heads.
@@ -55,7 +55,7 @@ struct AttentionConfig {
   float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: they stay as they are
   bool operator==(const AttentionConfig&) const = default;
 };
-/// `Pooling` is what the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over
+/// What the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over
 /// all unpadded positions.
 enum class Pooling : uint8_t { First, Mean };
 
@@ -117,30 +117,30 @@ inline constexpr int32_t kMostMemory = 4096;
 /// These are what attention's zeros stand for.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
-/// `has_both` says whether the model has an encoder and a decoder.
+/// Whether the model has an encoder and a decoder.
 inline bool has_both(const ModelConfig& config) {
   return config.architecture == Architecture::EncoderDecoder;
 }
-/// `same_wiring` says whether both have the same stacks, wired alike.
+/// Whether both have the same stacks, wired alike.
 bool same_wiring(const ModelConfig& a, const ModelConfig& b);
-/// `has_plain_embedding` says whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
+/// Whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
 bool has_plain_embedding(const ModelConfig& config);
-/// `clips` says whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative
+/// Whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative
 /// positions add other scores.
 bool clips(const ModelConfig& config, const Inner& attention);
-/// `has_window` says whether the attention of a layer, from 1, has the window.
+/// Whether the attention of a layer, from 1, has the window.
 bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);
-/// `growth_of` is how much larger than the transfer's base one of the stacks is.
+/// How much larger than the transfer's base one of the stacks is.
 Growth growth_of(const ModelConfig& config, bool decoder);
-/// `set_placement` fills both stacks with a preset at the config's depth and norm kind.
+/// Fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
-/// `validate` throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another
+/// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another
 /// depth ...).
 void validate(const ModelConfig& config);
-/// `estimated_bytes` is roughly a training program's bytes: parameters, moments, activations and gradients for a batch.
+/// Roughly a training program's bytes: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
-/// `step_flop` is the arithmetic of a training step, with attention counted dense:
+/// The arithmetic of a training step, with attention counted dense:
 ///   6 (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d
 /// An encoder-decoder sums both stacks; a decoder layer has a second attention (4 d^2 and 12 B T^2 d more). With
 /// relative positions over a memory M, attention takes 18 L B T (T+M) d in place of 12 L B T^2 d, and keys and values

@@ -27,7 +27,7 @@ class ModelParts {
         growth_(growth_of(config, true)) {}
 
  protected:
-  /// `begin` sets the layer of what is recorded from here on; 0: none.
+  /// Sets the layer of what is recorded from here on; 0: none.
   void begin(int32_t layer) {
     layer_ = layer;
     tape_.set_layer(layer);
@@ -43,13 +43,13 @@ class ModelParts {
     return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);
   }
 
-  /// `shift` is FixUp's scalar shift, which starts at 0.
+  /// FixUp's scalar shift, which starts at 0.
   ValueId shift(const std::string& name, const Inner& inner, ValueId x) {
     if (!inner.shifts) return x;
     return affine(tape_, name + twin_, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// `project` is x W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the
+  /// X W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the
   /// bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
                   const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
@@ -63,7 +63,7 @@ class ModelParts {
     return linear(tape_, n + "." + suffix + twin_, x, w, b);
   }
 
-  /// `has_bias_of` says whether the matrix n.w<suffix> has a bias.
+  /// Whether the matrix n.w<suffix> has a bias.
   bool has_bias_of(const std::string& suffix) const {
     const bool reads_stream = suffix == "q" || suffix == "k" || suffix == "v";
     switch (config_.biases) {
@@ -88,7 +88,7 @@ class ModelParts {
     return {Init::Kind::Normal, gain * (fixed > 0 ? fixed : xavier)};
   }
 
-  /// `norm` normalises each head's part of a row by itself when heads > 1.
+  /// Normalises each head's part of a row by itself when heads > 1.
   ValueId norm(const std::string& name, const WiredNorm& wired, ValueId x, int32_t heads = 1) {
     const NormKind kind = wired;
     if (kind == NormKind::None) return x;
@@ -131,13 +131,13 @@ class ModelParts {
     return {1.0f, affine(tape_, sublayer + ".rest", branch.learned, -1.0f, kNone, one)};
   }
 
-  /// `share` is |a| of a learned vector a: 2 max(a, 0) - a.
+  /// |a| of a learned vector a: 2 max(a, 0) - a.
   ValueId share(const std::string& name, double start) {
     const ValueId a = sphere_scale(name, config_.d_model, start, start * root_of_width());
     return add(tape_, name + ".share", relu(tape_, name + ".positive", a), a, {2.0f, kNone}, {-1.0f, kNone});
   }
 
-  /// `sphere_scale` is a learned vector that nGPT stores divided by `unit`: Adam's steps of it are so much larger.
+  /// A learned vector that nGPT stores divided by `unit`: Adam's steps of it are so much larger.
   ValueId sphere_scale(const std::string& name, int64_t size, double start, double unit) {
     const ValueId value = parameter(name, {size}, {Init::Kind::Constant, start});
     const auto inverse = static_cast<float>(1 / unit);
@@ -146,7 +146,7 @@ class ModelParts {
   }
   double root_of_width() const { return std::sqrt(static_cast<double>(config_.d_model)); }
 
-  /// `rescaled` gives x, behind matrices of unit vectors, a learned scale for each number.
+  /// Gives x, behind matrices of unit vectors, a learned scale for each number.
   ValueId rescaled(const std::string& name, const Inner& inner, ValueId x, double unit = 1) {
     if (!inner.sphere) return x;
     return affine(tape_, name + "_scaled", x, 1.0f,
@@ -160,7 +160,7 @@ class ModelParts {
     return tape_.parameter(name);
   }
 
-  /// `keep_unit` has the vectors of a parameter divided by their length behind every update.
+  /// Has the vectors of a parameter divided by their length behind every update.
   void keep_unit(const std::string& name, bool columns) {
     const std::vector<Node>& asked = tape_.after_update();
     const std::string node = name + ".unit";
@@ -168,14 +168,14 @@ class ModelParts {
       unit_vectors(tape_, node, tape_.parameter(name), {columns});
   }
 
-  /// `scale_steps` multiplies the steps of a parameter as the transfer wants it.
+  /// Multiplies the steps of a parameter as the transfer wants it.
   void scale_steps(const std::string& name, double rate, double decay = 1, double eps = 1) {
     if (config_.transfer != Transfer::None)
       store_.scale_steps(
           name, {static_cast<float>(rate), static_cast<float>(decay), static_cast<float>(eps * growth_.eps)});
   }
 
-  /// `matrix` is a parameter from hidden states to hidden states.
+  /// A parameter from hidden states to hidden states.
   ValueId matrix(const std::string& name, Shape shape, Init init) {
     const ValueId value = parameter(name, shape, init);
     store_.mark_hidden(name);
@@ -183,7 +183,7 @@ class ModelParts {
     return value;
   }
 
-  /// `table_growth` is by how much more than the base's a transfer's token table is multiplied where it is looked up.
+  /// By how much more than the base's a transfer's token table is multiplied where it is looked up.
   double table_growth() const { return config_.embedding_scale > 0 ? 1 : std::sqrt(growth_.width); }
 
   /// `read_out_deviation` is that of a matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
@@ -191,14 +191,14 @@ class ModelParts {
     return std::sqrt(growth_.width) / std::sqrt(static_cast<double>(config_.d_model));
   }
 
-  /// `output_init` is how that matrix (D,V) starts.
+  /// How that matrix (D,V) starts.
   Init output_init() const {
     Init init{Init::Kind::Normal, read_out_deviation()};
     if (ends_on_sphere(config_.stack())) init.unit = Init::Unit::Columns;
     return init;
   }
 
-  /// `outputs` are the logits of a state; on the sphere they are products of unit vectors times a learned scale each, and
+  /// The logits of a state; on the sphere they are products of unit vectors times a learned scale each, and
   /// a bias stands behind that.
   ValueId outputs(const std::string& name, ValueId hidden, ValueId w, ValueId bias, bool transposed = false) {
     if (!ends_on_sphere(config_.stack())) return linear(tape_, name, hidden, w, bias, transposed);
@@ -208,7 +208,7 @@ class ModelParts {
                   sphere_scale("out.scale", tape_.shape(products).cols(), 1.0, root), bias);
   }
 
-  /// `read_out` divides a state by the width's growth; `c` is what the matrix is stored smaller by.
+  /// Divides a state by the width's growth; `c` is what the matrix is stored smaller by.
   ValueId read_out(ValueId hidden, double c) {
     if (growth_.width == 1) return hidden;
     return affine(tape_, "read_out", hidden, static_cast<float>(c / growth_.width), kNone, kNone);

@@ -41,7 +41,7 @@ class ParserRecorder : ModelParts {
   }
 
  private:
-  /// `joined_features` are the features' rows, of unit variance at the start like a transformer's tokens, side by side.
+  /// The features' rows, of unit variance at the start like a transformer's tokens, side by side.
   ValueId joined_features(ValueId tokens) {
     const double root = std::sqrt(static_cast<double>(config_.d_model));
     const ValueId table =

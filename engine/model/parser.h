@@ -17,12 +17,12 @@
 
 namespace normscope {
 
-/// `record_parser` is for training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and
+/// For training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and
 /// loss. There are no sub-layers to measure; probes are the mean squares of the hidden layers' outputs. Called by
 /// record_model.
 ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// `record_transition_logits` stops at the logits, for parsing: only input "tokens" (rows,T), no dropout.
+/// Stops at the logits, for parsing: only input "tokens" (rows,T), no dropout.
 ValueId record_transition_logits(Tape& tape, const ModelConfig& config, int32_t rows);
 
 }  // namespace normscope

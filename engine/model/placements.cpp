@@ -40,7 +40,7 @@ const PlacementRule kRules[] = {
     {"sublayers", sublayers_of_stack},  {"1/sqrt(2*layer)", inverse_root_of_sublayers},
     {"quarter", first_quarter}};
 
-/// `AddedRow` owns what a row points to.
+/// Owns what a row points to.
 struct AddedRow {
   explicit AddedRow(const PlacementRow& of)
       : texts{of.name, of.label, of.short_label, of.formula, of.source},
@@ -58,7 +58,7 @@ struct AddedRow {
   PlacementRow row;
 };
 
-/// `Added` are the rows that came at run time. Who reads takes no lock: a row stands before the count says so.
+/// The rows that came at run time. Who reads takes no lock: a row stands before the count says so.
 struct Added {
   static constexpr size_t kMost = 64;
   std::array<std::atomic<const PlacementRow*>, kMost> rows = {};
@@ -89,7 +89,7 @@ bool same(const PlacementRow& a, const PlacementRow& b) {
          std::equal(a.single.begin(), a.single.end(), b.single.begin(), b.single.end());
 }
 
-/// `is_name` allows words of small letters and digits with hyphens between them, the first begun by a letter.
+/// Allows words of small letters and digits with hyphens between them, the first begun by a letter.
 bool is_name(std::string_view name) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto other = [&](char c) { return small(c) || (c >= '0' && c <= '9') || c == '-'; };
@@ -102,7 +102,7 @@ void choose_norm(Wiring& w, NormKind norm) {
     if (*at == NormKind::LayerNorm) *at = {norm, traits_of(norm).has_statistics ? at->eps : 0};
 }
 
-/// `norm_of` is the norm that the stack has somewhere; LayerNorm where it has none.
+/// The norm that the stack has somewhere; LayerNorm where it has none.
 NormKind norm_of(const StackWiring& stack) {
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.feed_forward, &layer.cross})
@@ -187,7 +187,7 @@ double subln_gain(const StackContext& c) {
 
 namespace {
 
-/// `norm_for` is the norm that a row has where the model uses another.
+/// The norm that a row has where the model uses another.
 NormKind norm_for(const PlacementRow& row, NormKind norm) {
   return row.norm == NormKind::LayerNorm ? norm : row.norm;
 }

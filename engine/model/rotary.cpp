@@ -7,7 +7,7 @@
 namespace normscope {
 namespace {
 
-/// `mixed` is the rate between the two that it may be: kept is 1 where the pair turns as it was trained.
+/// The rate between the two that it may be: kept is 1 where the pair turns as it was trained.
 double mixed(double rate, double factor, double kept) { return rate * kept + rate / factor * (1 - kept); }
 
 /// `llama3_rate` counts the turns that a pair makes in the positions of the training.
@@ -17,7 +17,7 @@ double llama3_rate(const RotaryConfig& c, double rate, double positions) {
   return mixed(rate, c.factor, std::clamp(kept, 0.0, 1.0));
 }
 
-/// `yarn_rate` takes the pair's place between the places of the pairs that make `high` and `low` turns.
+/// Takes the pair's place between the places of the pairs that make `high` and `low` turns.
 double yarn_rate(const RotaryConfig& c, double rate, int32_t pair, int32_t numbers, double positions) {
   const auto place = [&](double turns) {
     return numbers * std::log(positions / (turns * 2 * std::numbers::pi)) / (2 * std::log(c.base));

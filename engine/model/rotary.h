@@ -13,7 +13,7 @@ namespace normscope {
 
 inline constexpr std::string_view kRotaryPairings[] = {"halves", "neighbours"};
 
-/// `RotaryScaling` says how the rates change with the factor s; P are the positions of the training:
+/// How the rates change with the factor s; P are the positions of the training:
 /// Linear: every rate is divided by s (Chen et al. 2023, position interpolation).
 /// Llama3: only slow pairs, fewer than `low` turns in P positions, are divided by s; beyond `high` turns none are, and
 /// between them both are mixed evenly (Llama 3.1's published code).
@@ -34,10 +34,10 @@ struct RotaryConfig {
   float low = 1, high = 4;  ///< turns in P positions; Yarn's are usually 1 and 32
 };
 
-/// `rotary_numbers` are the numbers of a head that turn: an even number, at most the head's width.
+/// The numbers of a head that turn: an even number, at most the head's width.
 int32_t rotary_numbers(const RotaryConfig& config, int32_t head_width);
 
-/// `rotary_table` is the start of the table (positions, numbers) of the op: Init::Kind::Turns.
+/// The start of the table (positions, numbers) of the op: Init::Kind::Turns.
 Init rotary_table(const RotaryConfig& config, int32_t head_width, int32_t positions, bool local);
 
 }  // namespace normscope

@@ -16,7 +16,7 @@ class StreamParts : protected AttentionParts {
   using AttentionParts::AttentionParts;
 
  protected:
-  /// `begin_streams` starts a stack whose streams all begin as x.
+  /// Starts a stack whose streams all begin as x.
   void begin_streams(const std::string& prefix, const Streams& streams, ValueId x) {
     wired_ = streams;
     if (streams.one()) return;
@@ -27,7 +27,7 @@ class StreamParts : protected AttentionParts {
     if (!streams.of_depth()) look_at_streams(prefix + "emb");
   }
 
-  /// `pass` records what a sub-layer leaves: the streams with its branch, and what is read from them next. Behind the
+  /// Records what a sub-layer leaves: the streams with its branch, and what is read from them next. Behind the
   /// last sub-layer that is the mean of n streams; the published sum is n times that, which the final norm divides out.
   void pass(SublayerValues& s, bool last) {
     const std::string& n = s.name;
@@ -49,13 +49,13 @@ class StreamParts : protected AttentionParts {
     s.sum = s.joined = s.output = mix(tape_, n + ".sum", all_, s.read, 1);
   }
 
-  /// `with_second` adds the second stream to what a branch reads, where branches read it.
+  /// Adds the second stream to what a branch reads, where branches read it.
   ValueId with_second(const std::string& name, ValueId x) {
     if (second_ == kNone || second_read_ == NormKind::None) return x;
     return add(tape_, name + ".both", x, norm(name + ".second_read", second_read_, second_));
   }
 
-  /// `gpas_factor` is 1 - SiLU(a); the sub-layers of a layer share its a.
+  /// 1 - SiLU(a); the sub-layers of a layer share its a.
   ValueId gpas_factor(const std::string& sublayer) {
     const ValueId one = parameter("gpas.one", {1}, {Init::Kind::Constant, 1.0}, false),
                   a = parameter(sublayer.substr(0, sublayer.rfind('.')) + ".gpas", {1},
@@ -63,12 +63,12 @@ class StreamParts : protected AttentionParts {
     return affine(tape_, sublayer + ".gpas", silu(tape_, sublayer + ".gpas_of", a), -1.0f, kNone, one);
   }
 
-  /// `shrunk` scales what a sub-layer hands on by GPAS's factor, and not its gradient.
+  /// Scales what a sub-layer hands on by GPAS's factor, and not its gradient.
   ValueId shrunk(const SublayerValues& s, ValueId x) {
     return gradient_kept(tape_, s.name + ".kept", x, s.gpas);
   }
 
-  /// `probe_streams` asks for the gradient of each of several streams, and of both where there is a second one.
+  /// Asks for the gradient of each of several streams, and of both where there is a second one.
   void probe_streams(const SublayerValues& s, ValueId lengths) {
     const auto ask = [&](int32_t i, ValueId value, int32_t parts) {
       const ProbeSpec part{ProbeKind::MeanSquare, parts > 1 ? i - 1 : 0, parts};
@@ -92,12 +92,12 @@ class StreamParts : protected AttentionParts {
 
   int32_t count() const { return wired_.of_depth() ? written_ + 1 : wired_.count; }
 
-  /// `constant` are weights of one that no training changes.
+  /// Weights of one that no training changes.
   ValueId constant(const std::string& name, Shape shape, double value = 1.0) {
     return parameter(name, shape, {Init::Kind::Constant, value}, false);
   }
 
-  /// `look_at_streams` records what weights are computed from: each stream behind a norm, or for the manifold all streams
+  /// Records what weights are computed from: each stream behind a norm, or for the manifold all streams
   /// of a position as one row (Xie et al. 2025, equation 7).
   void look_at_streams(const std::string& n) {
     if (wired_.weights != Streams::Weights::Computed) return;
@@ -108,7 +108,7 @@ class StreamParts : protected AttentionParts {
       seen_ = norm(n + ".seen", wired_.rule == Streams::Rule::Softmax ? NormKind::Rms : config_.norm, all_);
   }
 
-  /// `start_of` is what weights start as: those of one stream, read from one of n streams after the other (Zhu et al.
+  /// What weights start as: those of one stream, read from one of n streams after the other (Zhu et al.
   /// 2024, equation 14). Beneath the manifold's functions they only lean that way; equal streams would stay equal.
   Init start_of(Task task) const {
     const bool manifold = wired_.rule == Streams::Rule::Manifold;
@@ -137,7 +137,7 @@ class StreamParts : protected AttentionParts {
     return ruled(n, task, weights, from);
   }
 
-  /// `with_computed` adds to weights what the streams of a position ask for, a little of it at the start: 0.01 times its
+  /// Adds to weights what the streams of a position ask for, a little of it at the start: 0.01 times its
   /// share, whose matrix is zero (Zhu et al. 2024, equations 10 to 13).
   ValueId with_computed(const std::string& n, Task task, ValueId weights, int32_t size) {
     const Shape s = tape_.shape(all_);
@@ -151,7 +151,7 @@ class StreamParts : protected AttentionParts {
                   parameter(n + ".gate", {1}, {Init::Kind::Constant, 0.01}), weights);
   }
 
-  /// `ruled` bends weights to the rule: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows
+  /// Bends weights to the rule: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows
   /// and columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9).
   ValueId ruled(const std::string& n, Task task, ValueId weights, int32_t from) {
     if (wired_.rule == Streams::Rule::Free) return weights;

@@ -30,7 +30,7 @@ struct Streams {
   bool operator==(const Streams&) const = default;
 };
 
-/// `to_string` writes "1", "4 computed", "4 learned manifold", "depth computed softmax".
+/// Writes "1", "4 computed", "4 learned manifold", "depth computed softmax".
 std::string to_string(const Streams& streams);
 Streams streams_from(std::string_view text);  ///< throws Error naming what is wrong
 

@@ -20,7 +20,7 @@
 namespace normscope {
 namespace {
 
-/// `Recorder` records one model. Each function is one box of the architecture diagram.
+/// Records one model. Each function is one box of the architecture diagram.
 class Recorder : StreamParts {
  public:
   using StreamParts::StreamParts;
@@ -52,7 +52,7 @@ class Recorder : StreamParts {
     return finish(lengths);
   }
 
-  /// `record_end` records what comes after the last layer, from a state that is an input.
+  /// Records what comes after the last layer, from a state that is an input.
   ModelValues record_end() {
     const Shape states{options_.batch, options_.sequence, config_.d_model};
     values_.targets = tape_.input("targets", {states[0], states[1]}, DType::I32);
@@ -79,7 +79,7 @@ class Recorder : StreamParts {
   }
 
  private:
-  /// `finish` records logits and loss.
+  /// Records logits and loss.
   ModelValues finish(ValueId lengths) {
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
       values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
@@ -91,7 +91,7 @@ class Recorder : StreamParts {
     return values_;
   }
 
-  /// `Stack` is one stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
+  /// One stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
   struct Stack {
     std::string prefix = {};
     const StackWiring& wiring;
@@ -137,7 +137,7 @@ class Recorder : StreamParts {
                : config_.architecture == Architecture::Decoder;
   }
 
-  /// `end_of_stack` is the norm after the last layer, or what a placement has in its stead.
+  /// The norm after the last layer, or what a placement has in its stead.
   ValueId end_of_stack(const Stack& s, ValueId x) {
     x = norm(s.prefix + "final", s.wiring.final, x);
     if (s.wiring.layers.back().feed_forward.inner.shifts)  // FixUp: a scalar scale and shift
@@ -149,12 +149,12 @@ class Recorder : StreamParts {
     return norm(s.prefix + "joined", s.wiring.joined, x);
   }
 
-  /// `embedding_name` is whose token table a stack reads: both share one unless the config says otherwise.
+  /// Whose token table a stack reads: both share one unless the config says otherwise.
   std::string embedding_name(const std::string& prefix) const {
     return (config_.shared_embedding ? "" : prefix) + "emb";
   }
 
-  /// `with_types` adds the vector of each symbol's type. Where nobody fills them in, all types are the first.
+  /// Adds the vector of each symbol's type. Where nobody fills them in, all types are the first.
   ValueId with_types(ValueId x) {
     const int64_t D = config_.d_model;
     const ValueId types = tape_.input("types", {options_.batch, options_.sequence}, DType::I32),
@@ -163,7 +163,7 @@ class Recorder : StreamParts {
     return add(tape_, "emb.typed", x, embedding(tape_, "emb.kinds", types, table, kNone, 1.0f));
   }
 
-  /// `embedding_block` is x_0 = s E[token] + P[t] with s = model.embedding_scale or sqrt(D), its norm and its dropout.
+  /// X_0 = s E[token] + P[t] with s = model.embedding_scale or sqrt(D), its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
     const int64_t B = options_.batch, D = config_.d_model;
     if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);
@@ -214,7 +214,7 @@ class Recorder : StreamParts {
     return x;
   }
 
-  /// `memory_of` takes the memory of earlier segments through the norms that make attention's own input of the stream.
+  /// Takes the memory of earlier segments through the norms that make attention's own input of the stream.
   ValueId memory_of(const std::string& layer, const Wiring& wiring, ValueId x) {
     const std::string name = layer + ".attn";
     if (options_.memory == 0 || left_out(name)) return kNone;
@@ -227,7 +227,7 @@ class Recorder : StreamParts {
     return h;
   }
 
-  /// `before` is what a branch begins with.
+  /// What a branch begins with.
   ValueId before(const std::string& name, const Wiring& wiring, ValueId entered) {
     const ValueId h = norm(name + ".before", wiring.before, entered);
     if (wiring.pre_scale == 1.0f) return h;
@@ -261,7 +261,7 @@ class Recorder : StreamParts {
     return s.output;
   }
 
-  /// `join` records the sum of a single stream, and its norm.
+  /// Records the sum of a single stream, and its norm.
   void join(SublayerValues& s, const Wiring& wiring) {
     const ResidualScale branch = scale(s.name + ".branch", wiring.branch);
     const bool normed = wiring.stream != NormKind::None;
@@ -313,7 +313,7 @@ class Recorder : StreamParts {
                    parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// `transformed` is what BERT's head does to a state before it is compared with the symbols.
+  /// What BERT's head does to a state before it is compared with the symbols.
   ValueId transformed(ValueId hidden) {
     const int64_t D = config_.d_model;
     const ValueId w = parameter("head.w", {D, D}, matrix_init(D, D, 1));

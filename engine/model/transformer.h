@@ -23,7 +23,7 @@
 
 namespace normscope {
 
-/// `SublayerValues` are the values of one sub-layer for probes, diagram and tests.
+/// The values of one sub-layer for probes, diagram and tests.
 struct SublayerValues {
   std::string name;               ///< "L03.attn"
   int32_t layer = 0;              ///< 1-based
@@ -42,7 +42,7 @@ struct SublayerValues {
   ValueId streams = kNone, write = kNone, carry = kNone, read = kNone;
 };
 
-/// `LayerMemory` is what a layer remembers: the batch input that holds it, and the value whose last positions come
+/// What a layer remembers: the batch input that holds it, and the value whose last positions come
 /// next.
 struct LayerMemory {
   std::string name;        ///< "L03.memory"
@@ -78,7 +78,7 @@ struct RecordOptions {
   std::vector<std::string> left_out = {};
 };
 
-/// `record_transformer` declares the parameters in the tape's Store and records embedding, layers, output and loss.
+/// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
 /// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder, "weights"
 /// and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
@@ -89,18 +89,18 @@ ModelValues record_transformer(Tape& tape, const ModelConfig& config, const Reco
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// `record_end` records what comes after the last layer, over the Store of a model of one stack that was recorded: the
+/// Records what comes after the last layer, over the Store of a model of one stack that was recorded: the
 /// norm there, the output layer, the loss. It reads the state of any layer from an input "state" (B,T,D), and
 /// ResiDual's second stream from "state.second" ("targets"; "key_lengths" on request).
 ModelValues record_end(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// `record_logits` records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.
+/// Records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.
 ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden);
 
-/// `output_table` is the parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
+/// The parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);
 
-/// `profile_admin` is Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the
+/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the
 /// skip vectors whose wiring asks for it. omega_1 = 1; then
 ///   Sequential, the authors' code:  omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force;
 ///   AtOnce, the paper:              omega_i^2 = sum of Var(a_j), j < i, taken while all omega = 1.
@@ -108,14 +108,14 @@ std::string output_table(const ModelConfig& config);
 /// L??.*.skip vectors and returns the omegas in order. `tokens` is one batch (B,T) row-major.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
                                   int32_t batch, int32_t sequence);
-/// `ProfileInputs` are the inputs of a batch of the shape that `options` say, for any architecture.
+/// The inputs of a batch of the shape that `options` say, for any architecture.
 struct ProfileInputs {
   std::span<const int32_t> tokens, source, key_lengths, target_lengths;
   std::span<const int32_t> types = {};  ///< empty: all symbols are of the first kind
 };
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
                                   const ProfileInputs& inputs);
-/// `wiring_of` is the wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
+/// The wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
 const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& sublayer);
 
 }  // namespace normscope

@@ -42,7 +42,7 @@ float number_from(std::string_view text, std::string_view word) {
   return value;
 }
 
-// `LearnedScale` is a learned scale, by the word before the colon.
+// A learned scale, by the word before the colon.
 struct LearnedScale {
   std::string_view word;
   Scale::Kind kind;
@@ -67,7 +67,7 @@ Scale scale_from(std::string_view text, std::string_view word, bool skip) {
   return {Scale::Kind::Constant, number_from(text, word)};
 }
 
-// `NormWord` is a word that names a norm.
+// A word that names a norm.
 struct NormWord {
   std::string_view word;
   WiredNorm& (*at)(Wiring&);
@@ -82,7 +82,7 @@ constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> WiredNorm& { retur
                                    {"after", [](Wiring& w) -> WiredNorm& { return w.after; }},
                                    {"trunk", [](Wiring& w) -> WiredNorm& { return w.stream; }}};
 
-// `FlagWord` is a word that stands alone.
+// A word that stands alone.
 struct FlagWord {
   std::string_view word;
   bool& (*at)(Wiring&);
@@ -97,7 +97,7 @@ constexpr FlagWord kFlagWords[] = {
     {"parallel", [](Wiring& w) -> bool& { return w.parallel; }},
     {"gpas", [](Wiring& w) -> bool& { return w.gpas; }}};
 
-/// `set_word` sets what one word says; false for an unknown word.
+/// Sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);

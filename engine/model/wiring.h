@@ -21,7 +21,7 @@
 
 namespace normscope {
 
-/// `Scale` is how a summand, skip path or branch, is scaled where it meets the sum.
+/// How a summand, skip path or branch, is scaled where it meets the sum.
 struct Scale {
   /// Toward: of a branch alone, a learned vector |a| beside a skip of 1 - |a| (nGPT, Loshchilov et al. 2024).
   enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector, Toward } kind = Kind::One;
@@ -32,7 +32,7 @@ struct Scale {
   bool operator==(const Scale&) const = default;
 };
 
-/// `WiredNorm` is a norm at its place. It reads and is set as its kind; a kind that is put there brings no epsilon.
+/// A norm at its place. It reads and is set as its kind; a kind that is put there brings no epsilon.
 struct WiredNorm {
   NormKind kind = NormKind::None;
   float eps = 0;  ///< 0: the model's, ModelConfig::eps
@@ -44,7 +44,7 @@ struct WiredNorm {
   bool operator==(NormKind other) const { return kind == other; }
 };
 
-/// `Inner` is what is inside f.
+/// What is inside f.
 struct Inner {
   WiredNorm query = {}, key = {}, value = {};  ///< attention: of each head
   /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
@@ -63,7 +63,7 @@ struct Inner {
   bool operator==(const Inner&) const = default;
 };
 
-/// `Wiring` is one sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
+/// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   WiredNorm before = {}, after = {};
   WiredNorm stream = {};  ///< "trunk" in the names of parameters and probes, and in files
@@ -85,12 +85,12 @@ enum class Slot : uint8_t { Before, After, Stream };
 WiredNorm& slot(Wiring& wiring, Slot which);
 WiredNorm slot(const Wiring& wiring, Slot which);
 
-/// `norms_of` are all norms of a sub-layer, None included: enter, before, query, key, value, hidden, output, after,
+/// All norms of a sub-layer, None included: enter, before, query, key, value, hidden, output, after,
 /// stream.
 std::array<WiredNorm*, 9> norms_of(Wiring& wiring);
 std::array<WiredNorm, 9> norms_of(const Wiring& wiring);
 
-/// `LayerWiring` is a layer of a stack; only the decoder of an encoder-decoder uses cross.
+/// A layer of a stack; only the decoder of an encoder-decoder uses cross.
 struct LayerWiring {
   Wiring attention, cross, feed_forward;
   bool operator==(const LayerWiring&) const = default;
@@ -111,14 +111,14 @@ struct StackWiring {
   bool operator==(const StackWiring&) const = default;
 };
 
-/// `ends_on_sphere` says whether table and output of a stack are of unit vectors.
+/// Whether table and output of a stack are of unit vectors.
 bool ends_on_sphere(const StackWiring& stack);
 
-/// `norms_of` are the norms of a stack outside its layers, None included: embedding, final, second, second_read, joined.
+/// The norms of a stack outside its layers, None included: embedding, final, second, second_read, joined.
 std::array<WiredNorm*, 5> norms_of(StackWiring& stack);
 std::array<WiredNorm, 5> norms_of(const StackWiring& stack);
 
-/// `Placement` has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
+/// Has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
 /// comes after Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
@@ -132,7 +132,7 @@ inline constexpr Placement kPresets[] = {
 #undef PLACEMENT
 };
 
-/// `StackContext` is what a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
+/// What a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
   bool decoder = true;
   int layers = 6;        ///< layers of this stack
@@ -140,7 +140,7 @@ struct StackContext {
   bool has_cross() const { return decoder && other_layers > 0; }
 };
 
-/// `SingleSublayer` is a sub-layer that a placement wires apart from all others.
+/// A sub-layer that a placement wires apart from all others.
 struct SingleSublayer {
   int layer = 1;  ///< from 1; a stack that has fewer layers has no such place
   Wiring LayerWiring::*sublayer = &LayerWiring::attention;
@@ -148,7 +148,7 @@ struct SingleSublayer {
   bool operator==(const SingleSublayer&) const = default;
 };
 
-/// `PlacementRow` is a row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the
+/// A row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the
 /// model uses.
 struct PlacementRow {
   using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
@@ -178,18 +178,18 @@ const char* to_string(Placement placement);       ///< "post"
 const char* label(Placement placement);           ///< "Post-LN"
 Placement placement_from(std::string_view name);  ///< throws Error listing the names
 
-/// `add_placement` keeps a copy of a row, which lives as long as the program, and offers it from now on; any thread may
+/// Keeps a copy of a row, which lives as long as the program, and offers it from now on; any thread may
 /// call it. The same row again is the same placement. Throws Error for a name or label that another one has, and for a
 /// name that is not of small letters, digits and hyphens.
 Placement add_placement(const PlacementRow& row);
-/// `added_placements` are those, and `placements` all that are offered: the presets, then those.
+/// Those, and `placements` all that are offered: the presets, then those.
 std::vector<Placement> added_placements();
 std::vector<Placement> placements();
 inline bool is_added(Placement placement) { return placement > Placement::Custom; }
-/// `forget_added_placements` is for a test that is over; the rows themselves stay.
+/// For a test that is over; the rows themselves stay.
 void forget_added_placements();
 
-/// `PlacementRule` is a rule of the rows of placements.def, by the name that a file knows it by.
+/// A rule of the rows of placements.def, by the name that a file knows it by.
 struct PlacementRule {
   std::string_view name;
   PlacementRow::Number number = nullptr;
@@ -202,21 +202,21 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);
 StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackContext& context);
 
-/// `placement_of` is the preset that a stack equals, an added placement where no row of placements.def does, or Custom.
+/// The preset that a stack equals, an added placement where no row of placements.def does, or Custom.
 /// Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
-/// `has_norms` says whether a placement has any norm of the model's kind: ReZero has none, nGPT norms of its own.
+/// Whether a placement has any norm of the model's kind: ReZero has none, nGPT norms of its own.
 bool has_norms(Placement placement);
 
-/// `DeepNormConstants` are skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
+/// Skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
 struct DeepNormConstants {
   double alpha = 1, beta = 1;
 };
 DeepNormConstants deepnorm_constants(const StackContext& context);
-/// `subln_gain` is the init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
+/// The init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// `to_string` writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
+/// Writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
 /// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "q=ln k=ln across-heads",
 /// "trunk=ln bottom", "before=ln parallel", "before=rms:1e-06", "after=rms trunk=rms branch=toward:0.05 sphere".
 std::string to_string(const Wiring& wiring);

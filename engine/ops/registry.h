@@ -15,7 +15,7 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
-/// `OpTraits` is a row of ops.def.
+/// A row of ops.def.
 struct OpTraits {
   const char* name;
   size_t inputs;    ///< forward inputs at most

@@ -43,7 +43,7 @@ std::span<const OpRule> op_rules();
 /// rule_of returns the rule of this very node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
-/// `BackwardReads` is what a backward instruction reads beside the gradient of its output: the values that its kernels
+/// What a backward instruction reads beside the gradient of its output: the values that its kernels
 /// look at, not all that they are given. No backward kernel reads its forward output.
 struct BackwardReads {
   std::array<bool, 6> inputs{};

@@ -33,7 +33,7 @@ class Attributes {
   }
 
  private:
-  /// `equal` compares the constants as they compare themselves: bytes of padding mean nothing.
+  /// Compares the constants as they compare themselves: bytes of padding mean nothing.
   template <class Spec>
   static bool equal(const Attributes& a, const Attributes& b) {
     return a.as<Spec>() == b.as<Spec>();

@@ -15,16 +15,16 @@ namespace normscope {
 
 struct ProgramData;
 
-/// `Memory` is a zero-filled, 64-byte aligned block in the backend's memory.
+/// A zero-filled, 64-byte aligned block in the backend's memory.
 class Memory {
  public:
   virtual ~Memory() = default;
   virtual size_t floats() const = 0;
-  /// `data` is the address that kernels use: on the CPU an ordinary pointer.
+  /// The address that kernels use: on the CPU an ordinary pointer.
   virtual float* data() const = 0;
 };
 
-/// `Addresses` says where the values of a Program are.
+/// Where the values of a Program are.
 class Addresses {
  public:
   virtual ~Addresses() = default;
@@ -32,16 +32,16 @@ class Addresses {
   virtual float* gradient(ValueId id) const = 0;
 };
 
-/// `Executable` is a Program's instructions bound to one backend's kernels and memory.
+/// A Program's instructions bound to one backend's kernels and memory.
 class Executable : public Addresses {
  public:
   virtual float* input(size_t offset) = 0;            ///< host memory of the batch block
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
-  /// `run` runs only the instructions [first, end) of the program, for tools that look at single ones (shadow).
+  /// Runs only the instructions [first, end) of the program, for tools that look at single ones (shadow).
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
-  /// `write` overwrites memory at a backend address; it is the counterpart of read().
+  /// Overwrites memory at a backend address; it is the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
 };
 
@@ -49,21 +49,21 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// `on_host` says that its memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
+  /// Says that its memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
   virtual bool on_host() const { return false; }
   virtual bool supports(OpKind op) const = 0;
-  /// `in_order` says that every instruction ends before the next one of the program begins.
+  /// Says that every instruction ends before the next one of the program begins.
   virtual bool in_order() const { return true; }
-  /// `recomputes_probabilities` says that backward computes attention's probabilities again, so that they need no
+  /// Says that backward computes attention's probabilities again, so that they need no
   /// memory unless somebody reads them.
   virtual bool recomputes_probabilities() const { return false; }
   virtual std::unique_ptr<Memory> allocate(size_t floats) = 0;
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// `wait` waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
+  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
   virtual void wait() = 0;
-  /// `error` is what wait() would throw, in words; empty while all is well. After an error a replay yields NaN in
+  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in
   /// every stat.
   virtual std::string error() const { return {}; }
 };

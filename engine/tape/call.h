@@ -18,7 +18,7 @@ struct GemmPlan;
 inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;
 
-/// `Tensor` is an address and a shape; null where a tensor is absent. Integer tensors are read through i32().
+/// An address and a shape; null where a tensor is absent. Integer tensors are read through i32().
 struct Tensor {
   float* p = nullptr;
   Shape shape;
@@ -26,7 +26,7 @@ struct Tensor {
   explicit operator bool() const { return p != nullptr; }
 };
 
-/// `ParameterCall` is one parameter, with the optimizer's moments m and v, of the ops that work on all parameters at
+/// One parameter, with the optimizer's moments m and v, of the ops that work on all parameters at
 /// once: grad_norm, clip and the update rules.
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
@@ -38,7 +38,7 @@ struct ParameterCall {
   constexpr bool is_matrix() const { return rows > 0; }
 };
 
-/// `Call` is plain data, immutable during replay.
+/// Plain data, immutable during replay.
 struct Call {
   OpKind op = {};
   Phase phase = Phase::Forward;
@@ -67,10 +67,10 @@ struct Call {
          *clip_factor = nullptr;
 };
 
-/// `bind` makes the call of one instruction; the backend adds workspace and parameters. `stats` is its stats block.
+/// Makes the call of one instruction; the backend adds workspace and parameters. `stats` is its stats block.
 Call bind(const ProgramData& program, const Instruction& instruction, const Addresses& at, double* stats);
 
-/// `bind_parameters` lists all parameters with a gradient, in the order of the stats block.
+/// Lists all parameters with a gradient, in the order of the stats block.
 std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Addresses& at);
 
 }  // namespace normscope

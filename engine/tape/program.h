@@ -17,11 +17,11 @@ namespace normscope {
 enum class Phase : uint8_t { Forward, Backward, Update };
 const char* to_string(Phase phase);  ///< "forward"
 
-/// `Write` is how a backward instruction writes one input's gradient. Note [assign or add]: the first writer in
+/// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in
 /// execution order assigns, later writers add; seal decides that once, so nothing is ever zeroed.
 enum class Write : uint8_t { Skip, Assign, Add };
 
-/// `Instruction` is a node and the phase that runs it. Probes and updates have no node and fill the same members
+/// A node and the phase that runs it. Probes and updates have no node and fill the same members
 /// themselves.
 struct Instruction : Node {
   Phase phase = Phase::Forward;
@@ -31,13 +31,13 @@ struct Instruction : Node {
   int32_t stat = -1;              ///< first of its numbers in the stats block
 };
 
-/// `StatInfo` names one number of the stats block.
+/// Names one number of the stats block.
 struct StatInfo {
   std::string name;  ///< "loss", "L03.attn.wq.grad_norm", "L03.attn.out.mean_square", "clip.factor"
   int32_t layer = 0;
 };
 
-/// `MemoryPlan` says where everything is. Offsets are in floats; every tensor starts on a 64-byte line.
+/// Where everything is. Offsets are in floats; every tensor starts on a 64-byte line.
 struct MemoryPlan {
   std::vector<size_t> value_offset;     ///< by ValueId: in the input block, the Store or the activation block
   std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
@@ -74,16 +74,16 @@ class Program {
   /// wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
-  /// `stats` is the stats block of the last replay, as data().stats names it.
+  /// The stats block of the last replay, as data().stats names it.
   std::span<const double> stats() const;
   double stat(std::string_view name) const;  ///< by name; throws for an unknown one
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
-  /// `read` copies a value, or its gradient, of the last replay.
+  /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
-  /// `gradient_norm` is the Euclidean norm of a tensor's gradient, added up in double precision, part by part: a table of
+  /// The Euclidean norm of a tensor's gradient, added up in double precision, part by part: a table of
   /// tokens would take as much memory again. Throws Error as read() does.
   double gradient_norm(std::string_view name) const;
-  /// `read_front` copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
+  /// Copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
   /// nothing.
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
   /// `replay` does one forward, backward and update. Inputs of the batch must have been filled.
@@ -91,7 +91,7 @@ class Program {
   Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 
  private:
-  /// `Kept` is where a value or gradient lies that kept its memory.
+  /// Where a value or gradient lies that kept its memory.
   struct Kept {
     const float* at;
     size_t size;

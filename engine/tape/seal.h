@@ -25,7 +25,7 @@ struct SealOptions {
   bool keep_probabilities = true;
 };
 
-/// `seal` throws Error when used ops are missing on the Store's backend (all named at once), when two dropout sites
+/// Throws Error when used ops are missing on the Store's backend (all named at once), when two dropout sites
 /// hash alike, when the Store is not materialized, and when the loss is no scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 

@@ -206,7 +206,7 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
 
 namespace {
 
-/// `Lifetime` is from the instruction that first writes a value to the last that reads it, both ends included.
+/// From the instruction that first writes a value to the last that reads it, both ends included.
 struct Lifetime {
   ValueId value = kNone;
   size_t first = ~size_t{0}, last = 0, floats = 0;
@@ -247,7 +247,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
   return of;
 }
 
-/// `pack` gives each the lowest gap, from `base` on, among those alive at the same time. It returns the end of all.
+/// Gives each the lowest gap, from `base` on, among those alive at the same time. It returns the end of all.
 size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t>& offsets) {
   const auto offset = [&](const Lifetime& l) -> size_t& { return offsets[static_cast<size_t>(l.value)]; };
   std::vector<Lifetime> alive;  // by offset

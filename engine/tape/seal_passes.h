@@ -10,43 +10,43 @@
 
 namespace normscope::passes {
 
-/// `mark_gradients` marks the values that need a gradient: those on a path from a trainable parameter to the loss.
+/// Marks the values that need a gradient: those on a path from a trainable parameter to the loss.
 std::vector<bool> mark_gradients(const Tape& tape, ValueId loss);
 
-/// `emit_forward` makes one forward instruction for each node, in recording order. It keeps nodes that neither the
+/// Makes one forward instruction for each node, in recording order. It keeps nodes that neither the
 /// loss nor a probe needs: every intermediate stays readable.
 std::vector<Instruction> emit_forward(const Tape& tape);
 
-/// `emit_backward` makes backward instructions in reverse order for every node that a needed gradient passes through.
+/// Makes backward instructions in reverse order for every node that a needed gradient passes through.
 /// Write modes follow Note [assign or add] in program.h.
 std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
                                        ValueId loss);
 
-/// `update_instructions` has grad_norm always, clip and the optimizer on request, and behind that what the tape asks for.
+/// Has grad_norm always, clip and the optimizer on request, and behind that what the tape asks for.
 std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after = {});
 
-/// `place_probes` puts each requested probe right after the instruction that completes its tensor: the writer of a
+/// Puts each requested probe right after the instruction that completes its tensor: the writer of a
 /// value, the last writer of a gradient. A loss whose op does not measure it gets a probe too.
 std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions,
                                       ValueId loss = kNone);
 
-/// `lay_out_stats` names and numbers the stats block: loss, clip, norms of each parameter, probes. It fills
+/// Names and numbers the stats block: loss, clip, norms of each parameter, probes. It fills
 /// Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
 
-/// `plan_memory` gives offsets to batch inputs, activations and gradients: every tensor has its own 64-byte lines,
+/// Gives offsets to batch inputs, activations and gradients: every tensor has its own 64-byte lines,
 /// and nothing is shared. Unless `keep_probabilities`, attention's probabilities have no place (kNoOffset).
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
                        bool keep_probabilities = true);
 
-/// `share_gradient_memory` moves the gradients so that places which no later instruction reads are used again.
+/// Moves the gradients so that places which no later instruction reads are used again.
 /// Gradients of parameters, of the loss and of `kept` values keep places of their own.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {});
 /// `share_value_memory` does the same for the values of a program without backward.
 void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 
-/// `check_sites` throws when two dropout sites of the tape hash alike.
+/// Throws when two dropout sites of the tape hash alike.
 void check_sites(const Tape& tape);
 
 /// `check_supported` throws, naming all ops that the backend lacks.

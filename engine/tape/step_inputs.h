@@ -34,7 +34,7 @@ struct StepInputs {
   DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };
 
-/// `StepScale` is what the rate, the weight decay and Adam's epsilon of one parameter are multiplied by. It belongs to the
+/// What the rate, the weight decay and Adam's epsilon of one parameter are multiplied by. It belongs to the
 /// model (see Transfer in model/init_rule.h) and is as frozen as a shape.
 struct StepScale {
   float rate = 1.0f, decay = 1.0f, eps = 1.0f;

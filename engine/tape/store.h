@@ -36,17 +36,17 @@ class Store {
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  /// `declare` is idempotent for an equal shape; it throws when the name exists with another. Only before
+  /// Idempotent for an equal shape; it throws when the name exists with another. Only before
   /// materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
-  /// `mark_hidden` says that a declared parameter is a matrix between hidden states.
+  /// Says that a declared parameter is a matrix between hidden states.
   void mark_hidden(std::string_view name);
-  /// `scale_steps` says by what a declared parameter's steps are multiplied.
+  /// Says by what a declared parameter's steps are multiplied.
   void scale_steps(std::string_view name, const StepScale& by);
-  /// `materialize` allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
+  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
   /// and v.
   void materialize(uint64_t seed);
-  /// `materialize_values` is for weights that are written next and not trained: it has no m and no v, and fills only
+  /// For weights that are written next and not trained: it has no m and no v, and fills only
   /// the parameters that no training changes.
   void materialize_values();
   bool materialized() const { return values_ != nullptr; }
@@ -59,7 +59,7 @@ class Store {
   enum class Block : uint8_t { Value, M, V };
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
-  /// `clone` is a copy with its own memory (perturbation, fork).
+  /// A copy with its own memory (perturbation, fork).
   Store clone() const { return clone(*backend_); }
   Store clone(Backend& on) const;  ///< in another backend's memory
 

@@ -44,7 +44,7 @@ struct Node {
   uint32_t site = 0;           ///< for its random numbers: site_of(name); 0: it draws none
 };
 
-/// `ProbeRequest` asks for a measurement: its number appears in the stats block after every replay.
+/// Asks for a measurement: its number appears in the stats block after every replay.
 struct ProbeRequest {
   std::string name;            ///< "L03.attn.out.mean_square"
   Attributes attributes = {};  ///< what is measured: ops/probe/probe.h; none: the mean
@@ -61,14 +61,14 @@ class Tape {
   explicit Tape(Store& store) : store_(&store) {}
 
   ValueId input(std::string name, Shape shape, DType dtype);
-  /// `parameter` is the Store's parameter of that name (declared there before); the same name gives the same value.
+  /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);
-  /// `add_node` appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws
+  /// Appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws
   /// Error when it has another number of inputs than the registry says, or an input that is not on this tape.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
   void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
-  /// `after_update` asks for an instruction behind the optimizer's update, in order. Only a program that updates has it.
+  /// Asks for an instruction behind the optimizer's update, in order. Only a program that updates has it.
   void after_update(Node node);
   void set_layer(int32_t layer) { layer_ = layer; }
 
@@ -78,7 +78,7 @@ class Tape {
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<ProbeRequest>& probes() const { return probes_; }
   const std::vector<Node>& after_update() const { return after_update_; }
-  /// `find` is the value with that name, or kNone.
+  /// The value with that name, or kNone.
   ValueId find(std::string_view name) const;
   Store& store() const { return *store_; }
 

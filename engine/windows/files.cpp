@@ -25,7 +25,7 @@ constexpr int kPatience = 20;  // times 10 ms: a virus scanner may hold a file t
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(_get_osfhandle(file)); }
 
-/// `prepared` lets the C library write bytes as they are, also where it opens a file by itself, and gives the home folder
+/// Lets the C library write bytes as they are, also where it opens a file by itself, and gives the home folder
 /// the name that the sources know.
 [[maybe_unused]] const bool prepared = [] {
   _fmode = _O_BINARY;
@@ -47,7 +47,7 @@ DWORD access_of(int flags) {
   return flags & O_WRONLY ? GENERIC_WRITE | FILE_READ_ATTRIBUTES | DELETE : GENERIC_READ;
 }
 
-/// `open_handle` asks for the right to rename only as long as the system grants it: a device has none.
+/// Asks for the right to rename only as long as the system grants it: a device has none.
 HANDLE open_handle(const std::wstring& path, int flags) {
   const DWORD attributes = flags & O_DIRECTORY ? FILE_FLAG_BACKUP_SEMANTICS : FILE_ATTRIBUTE_NORMAL;
   for (const DWORD rights : {access_of(flags), access_of(flags) & ~static_cast<DWORD>(DELETE)}) {
@@ -81,7 +81,7 @@ int look(HANDLE handle, struct normscope_stat* to) {
   return 0;
 }
 
-/// `lock_file_of` is the file that is locked in a folder's place.
+/// The file that is locked in a folder's place.
 std::wstring lock_file_of(HANDLE folder) {
   std::wstring name(32768, L'\0'), place(MAX_PATH + 1, L'\0');
   name.resize(GetFinalPathNameByHandleW(folder, name.data(), static_cast<DWORD>(name.size()), 0));
@@ -93,14 +93,14 @@ std::wstring lock_file_of(HANDLE folder) {
   return place + L"normscope-" + number + L".lock";
 }
 
-/// `is_folder` says so of an open file.
+/// Says so of an open file.
 bool is_folder(HANDLE handle) {
   BY_HANDLE_FILE_INFORMATION info{};
   return GetFileType(handle) == FILE_TYPE_DISK && GetFileInformationByHandle(handle, &info) &&
          (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
-/// `rename_over` replaces a file that others have open, as POSIX does, where the system can (Windows 10 of 2018).
+/// Replaces a file that others have open, as POSIX does, where the system can (Windows 10 of 2018).
 bool rename_over(const std::wstring& from, const std::wstring& to) {
   struct Request {
     DWORD flags;
@@ -127,7 +127,7 @@ bool rename_over(const std::wstring& from, const std::wstring& to) {
   return done;
 }
 
-/// `patiently` tries again while another program holds a file.
+/// Tries again while another program holds a file.
 template <typename Try>
 int patiently(Try attempt) {
   for (int i = 0;; ++i) {

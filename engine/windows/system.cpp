@@ -15,7 +15,7 @@
 namespace normscope::windows {
 namespace {
 
-/// `for_relations` calls with each entry of the system's list of cores or caches.
+/// Calls with each entry of the system's list of cores or caches.
 template <typename Call>
 void for_relations(LOGICAL_PROCESSOR_RELATIONSHIP kind, Call call) {
   DWORD bytes = 0;

@@ -8,15 +8,15 @@
 
 namespace normscope::windows {
 
-/// `usable_cores` is how many cores this process may run on, whatever threads each of them has.
+/// How many cores this process may run on, whatever threads each of them has.
 int usable_cores();
 
 std::string processor_name();
 
-/// `program_path` is the file of the running program.
+/// The file of the running program.
 std::string program_path();
 
-/// `reserve_pages` takes addresses alone, and nullptr says that there are none; commit_pages() gives them memory, which is
+/// Takes addresses alone, and nullptr says that there are none; commit_pages() gives them memory, which is
 /// zero, or says that there is none left, and decommit_pages() takes it back.
 void* reserve_pages(size_t bytes);
 bool commit_pages(void* at, size_t bytes);

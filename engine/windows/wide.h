@@ -10,7 +10,7 @@ namespace normscope::windows {
 std::wstring wide(std::string_view text);
 std::string narrow(std::wstring_view text);
 
-/// `wide_path` is the same for the name of a file, with the prefix that lets it be longer than 260 characters.
+/// The same for the name of a file, with the prefix that lets it be longer than 260 characters.
 std::wstring wide_path(std::wstring_view path);
 
 /// `fail_with` sets errno for the system's last error and returns -1.

@@ -12,10 +12,10 @@
 
 namespace normscope::test {
 
-/// `no_device` is empty when there is a device, else the reason.
+/// Empty when there is a device, else the reason.
 std::string no_device();
 
-/// `device_driver` is one for the whole test program, with the graph on and TF32 off whatever the environment says.
+/// One for the whole test program, with the graph on and TF32 off whatever the environment says.
 std::shared_ptr<cuda::Driver> device_driver();
 std::shared_ptr<Backend> device_backend(bool graph = true);
 

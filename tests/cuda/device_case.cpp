@@ -14,10 +14,10 @@ namespace {
 constexpr size_t kGap = 64;  // canaries between tensors, in floats; also the alignment
 constexpr uint32_t kCanary = 0x7fa5c0deu;
 
-/// `Image` is a picture on the host of one block of device memory: tensors are placed, then it goes up as a whole.
+/// A picture on the host of one block of device memory: tensors are placed, then it goes up as a whole.
 class Image {
  public:
-  /// `place` returns the offset of n floats, poisoned with NaN.
+  /// The offset of n floats, poisoned with NaN.
   size_t place(size_t n) {
     const size_t at = (floats_.size() + 2 * kGap - 1) / kGap * kGap;
     floats_.resize(at, std::bit_cast<float>(kCanary));
@@ -51,7 +51,7 @@ class Image {
     const auto first = floats_.begin() + static_cast<std::ptrdiff_t>(at);
     return {first, first + static_cast<std::ptrdiff_t>(n)};
   }
-  /// `intact` says whether nothing between the tensors was written.
+  /// Whether nothing between the tensors was written.
   bool intact() const {
     std::vector<bool> inside(floats_.size(), false);
     for (const auto& [at, n] : spans_) std::fill_n(inside.begin() + static_cast<std::ptrdiff_t>(at), n, true);

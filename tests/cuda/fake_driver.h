@@ -96,7 +96,7 @@ class FakeDriver final : public cuda::Driver {
   void wait() override { add({.kind = Event::Kind::Wait}); }
   std::string error() const override { return broken; }
 
-  /// `owns` says whether [p, p + bytes) is in one allocated block.
+  /// Whether [p, p + bytes) is in one allocated block.
   bool owns(const void* p, size_t bytes) const {
     const auto* at = static_cast<const std::byte*>(p);
     auto it = blocks.upper_bound(at);

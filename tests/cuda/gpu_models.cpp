@@ -67,7 +67,7 @@ std::vector<float> state_after(const TinyOptions& o, uint32_t steps, bool graph 
   return tiny.state();
 }
 
-/// `is_rounding` finds the gradient of a key's bias. A softmax does not see what the bias adds to all scores of a row,
+/// Finds the gradient of a key's bias. A softmax does not see what the bias adds to all scores of a row,
 /// so the gradient is rounding, which Adam makes a step of full size.
 bool is_rounding(const std::string& stat) {
   return (stat.find(".bk.") != std::string::npos || stat.find(".k_norm.bias.") != std::string::npos) &&

@@ -13,7 +13,7 @@ namespace normscope::test {
 namespace {
 
 constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU against CUDA
-// `kSlack` is over the CPU's bound against the double reference: a device adds in another order and contracts products.
+// Over the CPU's bound against the double reference: a device adds in another order and contracts products.
 // Largest seen on the emulated device: 1.6, at norms over one and three values.
 constexpr double kSlack = 2;
 
@@ -52,7 +52,7 @@ void check_case(const OpCase& c, bool stored = true) {
   }
 }
 
-/// `unit_vectors_on_device` is the matrix after the op, which works in place, between canaries.
+/// The matrix after the op, which works in place, between canaries.
 std::vector<float> unit_vectors_on_device(const std::vector<float>& w, const Shape& shape, bool columns) {
   constexpr size_t kBeside = 64;
   constexpr float kCanary = 1234.5f;

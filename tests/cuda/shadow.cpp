@@ -19,7 +19,7 @@ double squared_norm(const std::vector<T>& v) {
   return sum;
 }
 
-/// `normalised_error` is the normalised squared error; two zero tensors are equal, NaN differs from everything. The
+/// The normalised squared error; two zero tensors are equal, NaN differs from everything. The
 /// size of b counts as `least` at least.
 template <class T>
 double normalised_error(const std::vector<T>& a, const std::vector<T>& b, double least = 0) {
@@ -119,7 +119,7 @@ class Shadow {
     if (report_.worst.instruction.empty() || !(error <= report_.worst.error)) report_.worst = d;
   }
 
-  /// `least_gradient` is the size below which an instruction's gradients are rounding: where everything cancels (a
+  /// The size below which an instruction's gradients are rounding: where everything cancels (a
   /// key's bias, which a softmax does not see) what is left has no size of its own to compare with.
   double least_gradient(const Instruction& it) const {
     constexpr double kShare = 1e-3;

@@ -8,7 +8,7 @@
 
 namespace normscope::cuda {
 
-/// `ShadowDifference` is one compared tensor or number.
+/// One compared tensor or number.
 struct ShadowDifference {
   std::string instruction;  ///< "backward L03.ffn.1"
   std::string tensor;       ///< "gradient of L03.ffn.w1"
@@ -23,7 +23,7 @@ struct ShadowReport {
   ShadowDifference worst;
 };
 
-/// `shadow` replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
+/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
 /// the reference, batch and parameters included, so that errors do not add up. Afterwards both programs have made one
 /// step.
 ShadowReport shadow(Program& reference, Program& other, const StepInputs& inputs, double tolerance = 1e-9);

@@ -9,7 +9,7 @@
 namespace normscope::test {
 namespace {
 
-/// `planned_for_it` counts the bytes that the plan of a run grows by with the critical rate.
+/// Counts the bytes that the plan of a run grows by with the critical rate.
 size_t planned_for_it(RunSpec spec, const Task& task, Backend& backend) {
   spec.train.critical_every = 0;
   const size_t without = footprint_of(spec, task, backend).peak();

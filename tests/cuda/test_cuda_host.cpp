@@ -27,7 +27,7 @@ struct Faked {
   std::shared_ptr<FakeDriver> driver;
   std::unique_ptr<Tiny> tiny;
 
-  /// `step` returns the events of one step.
+  /// The events of one step.
   std::vector<FakeDriver::Event> step(uint32_t number = 1) {
     tiny->fill(number);
     driver->events.clear();

@@ -11,7 +11,7 @@ using namespace cuda;
 constexpr int64_t kSizes[] = {1,   3,    31,   32,   33,    127,   255,        256,
                               257, 1023, 1024, 1025, 65536, 65537, 41'943'041, (int64_t{1} << 31) - 1};
 
-/// `check_limits` is for capability 7.5 to 12.0: most threads in a block 1024, most blocks 2^31-1 and 65535.
+/// For capability 7.5 to 12.0: most threads in a block 1024, most blocks 2^31-1 and 65535.
 void check_limits(const Launch& l, size_t shared) {
   CHECK(l.blocks >= 1);
   CHECK(l.blocks_y >= 1);

@@ -19,7 +19,7 @@ struct Failing {
   std::unique_ptr<Backend> backend = cuda::make_backend(driver, {});
 };
 
-/// `train_to` steps up to `last`, on the CPU from where the device failed. Returns the step of the failure, 0 for none.
+/// Steps up to `last`, on the CPU from where the device failed. Returns the step of the failure, 0 for none.
 int32_t train_to(Run& run, int32_t last) {
   int32_t failed = 0;
   while (run.steps_done() < last) {
@@ -40,7 +40,7 @@ std::vector<std::string> events(const Run& run, RunEvent::Kind kind) {
   return texts;
 }
 
-/// `check_whole` demands one loss of every step from 1 to n, each finite.
+/// Demands one loss of every step from 1 to n, each finite.
 void check_whole(const History& history, int32_t n) {
   const Series loss = history.loss();
   REQUIRE(loss.steps.size() == static_cast<size_t>(n));

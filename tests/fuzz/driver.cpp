@@ -126,7 +126,7 @@ Bytes piece_of(const Bytes& bytes) {
           bytes.begin() + static_cast<std::ptrdiff_t>(from + length)};
 }
 
-// `change_number` makes a number of the text one at the edge of a type.
+// Makes a number of the text one at the edge of a type.
 void change_number(Bytes& bytes, size_t most) {
   static const char* const kNumbers[] = {"0",
                                          "-1",
@@ -232,7 +232,7 @@ Bytes read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// `read_dictionary` reads libFuzzer's format: one "token" a line, with \xHH, \\ and \".
+// Reads libFuzzer's format: one "token" a line, with \xHH, \\ and \".
 std::vector<Bytes> read_dictionary(const std::string& path) {
   std::vector<Bytes> tokens;
   std::ifstream file(path);

@@ -22,13 +22,13 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace normscope::fuzz {
 
-/// `Target` reads one format, and brings a mutator of its own where the plain one seldom gets past the parser.
+/// Reads one format, and brings a mutator of its own where the plain one seldom gets past the parser.
 struct Target {
   void (*read)(std::string_view input);
   size_t (*mutate)(uint8_t* data, size_t size, size_t max_size, unsigned seed) = nullptr;
 };
 
-/// `targets` holds all of them, as fuzz_NAME; `target` is the one that this process was called for.
+/// Holds all of them, as fuzz_NAME; `target` is the one that this process was called for.
 std::map<std::string, Target>& targets();
 const Target& target();
 
@@ -43,7 +43,7 @@ inline std::span<const uint8_t> bytes_of(std::string_view input) {
   return {reinterpret_cast<const uint8_t*>(input.data()), input.size()};
 }
 
-/// `accepts` runs the reader; false when it refused the input with an Error.
+/// Runs the reader; false when it refused the input with an Error.
 template <typename Read>
 bool accepts(Read&& read) {
   try {
@@ -54,10 +54,10 @@ bool accepts(Read&& read) {
   }
 }
 
-/// `require` ends the program where something that every accepted input promises does not hold.
+/// Ends the program where something that every accepted input promises does not hold.
 void require(bool holds, const char* what);
 
-/// `Folder` holds files in memory for the readers that take a path. There is one folder per process, removed at its
+/// Holds files in memory for the readers that take a path. There is one folder per process, removed at its
 /// end.
 class Folder {
  public:
@@ -71,10 +71,10 @@ class Folder {
   std::string path_;
 };
 
-/// `shallow` limits the depth of brackets, because the library writes JSON by recursion, which is not tested here.
+/// Limits the depth of brackets, because the library writes JSON by recursion, which is not tested here.
 bool shallow(std::string_view json);
 
-/// `mutate_safetensors` changes the header of a file as what it is: numbers to the edges of their types, values of
+/// Changes the header of a file as what it is: numbers to the edges of their types, values of
 /// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right.
 size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 /// `mutate_json` does the same for a file that is JSON.

@@ -20,7 +20,7 @@ struct Known {
   Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/03-first-steps");
   std::string definition;
 
-  /// `Known` gets the mark of the lesson's present definition, without which nothing of the file is read.
+  /// Gets the mark of the lesson's present definition, without which nothing of the file is read.
   Known() {
     lesson.folder = fuzz::Folder::instance().path();
     save_results(lesson, {});

@@ -10,7 +10,7 @@
 
 namespace normscope::test {
 
-/// `sources` maps "app/ui/paint.cpp" to the file's text.
+/// Maps "app/ui/paint.cpp" to the file's text.
 inline std::map<std::string, std::string> sources(const std::string& floor) {
   namespace fs = std::filesystem;
   std::map<std::string, std::string> found;

@@ -90,7 +90,7 @@ const std::set<std::string> kPairs{
     "Dieses Paket ist ein langer Absatz. Und er hat zwei Sätze und nicht nur einen.\t"
     "This package is a long paragraph in one sentence, and that is all of it."};
 
-/// `reversed` is the index with its stanzas in another order.
+/// The index with its stanzas in another order.
 std::string reversed(const std::string& index) {
   std::string out;
   for (size_t at = 0, end = 0; at < index.size(); at = end + 2) {
@@ -111,7 +111,7 @@ struct Script {
                         .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(out), read_all(err)};
   }
-  /// `with_apt` runs it with an apt-get of these lines in front of the machine's own.
+  /// Runs it with an apt-get of these lines in front of the machine's own.
   Outcome with_apt(const std::string& lines, const std::string& arguments) const {
     std::filesystem::create_directories(folder.file("bin"));
     const std::string apt = folder.write("bin/apt-get", "#!/bin/sh\n" + lines + "\n");

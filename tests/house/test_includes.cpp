@@ -16,7 +16,7 @@
 namespace {
 namespace fs = std::filesystem;
 
-/// `kFloors` are in order: each knows the ones before it.
+/// In order: each knows the ones before it.
 constexpr const char* kFloors[] = {"engine", "training", "app"};
 
 struct Room {
@@ -24,7 +24,7 @@ struct Room {
   const char* may_include;
 };
 
-// `kRooms` has four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
+// Has four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
 // computes it on either backend. engine/ has two files of its own, example.cpp and
 // one_file.cpp, which includes none of ours.
 constexpr Room kRooms[] = {
@@ -112,7 +112,7 @@ constexpr Room kRooms[] = {
     {"app", "app/commands"},
 };
 
-/// `room_of` makes "engine/ops on cpu" of "engine/ops/linear/linear_cpu.cpp".
+/// Makes "engine/ops on cpu" of "engine/ops/linear/linear_cpu.cpp".
 std::string room_of(const std::string& path) {
   if (path == "engine/ops/ops.def" || path == "engine/ops/registry.h") return "registry";
   if (path.starts_with("engine/ops/")) {
@@ -166,7 +166,7 @@ std::map<std::string, std::set<std::string>> table() {
   return rooms;
 }
 
-/// `broken` is what breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
+/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
 /// app/lab".
 std::vector<std::string> broken(const std::vector<Include>& includes) {
   const auto rooms = table();

@@ -41,7 +41,7 @@ std::string repeated(std::string_view part, size_t count) {
   return text;
 }
 
-/// `seconds` are the processor's, not the clock's: the machine may be busy.
+/// The processor's, not the clock's: the machine may be busy.
 double seconds(const auto& act) {
   const std::clock_t begin = std::clock();
   act();

@@ -10,7 +10,7 @@ using namespace normscope::test;
 
 namespace {
 
-/// `sources_with` lists the sources of a floor that have the word.
+/// Lists the sources of a floor that have the word.
 std::vector<std::string> sources_with(const std::string& floor, const std::string& word) {
   const auto all = sources(floor);
   CHECK(all.size() > 50);

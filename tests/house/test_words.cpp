@@ -43,7 +43,7 @@ std::set<std::string> places_of(const Language::Entry& entry) {
   return names;
 }
 
-/// `literals_of` are the texts between quotes of a source file, adjacent ones joined.
+/// The texts between quotes of a source file, adjacent ones joined.
 std::vector<std::string> literals_of(const std::string& source) {
   std::vector<std::string> found;
   static const std::regex literal("\"((?:[^\"\\\\\\n]|\\\\.)*)\"");
@@ -70,7 +70,7 @@ struct Asked {
   std::vector<std::string> missing;  ///< "FILE: key"
 };
 
-/// `asked_by_code` are the literals that begin with a words file's name. "{}" in one stands for every key that fits.
+/// The literals that begin with a words file's name. "{}" in one stands for every key that fits.
 Asked asked_by_code() {
   const Language& english = words::language("en");
   std::set<std::string> rooms;

@@ -99,11 +99,11 @@ class Decoder {
   }
 
  private:
-  /// `Rows` is a tensor; empty: absent.
+  /// A tensor; empty: absent.
   using Rows = Array<Var>;
   inline static const Rows kAbsent{};
 
-  /// `ended` is what follows the last layer.
+  /// What follows the last layer.
   Rows ended(Rows x) {
     switch (s_.placement) {
       case Placement::Pre:
@@ -251,7 +251,7 @@ class Decoder {
     }
   }
 
-  /// `turned` turns pairs of each head's first numbers by their angle at each position (Su et al. 2021, equation 34).
+  /// Turns pairs of each head's first numbers by their angle at each position (Su et al. 2021, equation 34).
   Rows turned(Rows x, int64_t heads) {
     if (s_.rotary_base == 0) return x;
     const int64_t dh = s_.dh(), n = static_cast<int64_t>(s_.rotary_share * static_cast<double>(dh)) / 2;
@@ -273,7 +273,7 @@ class Decoder {
 
   bool windowed() const { return s_.window > 0 && !(s_.second_sees_all && layer_ % 2 == 0); }
 
-  /// `heads_of` is attention with all that a spec may ask for, one query at a time.
+  /// Attention with all that a spec may ask for, one query at a time.
   Rows heads_of(const Rows& q, const Rows& k, const Rows& v) {
     const int64_t dh = s_.dh(), H = s_.heads, G = s_.keys();
     const double scale = s_.scale > 0 ? s_.scale : 1 / std::sqrt(static_cast<double>(dh));
@@ -367,7 +367,7 @@ class Decoder {
     return has ? leaf(name) : kAbsent;
   }
 
-  /// `activated` calls the function of reference.h of each name: an activation without a reference does not compile.
+  /// Calls the function of reference.h of each name: an activation without a reference does not compile.
   Rows activated(Rows x) {
     switch (s_.activation) {
 #define ACTIVATION(Name, op) \
@@ -384,13 +384,13 @@ class Decoder {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }
 
-  /// `shifted` adds FixUp's scalar shift.
+  /// Adds FixUp's scalar shift.
   Rows shifted(const std::string& n, Rows x, int64_t width = 0) {
     if (s_.placement != Placement::FixUp) return x;
     return affine(x, kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
   }
 
-  /// `norm` goes over rows of the given width, 0: of the model's, by a norm of the given kind, None: the model's.
+  /// Goes over rows of the given width, 0: of the model's, by a norm of the given kind, None: the model's.
   Rows norm(const std::string& n, Rows x, int64_t width = 0, NormKind kind = NormKind::None) {
     if (kind == NormKind::None) kind = sphere() ? NormKind::RmsSimple : s_.norm;
     Rows gain = has_gain(kind) ? leaf(n + ".gain") : kAbsent;

@@ -16,7 +16,7 @@ namespace normscope::reference {
 class StreamReference {
  public:
   using Rows = Array<Var>;
-  /// `Leaf` finds a parameter, `Norm` normalises rows of a width by the parameters of a name; None: by the model's norm.
+  /// Finds a parameter, `Norm` normalises rows of a width by the parameters of a name; None: by the model's norm.
   using Leaf = std::function<const Rows&(const std::string&)>;
   using Norm = std::function<Rows(const std::string&, NormKind, const Rows&, int64_t)>;
 
@@ -29,7 +29,7 @@ class StreamReference {
 
   void start(const Rows& x) { streams_.assign(of_depth(placement_) ? 1 : kStreams, x); }
 
-  /// `pass` takes in the branch of sub-layer n and returns what is read next; last: the mean of all streams.
+  /// Takes in the branch of sub-layer n and returns what is read next; last: the mean of all streams.
   Rows pass(const std::string& n, const std::string& seen_at, const Rows& branch, bool last) {
     const size_t positions = branch.size() / at(D_);
     if (of_depth(placement_)) {
@@ -78,7 +78,7 @@ class StreamReference {
     return x;
   }
 
-  /// `row_norm` is what weights are computed from: [position][stream][number], normalised by stream, or all of a position
+  /// What weights are computed from: [position][stream][number], normalised by stream, or all of a position
   /// together for the manifold.
   Rows row_norm(const std::string& n) {
     Rows all;

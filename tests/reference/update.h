@@ -28,7 +28,7 @@ inline double variance(const Values& x) {
   return sum;
 }
 
-/// `clip_factor` is min(1, bound / total norm); a bound of 0 clips nothing.
+/// Min(1, bound / total norm); a bound of 0 clips nothing.
 inline double clip_factor(double total_norm, double bound) {
   return bound > 0 && total_norm > bound ? bound / total_norm : 1.0;
 }
@@ -43,7 +43,7 @@ inline Values with_l2(const Values& w, Values g, const StepInputs& s) {
   return g;
 }
 
-/// `adam` is Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019), and RAdam's
+/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019), and RAdam's
 /// factor and un-adapted steps (Liu et al. 2020, algorithm 2). The gradient is clipped already.
 inline UpdateResult adam(const Values& w, const Values& clipped, const Values& m, const Values& v,
                          const StepInputs& s) {
@@ -76,7 +76,7 @@ inline UpdateResult sgd(const Values& w, const Values& clipped, const Values& m,
   return r;
 }
 
-/// `orthogonalised` is the iteration as Jordan et al. 2024 write it, on the rows or, where there are more, on the columns.
+/// The iteration as Jordan et al. 2024 write it, on the rows or, where there are more, on the columns.
 inline Values orthogonalised(Values x, int64_t rows, int64_t cols, int iterations = 5) {
   if (rows > cols) {  // transposed, and back
     Values turned(x.size());
@@ -107,7 +107,7 @@ inline Values orthogonalised(Values x, int64_t rows, int64_t cols, int iteration
   return x;
 }
 
-/// `muon` is Jordan et al. 2024 with Nesterov's momentum, as large as Liu et al. 2025 (arXiv 2502.16982) make it:
+/// Jordan et al. 2024 with Nesterov's momentum, as large as Liu et al. 2025 (arXiv 2502.16982) make it:
 /// w -= lr (0.2 sqrt(max(rows, cols)) O + decay w).
 inline UpdateResult muon(const Values& w, const Values& clipped, const Values& m, int64_t rows, int64_t cols,
                          const StepInputs& s) {

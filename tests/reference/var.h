@@ -28,14 +28,14 @@ class Trace {
   }
   Trace(const Trace&) = delete;
 
-  /// `follows` adds a number that follows numbers a and b with slopes da and db; -1: no such number.
+  /// Adds a number that follows numbers a and b with slopes da and db; -1: no such number.
   static int32_t follows(int32_t a, double da, int32_t b = -1, double db = 0) {
     if (a < 0 && b < 0) return -1;  // a constant
     return newest()->add({a, b, da, db});
   }
   int32_t leaf() { return add({-1, -1, 0, 0}); }
 
-  /// `sweep` computes the derivatives of sum_i out_weight_i out_i with respect to everything recorded.
+  /// Computes the derivatives of sum_i out_weight_i out_i with respect to everything recorded.
   template <class Out>
   void sweep(const std::vector<Out>& out, const Values& out_weight) {
     gradient_.assign(steps_.size(), 0.0);
@@ -64,7 +64,7 @@ class Trace {
     return trace;
   }
 
-  /// `spare` is the memory of the last trace: a product of some size records millions of steps.
+  /// The memory of the last trace: a product of some size records millions of steps.
   static std::vector<Step>& spare() {
     static thread_local std::vector<Step> steps;
     return steps;
@@ -114,7 +114,7 @@ inline Values values_of(const Array<Var>& x) {
   for (const Var& e : x) v.push_back(e.v);
   return v;
 }
-/// `leaves` are what the trace is asked for the derivatives of.
+/// What the trace is asked for the derivatives of.
 inline Array<Var> leaves(Trace& trace, const Values& v) {
   Array<Var> x;
   for (const double e : v) x.emplace_back(e, trace.leaf());

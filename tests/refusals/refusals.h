@@ -19,7 +19,7 @@ inline std::string refusal_file(const std::string& name) {
   return read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name);
 }
 
-/// `refusal_base` is the text that the rows of NAME.txt change.
+/// The text that the rows of NAME.txt change.
 inline std::string refusal_base(const std::string& name) { return refusal_file(name + ".toml"); }
 
 inline std::string unescaped(const std::string& text) {
@@ -59,7 +59,7 @@ inline std::vector<std::string> split(const std::string& text, const std::string
   return parts;
 }
 
-/// `refusals` are the fields of every row of NAME.txt.
+/// The fields of every row of NAME.txt.
 inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(refusal_file(name + ".txt"));
@@ -71,7 +71,7 @@ inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
   return rows;
 }
 
-/// `says` tells whether a message holds the words of a row.
+/// Whether a message holds the words of a row.
 inline bool says(const std::string& message, const std::string& words) {
   if (words.starts_with("==")) return message == words.substr(2);
   if (words.starts_with("^")) return message.starts_with(words.substr(1));

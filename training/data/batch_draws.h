@@ -15,7 +15,7 @@
 
 namespace normscope {
 
-/// `BatchDraws` draws the random numbers of one row of one batch: a Philox stream with counter (draw, row and split,
+/// Draws the random numbers of one row of one batch: a Philox stream with counter (draw, row and split,
 /// step, Batch).
 class BatchDraws {
  public:
@@ -24,7 +24,7 @@ class BatchDraws {
       : seed_(seed ^ (step >> 32)),
         step_(step),
         site_(static_cast<uint32_t>(row) * 2 + (split == Split::Validation ? 1 : 0)) {}
-  /// `below` is uniform in [0, range), 0 < range < 2^32, from 64 random bits (the bias is below range / 2^64).
+  /// Uniform in [0, range), 0 < range < 2^32, from 64 random bits (the bias is below range / 2^64).
   uint64_t below(uint64_t range) {
     if (draw_ % 2 == 0) {
       block_ = philox({draw_ / 2, site_, static_cast<uint32_t>(step_), static_cast<uint32_t>(Purpose::Batch)},
@@ -42,7 +42,7 @@ class BatchDraws {
   std::array<uint32_t, 4> block_{};
 };
 
-/// `each_row` calls fill(draws, tokens, targets) for each row of a batch whose rows have `width` positions.
+/// Calls fill(draws, tokens, targets) for each row of a batch whose rows have `width` positions.
 template <typename Fill>
 void each_row(uint64_t seed, uint64_t step, Split split, int32_t width, std::span<int32_t> tokens,
               std::span<int32_t> targets, const Fill& fill) {
@@ -53,19 +53,19 @@ void each_row(uint64_t seed, uint64_t step, Split split, int32_t width, std::spa
   }
 }
 
-/// `example_of` says which of so many examples the row of a batch is: any of them in training, the next one in
+/// Which of so many examples the row of a batch is: any of them in training, the next one in
 /// validation. That may lie behind the last example: then the row is empty.
 inline size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples) {
   if (split == Split::Train) return BatchDraws(seed, step, split, static_cast<int32_t>(row)).below(examples);
   return (step > 0 ? step - 1 : 0) * static_cast<size_t>(B) + row;
 }
-/// `batches_of` is the number of batches of B rows that take all examples, in order.
+/// The number of batches of B rows that take all examples, in order.
 inline int32_t batches_of(size_t examples, int32_t B) {
   const auto rows = static_cast<size_t>(B);
   return static_cast<int32_t>((examples + rows - 1) / rows);
 }
 
-/// `held_out` takes the last `count` training examples away, for validation.
+/// Takes the last `count` training examples away, for validation.
 template <typename T>
 std::vector<T> held_out(std::vector<T>& train, size_t count) {
   const auto first = train.end() - static_cast<std::ptrdiff_t>(count);
@@ -74,7 +74,7 @@ std::vector<T> held_out(std::vector<T>& train, size_t count) {
   return held;
 }
 
-/// `check_batch` throws Error unless B and T are positive and both spans hold B*T numbers.
+/// Throws Error unless B and T are positive and both spans hold B*T numbers.
 inline void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens,
                         std::span<const int32_t> targets) {
   if (B < 1 || T < 1) fail("data", "batch ({},{}): expected at least one row and one position", B, T);

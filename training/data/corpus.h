@@ -13,13 +13,13 @@
 
 namespace normscope {
 
-/// `corpus_grammar` has 29 letters (a-z, space, comma, full stop), 102 words, and prepositional phrases nested at most
+/// Has 29 letters (a-z, space, comma, full stop), 102 words, and prepositional phrases nested at most
 /// two deep.
 const Grammar& corpus_grammar();
 
-/// `corpus_text` is the first `length` letters of the endless text of `seed`.
+/// The first `length` letters of the endless text of `seed`.
 std::string corpus_text(uint64_t seed, size_t length);
-/// `kCorpusLetters` is how much of it the tasks on the built-in text take.
+/// How much of it the tasks on the built-in text take.
 inline constexpr size_t kCorpusLetters = 2'000'000;
 
 }  // namespace normscope

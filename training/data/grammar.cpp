@@ -85,7 +85,7 @@ void normalise(Grammar::Rule& rule) {
   }
 }
 
-// `solve_linear` is Gaussian elimination with partial pivoting. Row i of `a` is [matrix row | right-hand sides]; the
+// Gaussian elimination with partial pivoting. Row i of `a` is [matrix row | right-hand sides]; the
 // solutions replace the right-hand sides.
 void solve_linear(Rows& a) {
   const size_t n = a.size();

@@ -24,13 +24,13 @@
 
 namespace normscope {
 
-/// `Alternative` is an alternative of a phrase, as written: `<name>` refers to a rule, everything else is literal.
+/// An alternative of a phrase, as written: `<name>` refers to a rule, everything else is literal.
 struct Alternative {
   double weight;
   std::string_view body;
 };
 
-/// `RuleText` is a rule of the grammar, as written. Exactly one of the two forms is filled.
+/// A rule of the grammar, as written. Exactly one of the two forms is filled.
 struct RuleText {
   std::string_view name;
   std::vector<Alternative> phrases;  // "<determiner> <noun>"
@@ -62,11 +62,11 @@ class Grammar {
   double sentence_length() const { return length_; }          // letters, expected
   double sentence_entropy() const { return entropy_; }        // nats, of the derivation
   double entropy_rate() const { return entropy_ / length_; }  // nats per letter
-  /// `letter_frequencies` has the stationary probability of each letter; letters that never occur have 0.
+  /// Has the stationary probability of each letter; letters that never occur have 0.
   const std::array<double, 128>& letter_frequencies() const { return frequencies_; }
   double unigram_entropy() const;  // nats per letter, of letter_frequencies()
 
-  /// `append_sentence` appends sentence number `index` of the text of `seed`.
+  /// Appends sentence number `index` of the text of `seed`.
   void append_sentence(uint64_t seed, uint64_t index, std::string& out) const;
 
  private:

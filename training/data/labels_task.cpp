@@ -39,7 +39,7 @@ class Sentences {
   uint64_t seed_, index_ = 0;
 };
 
-/// `words_of` returns the parts of `text`, without its marks.
+/// The parts of `text`, without its marks.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < text.size();) {
@@ -77,7 +77,7 @@ size_t mood_of(std::string_view text) {
   return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
 }
 
-/// `mood_line` draws the class first, then takes the next sentence of that class: rare classes are as frequent as
+/// Draws the class first, then takes the next sentence of that class: rare classes are as frequent as
 /// others.
 TsvRow mood_line(Sentences& sentences, BatchDraws& draws) {
   const size_t wanted = draws.below(kMoods.size());
@@ -156,7 +156,7 @@ void LabelsTask::require_context(int32_t T) const {
          train_.size() + valid_.size());
 }
 
-// `shape` is always the same: texts are short and lengths mask the rest.
+// Always the same: texts are short and lengths mask the rest.
 BatchShape LabelsTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const {
   return {B, T, 0, true};
 }

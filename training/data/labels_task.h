@@ -59,7 +59,7 @@ class LabelsTask final : public Task {
   bool holds_out_;  // validates on the end of the file, which is sorted by class as often as not
 };
 
-/// `make_labels_task` reads spec.labels_path, or makes the set that spec.name says. Throws Error.
+/// Reads spec.labels_path, or makes the set that spec.name says. Throws Error.
 std::shared_ptr<const Task> make_labels_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -17,15 +17,15 @@ class BatchDraws;
 
 inline constexpr int32_t kByteMask = 256, kByteFirst = 257, kBytePad = 258, kByteSymbols = 259;
 
-/// `hide_words` hides some of a row's tokens in these shares and fills in its targets. A token may be predicted where
+/// Hides some of a row's tokens in these shares and fills in its targets. A token may be predicted where
 /// `may_ask` allows it; `another` draws a token of the text. A negative mark replaces nothing.
 void hide_words(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets, int32_t mark,
                 const std::function<bool(int32_t)>& may_ask, const std::function<int32_t()>& another);
 
-/// `make_masked_task` uses the built-in corpus (spec.name "corpus") or spec.text_path. Throws Error as TextSource does.
+/// Uses the built-in corpus (spec.name "corpus") or spec.text_path. Throws Error as TextSource does.
 std::shared_ptr<const Task> make_masked_task(const DataSpec& spec);
 
-/// `decode_bytes` spells the bytes, MASK as "_", the other special symbols as nothing, broken UTF-8 as U+FFFD.
+/// Spells the bytes, MASK as "_", the other special symbols as nothing, broken UTF-8 as U+FFFD.
 std::string decode_bytes(std::span<const int32_t> tokens);
 
 }  // namespace normscope

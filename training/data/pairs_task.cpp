@@ -16,7 +16,7 @@ int32_t rows_of(int32_t length, int32_t B, int32_t T) {
   return static_cast<int32_t>(std::max<int64_t>(1, int64_t{B} * T / length));
 }
 
-// `shuffle` is Fisher-Yates with the stream of (seed, epoch, number), apart from the rows of any batch.
+// Fisher-Yates with the stream of (seed, epoch, number), apart from the rows of any batch.
 template <typename T>
 void shuffle(std::vector<T>& list, uint64_t seed, uint64_t epoch, int32_t number) {
   BatchDraws draws(seed, epoch, Split::Train, 1'000'000'000 + number);

@@ -40,7 +40,7 @@ class PairsTask final : public Task {
   const std::vector<TsvRow>& validation() const { return validation_; }  ///< as text, for BLEU
   size_t pairs() const { return train_.size(); }
   size_t left_out() const { return left_out_; }  ///< training pairs longer than the context
-  /// `epoch_batches` is the number of batches of one pass over the training pairs.
+  /// The number of batches of one pass over the training pairs.
   int32_t epoch_batches(int32_t B, int32_t T) const;
 
  private:
@@ -82,10 +82,10 @@ class PairsTask final : public Task {
   mutable std::shared_ptr<const Plan> plans_[2];  // the last of each split
 };
 
-/// `bucket_lengths` lists the bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
+/// Lists the bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
 std::vector<int32_t> bucket_lengths(int32_t T);
 
-/// `make_pairs_task` reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path. Where there
+/// Reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path. Where there
 /// is no such file it learns the pieces and writes nothing: a caller that may write keeps tokenizer().
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec);
 

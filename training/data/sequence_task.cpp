@@ -52,7 +52,7 @@ class SequenceTask final : public Task {
  private:
   std::string_view name() const { return kNames[static_cast<size_t>(rule_)]; }
 
-  // `fill_row` writes
+  // Writes
   //   tokens  = x1 .. xn SEP y1 .. y(n-1)
   //   targets = -1 .. -1 y1  y2 .. yn
   void fill_row(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets) const {

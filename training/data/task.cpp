@@ -32,7 +32,7 @@ struct Tracks {
   static uint64_t before(uint64_t step) { return step > 0 ? step - 1 : 0; }
   uint64_t pass(uint64_t step) const { return before(step) / segments; }
   uint64_t segment(uint64_t step) const { return before(step) % segments; }
-  // `begin` is where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). A pass leaves
+  // Where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). A pass leaves
   // room for one segment at least, and may begin anywhere in what it leaves.
   size_t begin(int32_t row, uint64_t step, BatchDraws& draws) const {
     const uint64_t first = static_cast<uint64_t>(row) * length + draws.below(length - segments * width);
@@ -40,7 +40,7 @@ struct Tracks {
   }
 };
 
-// `least_track` is the symbols that a track needs: a segment, the room for its beginning, and the last target.
+// The symbols that a track needs: a segment, the room for its beginning, and the last target.
 uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
 
 class TextTask final : public Task {
@@ -51,7 +51,7 @@ class TextTask final : public Task {
     hash_ = source_.hash();
   }
 
-  // `set_grammar` is for a text with a known grammar: its exact letter frequencies and its true entropy rate.
+  // For a text with a known grammar: its exact letter frequencies and its true entropy rate.
   void set_grammar(const Grammar& grammar) {
     const auto& symbols = source_.vocabulary().symbols();
     for (size_t i = 0; i < symbols.size(); ++i) unigram_[i] = grammar.letter_frequencies()[symbols[i]];
@@ -109,7 +109,7 @@ class TextTask final : public Task {
   }
 
  private:
-  // `tracks_of` is called at every step: it builds words only where it fails.
+  // Called at every step: it builds words only where it fails.
   Tracks tracks_of(Split split, int32_t B, int32_t T) const {
     const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
     if (length < least_track(T))
@@ -127,7 +127,7 @@ class TextTask final : public Task {
   bool consecutive_;
 };
 
-// `corpus_source` keeps the built-in text that was asked for last: most runs read the same one, and to write and encode
+// Keeps the built-in text that was asked for last: most runs read the same one, and to write and encode
 // its two million letters takes longer than a short run.
 std::shared_ptr<const TextSource> corpus_source(uint64_t seed) {
   static std::mutex guard;

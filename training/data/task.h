@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// `TaskForm` is what a network learns to write from what. It follows from architecture and data (spec/spec.h).
+/// What a network learns to write from what. It follows from architecture and data (spec/spec.h).
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
@@ -28,7 +28,7 @@ enum class TaskForm : uint8_t {
   Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
-/// `BatchShape` says which program a batch needs: one program is sealed for each shape that occurs.
+/// Which program a batch needs: one program is sealed for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
@@ -38,7 +38,7 @@ struct BatchShape {
   auto operator<=>(const BatchShape&) const = default;
 };
 
-/// `BatchView` is where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
+/// Where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
 struct BatchView {
   std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
   std::span<int32_t> source;           // (rows, source_length)
@@ -47,7 +47,7 @@ struct BatchView {
   std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
-/// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+/// Has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
@@ -87,9 +87,9 @@ struct DataSpec {
   bool operator==(const DataSpec&) const = default;
 };
 
-/// `in_published_tokens` says whether a published model's tokenizer cuts the text (token_task.h).
+/// Whether a published model's tokenizer cuts the text (token_task.h).
 bool in_published_tokens(const DataSpec& spec);
-/// `is_labelled` says whether each row of that data has a class: labels of a file, and the made-up sets of
+/// Whether each row of that data has a class: labels of a file, and the made-up sets of
 /// labels_task.h.
 bool is_labelled(std::string_view name);
 
@@ -113,7 +113,7 @@ class Task {
   virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
   virtual std::string class_name(int32_t) const { return {}; }
   virtual ImageSize images() const { return {}; }  // Image
-  /// `batch` fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
+  /// Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   /// windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                      std::span<int32_t> tokens, std::span<int32_t> targets) const;
@@ -121,43 +121,43 @@ class Task {
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
-  /// `draw` returns such a batch.
+  /// Returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  /// `goes_on` says whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
+  /// Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
   /// that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
-  /// `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes
+  /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes
   /// on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
-  /// `validation_batches` is how many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
+  /// How many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
   /// are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
   /// `begin` and `end` are, for Translate, the symbols that begin and end a target row (-1: all rows are full).
   virtual int32_t begin() const { return -1; }
   virtual int32_t end() const { return -1; }
-  /// `require_context` throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
+  /// Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
   virtual void require_context(int32_t T) const = 0;
-  /// `require_batch` checks the same. Where rows go on from batch to batch, it also throws, naming the split, unless
+  /// Checks the same. Where rows go on from batch to batch, it also throws, naming the split, unless
   /// each split is long enough for B rows.
   virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
-  /// `unigram` has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
+  /// Has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
   /// model that knows frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
-  /// `entropy_rate` is nats per symbol that no model can go below on average; nothing where that is unknown.
+  /// Nats per symbol that no model can go below on average; nothing where that is unknown.
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  /// `encode` turns a text of the user's into symbols. Throws Error, also for data that are no running text.
+  /// Turns a text of the user's into symbols. Throws Error, also for data that are no running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
-  /// `types` has the kind of each symbol, for models that tell them apart; empty where all are of one.
+  /// Has the kind of each symbol, for models that tell them apart; empty where all are of one.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
-  /// `label` names one symbol.
+  /// Names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
   uint64_t hash() const { return hash_; }            // the data's: another hash means other data
   const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
-  /// `of_characters` says whether bits a token are bits per character.
+  /// Whether bits a token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 
  protected:
@@ -171,13 +171,13 @@ class Task {
   uint64_t hash_ = 0;
 };
 
-/// `make_task` throws Error for an unknown name and for a text that cannot be used.
+/// Throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
-/// `make_text_task` makes the task of a text in memory (a file that was dropped on the window, a test).
+/// Makes the task of a text in memory (a file that was dropped on the window, a test).
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
 
-/// `unigram_cross_entropy` is the mean of -ln p(target) under the task's unigram distribution over exactly the
+/// The mean of -ln p(target) under the task's unigram distribution over exactly the
 /// training targets of the steps first_step <= step < last_step, in nats: what a run stuck at letter frequencies must
 /// show on them. With label smoothing s the frequencies become (1 - s) p + s / V, the best answer of a model that
 /// knows nothing else, and each target counts as in the loss: 1 - s for itself and s / V for every symbol.

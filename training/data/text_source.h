@@ -18,7 +18,7 @@ namespace normscope {
 
 enum class Split : uint8_t { Train, Validation };
 
-/// `hash_bytes` is FNV-1a, 64 bits.
+/// FNV-1a, 64 bits.
 uint64_t hash_bytes(std::string_view bytes, uint64_t start = 0xcbf29ce484222325u);
 
 class TextSource {
@@ -26,26 +26,26 @@ class TextSource {
   static constexpr size_t kMaxBytes = 50'000'000;
   static constexpr size_t kWindowsPerSplit = 4;  // of the context's length, or the text is too short
 
-  /// `name` begins the error messages (a file name, or what the text is). Throws Error if the text is empty, not
+  /// Begins the error messages (a file name, or what the text is). Throws Error if the text is empty, not
   /// UTF-8, holds NUL bytes, or has one character only.
   TextSource(std::string_view text, std::string name);
-  /// `load` reads a UTF-8 file: it drops a byte order mark, and CR LF becomes LF. Throws Error as above, and for a
+  /// Reads a UTF-8 file: it drops a byte order mark, and CR LF becomes LF. Throws Error as above, and for a
   /// missing, unreadable, special or oversized file.
   static TextSource load(const std::string& path);
 
   const std::string& name() const { return name_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// `text` spells the whole text again, without byte order mark and carriage returns.
+  /// Spells the whole text again, without byte order mark and carriage returns.
   std::string text() const;
   std::span<const uint16_t> tokens(Split split) const;
-  /// `unigram` has the probability of each symbol in the whole text, so that no validation symbol has probability 0.
+  /// Has the probability of each symbol in the whole text, so that no validation symbol has probability 0.
   /// `unigram_entropy` is that distribution's entropy in nats per symbol: the loss of a model that knows letter
   /// frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
   uint64_t hash() const { return hash_; }
 
-  /// `require_context` throws Error unless each split holds at least four windows of T + 1 tokens.
+  /// Throws Error unless each split holds at least four windows of T + 1 tokens.
   void require_context(int32_t T) const;
 
  private:
@@ -57,7 +57,7 @@ class TextSource {
   uint64_t hash_ = 0;
 };
 
-/// `entropy_of` is -sum p ln p over the positive entries, in nats.
+/// -sum p ln p over the positive entries, in nats.
 double entropy_of(std::span<const double> probabilities);
 
 }  // namespace normscope

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int32_t kMostSymbols = 1 << 24;
 
-/// `vocabulary_of` is what config.json says, which may be more than the tokenizer has; 0 where it says nothing.
+/// What config.json says, which may be more than the tokenizer has; 0 where it says nothing.
 int32_t vocabulary_of(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   const auto json = read_input_file_if_there(path, input::kPublishedConfig);
@@ -28,7 +28,7 @@ int32_t vocabulary_of(const std::string& folder) {
 
 class TokenTask final : public Task {
  public:
-  // `held` is how many tokens at the end are for validation; 0: it reads the same tokens.
+  // How many tokens at the end are for validation; 0: it reads the same tokens.
   TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, const std::string& name,
             const DataSpec& spec)
       : Task("token"),
@@ -98,7 +98,7 @@ class TokenTask final : public Task {
     return split == Split::Train ? all.first(all.size() - held_) : all.last(held_);
   }
 
-  /// `fill_types` counts the sentences of a window from its own beginning.
+  /// Counts the sentences of a window from its own beginning.
   void fill_types(std::span<const int32_t> window, std::span<int32_t> types) const {
     const std::vector<int32_t> found = symbols_.types(window, kinds_);
     std::ranges::fill(types, 0);

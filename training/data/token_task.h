@@ -20,27 +20,27 @@
 
 namespace normscope {
 
-/// `token_numbers` reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
+/// Reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
 
-/// `TextTokens` turns text into the tokens of a published model's folder, and back. Where the folder has no tokenizer,
+/// Turns text into the tokens of a published model's folder, and back. Where the folder has no tokenizer,
 /// its texts are the numbers of tokens: "5 17 3".
 class TextTokens {
  public:
   /// Throws Error for a tokenizer or config.json that cannot be read.
   explicit TextTokens(const std::string& folder);
 
-  /// `encode` throws Error for a text that has no such tokens, and for a token beyond the vocabulary.
+  /// Throws Error for a text that has no such tokens, and for a token beyond the vocabulary.
   std::vector<int32_t> encode(std::string_view text) const;
   std::string decode(std::span<const int32_t> tokens) const;
-  /// `label` names a token, special ones too.
+  /// Names a token, special ones too.
   std::string label(int32_t token) const;
   /// `types` are those of PublishedTokenizer; without a tokenizer all are of one kind.
   std::vector<int32_t> types(std::span<const int32_t> tokens, int32_t kinds) const;
   bool has_words() const { return tokenizer_.has_value(); }
   int32_t vocabulary() const { return vocabulary_; }
   int32_t mask() const { return mask_; }  // -1: there is none
-  /// `is_special` says whether a token stands around texts and never within one.
+  /// Whether a token stands around texts and never within one.
   bool is_special(int32_t token) const;
 
  private:
@@ -49,7 +49,7 @@ class TextTokens {
   int32_t vocabulary_ = 0, mask_ = -1;
 };
 
-/// `make_token_task` throws Error for a text that cannot be used.
+/// Throws Error for a text that cannot be used.
 std::shared_ptr<const Task> make_token_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// `make_grammar_translation` throws Error unless T is a multiple of 4.
+/// Throws Error unless T is a multiple of 4.
 std::shared_ptr<const Task> make_grammar_translation(int32_t context);
 std::shared_ptr<const Task> make_sequence_translation(SequenceRule rule, int32_t context);
 

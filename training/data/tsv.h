@@ -19,17 +19,17 @@ struct TsvRow {
 
 inline constexpr size_t kTsvMaxLine = 65'536, kTsvMaxRows = 20'000'000;
 
-/// `read_tsv` reads a file; `columns` says what a row is: "source<TAB>target". Throws Error.
+/// Reads a file; `columns` says what a row is: "source<TAB>target". Throws Error.
 std::vector<TsvRow> read_tsv(const std::string& path, std::string_view columns);
-/// `parse_tsv` reads the same from memory; `name` begins the messages.
+/// Reads the same from memory; `name` begins the messages.
 std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, std::string_view columns);
 
-/// `each_line` calls use(line, number) for every line of a text, numbered from 1, without line ends; a last empty
+/// Calls use(line, number) for every line of a text, numbered from 1, without line ends; a last empty
 /// line does not count. Throws Error for a line that is too long or not UTF-8, and for too many lines.
 void each_line(std::string_view text, const std::string& name,
                const std::function<void(std::string_view, size_t)>& use);
 
-/// `read_lines` returns the lines of a UTF-8 text file in this way. Throws Error as read_tsv.
+/// The lines of a UTF-8 text file in this way. Throws Error as read_tsv.
 std::vector<std::string> read_lines(const std::string& path);
 
 }  // namespace normscope

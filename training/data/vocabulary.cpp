@@ -12,7 +12,7 @@ constexpr uint16_t kAbsent = 0xffff;
 
 bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-// `read_long` reads two to four bytes; the ranges of the second byte are those of the Unicode standard, table 3-7.
+// Reads two to four bytes; the ranges of the second byte are those of the Unicode standard, table 3-7.
 CodePoint read_long(std::string_view text, size_t offset) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[offset + i]); };
   const size_t left = text.size() - offset;

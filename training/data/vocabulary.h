@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// `CodePoint` is a code point read from UTF-8; bytes == 0 where the text is not valid there (or has ended).
+/// A code point read from UTF-8; bytes == 0 where the text is not valid there (or has ended).
 struct CodePoint {
   char32_t value = 0;
   int32_t bytes = 0;
@@ -25,16 +25,16 @@ class Vocabulary {
  public:
   static constexpr int32_t kMaxSymbols = 4096;  // more than this and the embedding outweighs the model
 
-  /// `from_text` throws Error on invalid UTF-8 (with the byte offset) and on more than kMaxSymbols distinct code
+  /// Throws Error on invalid UTF-8 (with the byte offset) and on more than kMaxSymbols distinct code
   /// points.
   static Vocabulary from_text(std::string_view text);
 
   int32_t size() const { return static_cast<int32_t>(symbols_.size()); }
   const std::vector<char32_t>& symbols() const { return symbols_; }
 
-  /// `encode` throws Error on invalid UTF-8 and on a code point outside the vocabulary, with its byte offset.
+  /// Throws Error on invalid UTF-8 and on a code point outside the vocabulary, with its byte offset.
   std::vector<uint16_t> encode(std::string_view text) const;
-  /// `decode` returns text in UTF-8; a number outside the vocabulary becomes U+FFFD.
+  /// Returns text in UTF-8; a number outside the vocabulary becomes U+FFFD.
   std::string decode(std::span<const int32_t> tokens) const;
 
  private:

@@ -12,12 +12,12 @@
 
 namespace normscope::experiments {
 
-/// `backend_text` writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
+/// Writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
 std::string backend_text(const BackendChoice& backend, std::string_view between);
 
 struct Elsewhere {
   std::string name;  ///< the study's, which its folders have too: "sweep"
-  /// `command` returns the command that trains the study, with `between` before each of its options.
+  /// The command that trains the study, with `between` before each of its options.
   std::function<std::string(std::string_view between)> command;
   std::string shows;  ///< options of the command that shows it when all is merged: " --csv sweep.csv"
   int64_t runs = 1;
@@ -25,11 +25,11 @@ struct Elsewhere {
   bool cuda = false;
 };
 
-/// `kMostTasks` stays below Slurm's usual limit of an array, which is 1001.
+/// Stays below Slurm's usual limit of an array, which is 1001.
 inline constexpr int32_t kMostTasks = 1000;
 int32_t tasks_of(const Elsewhere& where);
 
-/// `text_for` writes the form of that name. "command" is the command. "slurm" is a script for sbatch: each task keeps
+/// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch: each task keeps
 /// its runs in a store of its own, and the last lines say how the stores are merged. "parallel" is three lines for a
 /// shell: train, merge, show. Throws Error.
 std::string text_for(std::string_view form, const Elsewhere& where);

@@ -24,12 +24,12 @@ struct FirstSteps {
   double tokens_per_second = 0;
 };
 
-/// `take_first_steps` trains the default comparison run by run, with all measurements on. It asks `stop` before each
+/// Trains the default comparison run by run, with all measurements on. It asks `stop` before each
 /// step and ends there when `stop` returns true. Throws Error.
 FirstSteps take_first_steps(Backend& backend, int32_t steps = kChecksumSteps,
                             const std::function<bool()>& stop = {});
 
-/// `report_of` is what `bench --first-steps` prints of the first kChecksumSteps, here and in a browser's program, which
+/// What `bench --first-steps` prints of the first kChecksumSteps, here and in a browser's program, which
 /// has no other command: a line of words or of JSON.
 std::string report_of(const FirstSteps& first, int32_t threads, bool json);
 

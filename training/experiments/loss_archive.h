@@ -9,7 +9,7 @@
 
 namespace normscope::experiments {
 
-/// `open_loss_archive` opens the archive over the store at that place; null where there can be no store.
+/// Opens the archive over the store at that place; null where there can be no store.
 std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept;
 
 }  // namespace normscope::experiments

@@ -11,7 +11,7 @@
 namespace normscope::experiments {
 namespace {
 
-/// `spread_over` returns the finite numbers of the known runs by seed, their mean and, of two or more, the deviation.
+/// The finite numbers of the known runs by seed, their mean and, of two or more, the deviation.
 std::vector<double> spread_over(const OverSeeds& arm, double Record::*number, double& mean,
                                 double& deviation) {
   mean = deviation = kUnknown;
@@ -36,7 +36,7 @@ void summarise_losses(OverSeeds& arm) {
   arm.high = *std::max_element(losses.begin(), losses.end());
 }
 
-/// `geometric` is the geometric mean of `of` over the known runs; NaN when one is not finite or there is none.
+/// The geometric mean of `of` over the known runs; NaN when one is not finite or there is none.
 template <typename Of>
 double geometric(const OverSeeds& arm, Of of) {
   double sum = 0;

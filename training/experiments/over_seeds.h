@@ -27,16 +27,16 @@ struct OverSeeds {
   double beta2 = kUnknown;                              ///< mean over the seeds
   double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score
   double measured = kUnknown;                           ///< mean of Record::measured
-  /// `summarise` fills in everything above from `runs`.
+  /// Fills in everything above from `runs`.
   void summarise();
 };
 
-/// `to_json` writes counts, means and the list of runs, one for each seed, as a table's JSON has them.
+/// Writes counts, means and the list of runs, one for each seed, as a table's JSON has them.
 nlohmann::json to_json(const OverSeeds& arm);
 /// `run_columns` and `run_row` describe a run as CSV and JSON have it.
 std::vector<Column> run_columns();
 TableRow run_row(size_t seed, const Record& record);
-/// `joined` puts the columns or cells of two tables side by side.
+/// Puts the columns or cells of two tables side by side.
 template <typename List>
 List joined(List first, const List& second) {
   first.insert(first.end(), second.begin(), second.end());

@@ -43,7 +43,7 @@ double sum_of_squares(std::span<const float> x) {
                          [](double a, float v) { return a + static_cast<double>(v) * v; });
 }
 
-/// `squares` is the sum of squares of each position.
+/// The sum of squares of each position.
 std::vector<double> squares(const Look& look, ValueId value) {
   const std::vector<float> x = look.read(value);
   const auto width = static_cast<size_t>(look.shape(value).cols());

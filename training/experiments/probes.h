@@ -11,15 +11,15 @@
 
 namespace normscope::experiments {
 
-/// `validation_batch` draws `sequences` rows of the validation data, the same rows for all runs of one seed.
+/// Draws `sequences` rows of the validation data, the same rows for all runs of one seed.
 Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
 
-/// `theory_setting` gives the theorems' setting (Xiong et al. 2020, section 3.3): one head, W_Q = W_K = 0, so that
+/// Gives the theorems' setting (Xiong et al. 2020, section 3.3): one head, W_Q = W_K = 0, so that
 /// attention averages over the whole sequence, no output projection, a Gaussian input in place of the embedding, and
 /// F = D unless `feed_forward` is given. Placement, width and depth are the model's.
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
-/// `CriticalShares` bounds what can be measured of a step's rate as a share of its critical rate
+/// Bounds what can be measured of a step's rate as a share of its critical rate
 /// (training/run/edge/critical_rate.h).
 struct CriticalShares {
   double least = 0, most = 0;
@@ -32,7 +32,7 @@ CriticalShares critical_shares();
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 
-/// `path_squares` returns the mean square of the stream along its way: of the input, then of the residual sum behind
+/// The mean square of the stream along its way: of the input, then of the residual sum behind
 /// each sub-layer. With `branches` it is that of each sub-layer's branch instead.
 std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches);
 
@@ -47,16 +47,16 @@ std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, 
 /// Throws Error unless the model is a transformer.
 std::vector<double> norms_to_the_last(const ModelConfig& config);
 
-/// `log_offset` predicts N0 of sum beta^2_ii = log(1 + N/N0) in Pre-LN; nothing is fitted (docs/theory.md). Where all
+/// Predicts N0 of sum beta^2_ii = log(1 + N/N0) in Pre-LN; nothing is fitted (docs/theory.md). Where all
 /// branches have the variance v and the input has v_0,
 ///     sum_i v/(v_0 + i v)  is about  log(1 + N/(v_0/v + 1/2)).
 /// The v used is the mean over the branches of this model.
 double log_offset(Store& store, const ModelConfig& config, const Batch& batch);
 
-/// `skip_scales` returns the mean skip scale of each sub-layer (omega of Admin).
+/// The mean skip scale of each sub-layer (omega of Admin).
 std::vector<double> skip_scales(const Store& store, const ModelConfig& config);
 
-/// `change_by_one_step` returns the change of the final normalised state by the specification's first optimizer step.
+/// The change of the final normalised state by the specification's first optimizer step.
 double change_by_one_step(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend);
 
 }  // namespace normscope::experiments

@@ -18,7 +18,7 @@ namespace normscope::experiments {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// `Verdict` is Diverges where the loss is finite, but at the end worse than guessing every symbol alike. It is
+/// Diverges where the loss is finite, but at the end worse than guessing every symbol alike. It is
 /// Undecided where there were too few steps for a verdict (measure/plateau.h).
 enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
 inline constexpr std::string_view kVerdicts[] = {"learns",     "stuck",     "diverges",
@@ -36,12 +36,12 @@ struct Record {
   std::string beta2_reason;  ///< why there is none
   /// `gradient_first` and `gradient_last` are norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
-  /// `score` comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
+  /// Comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
   /// character of a model with a memory. It is unknown for other models.
   double score = kUnknown;
   double measured =
       kUnknown;  ///< the number that a part of a study shows; not stored, as it is taken from a Taken
-  /// `curve` has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
+  /// Has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
   /// the last one the mean of what is left. There are at most kCurve of them.
   std::vector<double> curve;
   int32_t stride = 1;
@@ -69,7 +69,7 @@ void io(Io& io, codec::Of<Io, Record>& r) {
 }
 
 inline nlohmann::json to_json(const Record& record) { return codec::write(record); }
-/// `record_from` throws Error unless `json` is a record.
+/// Throws Error unless `json` is a record.
 inline Record record_from(const InputValue& json) { return codec::read<Record>(json); }
 
 }  // namespace normscope::experiments

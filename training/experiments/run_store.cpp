@@ -18,7 +18,7 @@ bool is_one_stack(const ModelConfig& model) {
   return model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
 }
 
-/// `shares_of_fresh` is the map of the run's model before its first step.
+/// The map of the run's model before its first step.
 ShareMap shares_of_fresh(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend) {
   if (!is_one_stack(spec.model)) return {};
   Run start(spec, task, backend);
@@ -26,7 +26,7 @@ ShareMap shares_of_fresh(const RunSpec& spec, const std::shared_ptr<const Task>&
                              validation_batch(*task, start.spec(), kShareSequences));
 }
 
-/// `findings_of` measures what a lesson asks of a run beside its history: at the start and at the end.
+/// Measures what a lesson asks of a run beside its history: at the start and at the end.
 RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
                         Backend& backend) {
   RunFindings result;
@@ -95,7 +95,7 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
   return shared_->tasks.emplace_back(data, make_task(data)).second;
 }
 
-// `get` lets one of two threads that ask for the same run train it, while the other waits for the result.
+// Lets one of two threads that ask for the same run train it, while the other waits for the result.
 std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
                                                  const OnStep& on_step) {
   const std::string key = key_of(spec, edits);
@@ -149,7 +149,7 @@ Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
   return plan;
 }
 
-/// `keep` keeps in memory what a run came to. The runs take what a study takes, so that each finds the other's, and
+/// Keeps in memory what a run came to. The runs take what a study takes, so that each finds the other's, and
 /// their states stay on disk.
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
@@ -184,7 +184,7 @@ void RunStore::count(const Outcome& outcome) {
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
 }
 
-/// `at_its_end` returns the run at the end of its training, to be looked at. Where its weights were dropped for other
+/// The run at the end of its training, to be looked at. Where its weights were dropped for other
 /// runs, it is read from the store on disk, or trained again to the same bits.
 std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
                                           const OnStep& on_step) {
@@ -217,7 +217,7 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
   return rises;
 }
 
-// `along_step` reports its steps as those of no run, because they add nothing to what its history already shows.
+// Reports its steps as those of no run, because they add nothing to what its history already shows.
 std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
                                          const std::vector<double>& rates, const OnStep& on_step) {
   Run run(spec, task(spec.data), *backend_);

@@ -27,7 +27,7 @@ namespace normscope::experiments {
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-/// `RunFindings` is what lessons ask of a finished run beside what is taken of every run (taken.h).
+/// What lessons ask of a finished run beside what is taken of every run (taken.h).
 struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
@@ -35,14 +35,14 @@ struct RunFindings {
   ShareMap shares_start, shares_end;  ///< empty unless the model is one stack of layers
 };
 
-/// `RunProgress` says where a training stands; the thread that trains reports it after every step.
+/// Where a training stands; the thread that trains reports it after every step.
 struct RunProgress {
   std::string key;  ///< of the run
   int32_t step = 0, steps = 0;
   std::shared_ptr<const History> history;  ///< grows on; any thread may read it
   double level = 0;
 };
-/// `OnStep` returns false to stop; Cancelled is thrown then.
+/// False to stop; Cancelled is thrown then.
 using OnStep = std::function<bool(const RunProgress&)>;
 struct Cancelled : Error {
   Cancelled() : Error("stopped") {}
@@ -56,41 +56,41 @@ class RunStore {
   /// This constructor uses a store that is open already; the runs_at_a_time of `runner` take the place of `threads`.
   RunStore(ResultStore kept, const RunnerOptions& runner);
   ~RunStore();
-  /// `beside` returns a RunStore for another thread, with the same results.
+  /// A RunStore for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
   int threads() const { return threads_; }
 
-  /// `get` returns the finished run and trains it first where it is missing. Throws Error, and Cancelled.
+  /// The finished run and trains it first where it is missing. Throws Error, and Cancelled.
   std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                          const OnStep& on_step);
-  /// `start_shares` returns the map of the run's model before its first step: nothing is trained for it. It is empty
+  /// The map of the run's model before its first step: nothing is trained for it. It is empty
   /// unless the model is one stack of layers.
   ShareMap start_shares(const RunSpec& spec);
-  /// `left_out` returns by how many nats the finished run's validation loss rises without each layer of its only
+  /// Returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);
-  /// `along_step` returns the loss of the batch of that step after the step, had it been made at each of these rates
+  /// The loss of the batch of that step after the step, had it been made at each of these rates
   /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
   std::vector<double> along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
                                  const std::vector<double>& rates, const OnStep& on_step);
-  /// `train_ahead` trains the runs that nobody has trained yet, several at once on one thread each. It calls
+  /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
   /// `train` does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
   Outcome train(std::vector<Experiment> runs, const OnStep& on_step,
                 const std::function<bool(const Progress&)>& on_progress);
-  /// `forget` drops the results in memory; results that were kept elsewhere are found again.
+  /// Drops the results in memory; results that were kept elsewhere are found again.
   void forget();
-  /// `find` returns nullptr for a run that no get() has asked for.
+  /// Returns nullptr for a run that no get() has asked for.
   std::shared_ptr<const RunFindings> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
-  /// `stop_when` sets what look() asks before each model that a curve builds: these are many, and none is trained.
+  /// Sets what look() asks before each model that a curve builds: these are many, and none is trained.
   void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
-  /// `look` throws Cancelled where the work is to stop.
+  /// Throws Cancelled where the work is to stop.
   void look() const {
     if (stop_ && stop_()) throw Cancelled();
   }

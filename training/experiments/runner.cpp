@@ -25,7 +25,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, unknown);
 }
 
-/// `Session` is shared by the workers of one call.
+/// Shared by the workers of one call.
 class Session {
  public:
   Session(const Plan& plan, ResultStore& store, const RunnerOptions& options)
@@ -104,7 +104,7 @@ std::string Session::key_at(const Experiment& experiment, Backend& backend) {
                 experiment.from ? key_at(*experiment.from, backend) : std::string());
 }
 
-/// `find_starts` adds what this shard's own runs start from, and what those start from, whoever else trains it.
+/// Adds what this shard's own runs start from, and what those start from, whoever else trains it.
 void Session::find_starts(Backend& backend) {
   for (size_t i = 0; i < distinct_.size(); ++i) {
     const size_t index = distinct_[i];
@@ -118,7 +118,7 @@ void Session::find_starts(Backend& backend) {
   }
 }
 
-/// `missing` is what has to be trained. A start without usable weights is trained if a run has to start from it, and a
+/// What has to be trained. A start without usable weights is trained if a run has to start from it, and a
 /// start of another shard only then.
 std::set<size_t> Session::missing() {
   std::set<size_t> missing;
@@ -151,7 +151,7 @@ void Session::look_up(size_t index, Backend& backend) {
   ++done_;
 }
 
-/// `usable` says whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
+/// Whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
 template <typename Read>
 bool Session::usable(const std::string& damaged, const Read& read) {
   try {
@@ -164,7 +164,7 @@ bool Session::usable(const std::string& damaged, const Read& read) {
   }
 }
 
-/// `is_known` says whether the store has a result that is enough for the measurement.
+/// Whether the store has a result that is enough for the measurement.
 bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
   std::optional<InputValue> result = store_.find(keys_[index], measurement);
   const std::string state = store_.state_path(keys_[index], measurement);
@@ -180,7 +180,7 @@ bool Session::is_known(size_t index, const std::string& measurement, Backend& ba
   });
 }
 
-/// `measure_kept` says whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
+/// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
 bool Session::measure_kept(size_t index, const std::string& measurement, Backend& backend) {
   const Experiment& experiment = plan_.experiments[index];
   // A run that begins where another ends has no fresh state that could be measured beside it.
@@ -200,7 +200,7 @@ bool Session::measure_kept(size_t index, const std::string& measurement, Backend
   });
 }
 
-/// `begin` returns the interrupted run to go on with, if there is one, else a fresh run.
+/// The interrupted run to go on with, if there is one, else a fresh run.
 std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement& measurement) {
   const Experiment& experiment = plan_.experiments[index];
   std::unique_ptr<Run> run;
@@ -247,7 +247,7 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
                                         plan_.experiments[index].spec.name);
 }
 
-/// `validate` validates as the plan asks between the steps; at the end of a run its measurement validates.
+/// Validates as the plan asks between the steps; at the end of a run its measurement validates.
 void Session::validate(Run& run, int32_t steps) const {
   const int32_t every = plan_.validate_every, step = run.steps_done();
   if (every > 0 && step % every == 0 && step < steps && !run.non_finite()) run.validation_loss();
@@ -296,7 +296,7 @@ void Session::end_work() {
   at_work_.erase(std::this_thread::get_id());
 }
 
-/// `tell` notes how far the run of this thread has come.
+/// Notes how far the run of this thread has come.
 void Session::tell(int32_t steps) {
   const std::lock_guard lock(mutex_);
   at_work_[std::this_thread::get_id()].done = steps;

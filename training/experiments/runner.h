@@ -22,7 +22,7 @@
 
 namespace normscope::experiments {
 
-/// `Measurement` measures one run. It is made for that run, and called from the thread that trains it.
+/// Measures one run. It is made for that run, and called from the thread that trains it.
 class Measurement {
  public:
   virtual ~Measurement() = default;
@@ -30,14 +30,14 @@ class Measurement {
   virtual bool after_step(const Run&) { return true; }  ///< false: stop
   virtual nlohmann::json end(Run&) = 0;                 ///< the result
   virtual nlohmann::json so_far() const { return nlohmann::json::object(); }  ///< of an interrupted run
-  /// `go_on` takes up what so_far() returned. False: that is not enough, and the run begins again. Throws Error for
+  /// Takes up what so_far() returned. False: that is not enough, and the run begins again. Throws Error for
   /// values that so_far() cannot have written.
   virtual bool go_on(const InputValue&) { return true; }
-  /// `afterwards` measures a finished run from the state that was kept, after begin() has seen a fresh one: it takes
+  /// Measures a finished run from the state that was kept, after begin() has seen a fresh one: it takes
   /// from the history what after_step() would have seen. Throws Error where the history no longer has that; the run
   /// is then trained again.
   virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
-  /// `known` sees the result of a run that the store has. `state` is the state that the plan keeps, null where it is
+  /// Sees the result of a run that the store has. `state` is the state that the plan keeps, null where it is
   /// gone. False: the result is not enough, and the run is measured again, as it is when a state that the plan keeps
   /// is gone. Throws Error where the value is no result.
   virtual bool known(const InputValue&, Run* state) {
@@ -53,9 +53,9 @@ struct Plan {
       experiments;  ///< the run that one starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< for the experiment at an index
   bool keep_state = false;  ///< of finished runs, with their whole history, for later measurements
-  /// `earlier` lists names that the measurement had in earlier versions.
+  /// Lists names that the measurement had in earlier versions.
   std::vector<std::string> earlier;
-  /// `states_of` is another measurement under which states of finished runs are kept. A run whose state is kept there,
+  /// Another measurement under which states of finished runs are kept. A run whose state is kept there,
   /// or under this plan's own measurement, is measured and not trained.
   std::string states_of;
   bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
@@ -65,7 +65,7 @@ struct Plan {
 
 struct RunnerOptions {
   int32_t runs_at_a_time = 0;  ///< 0: see runs_at_a_time()
-  /// `threads_each` is the threads of a run's backend. 0 gives each of `runs_at_a_time` runs one thread, because
+  /// The threads of a run's backend. 0 gives each of `runs_at_a_time` runs one thread, because
   /// threads within a small run wait for each other; fewer runs share the threads.
   int32_t threads_each = 1;
   bool stored_only = false;  ///< trains nothing; results that the store lacks stay empty
@@ -73,7 +73,7 @@ struct RunnerOptions {
   BackendChoice backend{};
 };
 
-/// `AtWork` is a run that is being trained.
+/// A run that is being trained.
 struct AtWork {
   size_t index = 0;             ///< of its experiment
   int32_t done = 0, total = 1;  ///< steps
@@ -88,18 +88,18 @@ struct Progress {
 };
 
 struct Outcome {
-  /// `results` has nothing for an experiment that is not trained (yet), belongs to another shard, or failed. It is
+  /// Has nothing for an experiment that is not trained (yet), belongs to another shard, or failed. It is
   /// empty where the plan keeps no results.
   std::vector<std::optional<InputValue>> results;
   std::vector<size_t> first;             ///< by experiment, the first that is equal to it
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
-  /// `missing` are the distinct experiments that the store lacks and this shard trains, and what they start from.
+  /// The distinct experiments that the store lacks and this shard trains, and what they start from.
   std::vector<size_t> missing;
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
 };
 
-/// `train` trains the plan's experiments, equal ones once. A run that another experiment starts from is trained first
+/// Trains the plan's experiments, equal ones once. A run that another experiment starts from is trained first
 /// and kept with its state, which requires a store with a folder; every shard that needs such a run trains it. The
 /// calling thread calls `on_progress` about ten times a second. When `on_progress` returns false, `train` stops and
 /// keeps the unfinished runs with their states. A result that the store cannot keep is in the outcome all the same
@@ -108,9 +108,9 @@ struct Outcome {
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress);
 
-/// `default_runs_at_a_time` is one for each physical core.
+/// One for each physical core.
 int32_t default_runs_at_a_time();
-/// `runs_at_a_time` is what the options say, else one for each physical core, and on a device a single run.
+/// What the options say, else one for each physical core, and on a device a single run.
 int32_t runs_at_a_time(const RunnerOptions& options);
 
 }  // namespace normscope::experiments

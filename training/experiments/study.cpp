@@ -25,7 +25,7 @@ Taken failed(const std::string& why) {
   return taken;
 }
 
-/// `asked_of` drops parts that were not asked for, which take room: a sweep has a hundred thousand runs.
+/// Drops parts that were not asked for, which take room: a sweep has a hundred thousand runs.
 Taken asked_of(Taken taken, Parts asked) {
   if (!(asked & kLast)) taken.last = {};
   if (asked & kLayers) return taken;
@@ -34,7 +34,7 @@ Taken asked_of(Taken taken, Parts asked) {
   return taken;
 }
 
-/// `Gathering` is what the threads that train share.
+/// What the threads that train share.
 struct Gathering {
   std::vector<std::optional<Taken>>& runs;
   const std::vector<size_t>& places;  ///< of the experiments among the runs
@@ -51,7 +51,7 @@ struct Gathering {
   }
 };
 
-/// `size_of` is what decides how long a step takes: all that a run cannot change while it goes on, but its seed.
+/// What decides how long a step takes: all that a run cannot change while it goes on, but its seed.
 std::string size_of(const RunSpec& spec) {
   std::string text;
   for (const Field& field : spec_fields())

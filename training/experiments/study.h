@@ -15,13 +15,13 @@
 
 namespace normscope::experiments {
 
-/// `Planned` is a run of a study. Where its settings do not go together, `refused` says why and the run is not trained.
+/// A run of a study. Where its settings do not go together, `refused` says why and the run is not trained.
 struct Planned {
   Experiment run;
   std::string refused{};
 };
 
-/// `OnRun` gets a finished run and its place in the study.
+/// Gets a finished run and its place in the study.
 using OnRun = std::function<void(size_t, Run&)>;
 
 struct Study {
@@ -29,13 +29,13 @@ struct Study {
   /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
   std::vector<Planned> runs{};
   Parts parts = kShares;  ///< what is measured of every run
-  /// `on_run` gets every finished run (of equal runs the first) from the threads that train or look, several at once.
+  /// Gets every finished run (of equal runs the first) from the threads that train or look, several at once.
   /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
   OnRun on_run{};
 };
 
 struct Studied {
-  /// `runs` has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
+  /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
   std::vector<std::optional<Taken>> runs;
   std::vector<size_t> missing;      ///< see Outcome
   std::vector<size_t> first;        ///< by run, the first run that is equal to it, or itself
@@ -44,19 +44,19 @@ struct Studied {
   std::vector<std::optional<Record>> records() const;
 };
 
-/// `OnTaken` gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
+/// Gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
 /// calls it, one call at a time.
 using OnTaken = std::function<void(size_t, const Taken&)>;
 
-/// `train` trains the study as experiments::train (runner.h) does. A run that could not be made is not kept.
+/// Trains the study as experiments::train (runner.h) does. A run that could not be made is not kept.
 /// AtWork::index is the place among the study's runs.
 Studied train(const Study& study, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress, const OnTaken& on_taken = {});
 
-/// `missing_runs` returns the specifications of the runs that the store lacks and this shard trains.
+/// The specifications of the runs that the store lacks and this shard trains.
 std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied);
 
-/// `estimated_seconds` guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
+/// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
 

@@ -12,7 +12,7 @@
 
 namespace normscope::experiments {
 
-/// `Kind` is shown if it is Word or Number (at the right). Data is only in CSV and JSON, Note only in JSON.
+/// Shown if it is Word or Number (at the right). Data is only in CSV and JSON, Note only in JSON.
 enum class Kind : uint8_t { Word, Number, Data, Note };
 
 struct Column {
@@ -21,10 +21,10 @@ struct Column {
   Kind kind = Kind::Word;
 };
 
-/// `data_columns` makes columns that are only in CSV and JSON.
+/// Makes columns that are only in CSV and JSON.
 std::vector<Column> data_columns(std::initializer_list<const char*> keys);
 
-/// `Cell` is a value and the text that a reader sees.
+/// A value and the text that a reader sees.
 struct Cell {
   Cell() = default;  ///< empty: an empty field of CSV, no member of JSON
   Cell(const char* word) : Cell(std::string(word)) {}
@@ -44,7 +44,7 @@ struct Table {
   std::vector<TableRow> rows{};  ///< a row with one cell, in a table of several columns, is a heading
 };
 
-/// `to_text` aligns the columns for a terminal, and omits the head where no column has a title.
+/// Aligns the columns for a terminal, and omits the head where no column has a title.
 std::string to_text(const Table& table);
 std::string to_markdown(const Table& table);  ///< without the headings
 std::string to_csv(const Table& table);       ///< a line of keys, then one line for each row

@@ -17,11 +17,11 @@ namespace {
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
 constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten | kLast;
-/// `kOfClaims` is what was measured for claims when files did not say it.
+/// What was measured for claims when files did not say it.
 constexpr Parts kOfClaims = kScores | kLayers | kLeftOut | kWritten;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
-/// `as_many` is a number for each name.
+/// A number for each name.
 codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
   return {names.size(), names.size(), codec::AnyNumber{}};
 }
@@ -44,7 +44,7 @@ bool kept_share(const std::string& name) {
   return column == "sum" || column == "0" || column == row;
 }
 
-/// `spelled` is what a study's word for a number stands for.
+/// What a study's word for a number stands for.
 std::string_view spelled(std::string_view pattern) {
   if (pattern == "critical_rate") return kCriticalStat;
   return pattern == "largest_logit" ? "*logit*" : pattern;

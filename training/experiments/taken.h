@@ -13,13 +13,13 @@
 
 namespace normscope::experiments {
 
-/// `kTaking` names the measurement in the store; earlier versions kept parts of it under `kEarlierTakings`.
+/// Names the measurement in the store; earlier versions kept parts of it under `kEarlierTakings`.
 inline constexpr const char* kTaking = "run 1";
 inline constexpr const char* kEarlierTakings[] = {"record 2", "claim 1"};
-/// `kEarlierStates` names the measurement under which earlier versions kept the states of lessons' runs.
+/// Names the measurement under which earlier versions kept the states of lessons' runs.
 inline constexpr const char* kEarlierStates = "lesson 1";
 
-/// `Parts` is a sum of the parts of a Taken that were measured, or are asked for.
+/// A sum of the parts of a Taken that were measured, or are asked for.
 using Parts = uint8_t;
 inline constexpr Parts kShares = 1;    ///< Record::beta2 and Record::score
 inline constexpr Parts kScores = 2;    ///< validation, accuracy, attachment
@@ -27,17 +27,17 @@ inline constexpr Parts kLayers = 4;    ///< frames, start, end
 inline constexpr Parts kLeftOut = 8;   ///< left_out
 inline constexpr Parts kWritten = 16;  ///< bleu
 inline constexpr Parts kLast = 32;     ///< last: the run measures itself at every step
-/// `kAlways` is measured of every run, whoever asks.
+/// Measured of every run, whoever asks.
 inline constexpr Parts kAlways = kShares | kScores;
 
-/// `Numbers` holds one moment's numbers by name.
+/// Holds one moment's numbers by name.
 struct Numbers {
   std::vector<std::string> names;
   std::vector<double> values;
   double at(std::string_view name) const;  ///< NaN where there is none of that name
 };
 
-/// `Frames` holds numbers at the steps of ladder() and at the last step: gradient, update and weight norms of the
+/// Holds numbers at the steps of ladder() and at the last step: gradient, update and weight norms of the
 /// matrices, mean squares of the sub-layers' sums and outputs, total.grad_norm.
 struct Frames {
   std::vector<std::string> names;
@@ -45,7 +45,7 @@ struct Frames {
   std::vector<std::vector<double>> rows;  ///< one for each step
 };
 
-/// `LeftOutRise` holds by how many nats the validation loss rises without one layer (`layers`) and without the last k
+/// Holds by how many nats the validation loss rises without one layer (`layers`) and without the last k
 /// layers (`top`, k from 1).
 struct LeftOutRise {
   std::string stack;  ///< "", "enc.", "dec."
@@ -67,26 +67,26 @@ struct Taken {
   bool has(Parts asked) const { return (parts & asked) == asked; }
 };
 
-/// `to_json` writes the parts that were measured.
+/// Writes the parts that were measured.
 nlohmann::json to_json(const Taken& taken);
-/// `taken_from` reads also what earlier versions kept: a record alone, or what claims took. Throws Error for anything
+/// Reads also what earlier versions kept: a record alone, or what claims took. Throws Error for anything
 /// else.
 Taken taken_from(const InputValue& json);
 
-/// `ladder` returns the steps at which a run's numbers by layer are kept, the last step apart.
+/// The steps at which a run's numbers by layer are kept, the last step apart.
 std::vector<int32_t> ladder();
-/// `kept_at_steps` says whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
+/// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
 bool kept_at_steps(const std::string& name);
 bool kept_at_moments(const std::string& name);
-/// `kept_at_end` says whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
+/// Whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
 /// largest logits, what is measured of updates, and the critical rate.
 bool kept_at_end(const std::string& name);
-/// `largest` is the largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
+/// The largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
 /// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.
 double largest(const Numbers& numbers, std::string_view pattern);
-/// `is_number_of_the_end` says whether `largest` can find anything in `last`.
+/// Whether `largest` can find anything in `last`.
 bool is_number_of_the_end(std::string_view pattern);
-/// `is_number_of_a_step` says whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
+/// Whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
 /// b". With `by_layer`, L* stands in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
 

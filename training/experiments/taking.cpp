@@ -30,7 +30,7 @@ constexpr double kShareResidual = 0.01;  ///< for float arithmetic; a wrong wiri
 constexpr int32_t kTranslated = 48;      ///< rows of made-up data, translated greedily
 constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  ///< as in normscope translate
 
-/// `measure_shares` measures shares only where the parts add up to the state again: the definition carries every branch
+/// Measures shares only where the parts add up to the state again: the definition carries every branch
 /// through the later norms, and a wiring outside it would give a meaningless number.
 void measure_shares(Run& run, Record& record) {
   const ModelConfig& config = run.spec().model;
@@ -68,7 +68,7 @@ void measure_shares(Run& run, Record& record) {
   }
 }
 
-/// `take_gradients` takes the frame of step kGradientStep; false when the history does not have it (any more).
+/// Takes the frame of step kGradientStep; false when the history does not have it (any more).
 bool take_gradients(const Run& run, Record& record) {
   const History& history = *run.history();
   std::vector<float> frame;
@@ -90,12 +90,12 @@ bool take_gradients(const Run& run, Record& record) {
   return true;
 }
 
-/// `short_number` has five digits: a store of thousands of runs stays small, and nobody looks closer.
+/// Has five digits: a store of thousands of runs stays small, and nobody looks closer.
 double short_number(double value) {
   return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
 }
 
-/// `take_scores` takes the scores of the validation at the end. It changes no bit of the run.
+/// Takes the scores of the validation at the end. It changes no bit of the run.
 void take_scores(Run& run, Taken& taken) {
   const ModelConfig& model = run.spec().model;
   const double loss = run.validation_loss(), accuracy = run.validation_accuracy();
@@ -148,7 +148,7 @@ void conclude(const Run& run, Record& record) {
                                                          : Verdict::Undecided;
 }
 
-/// `moment_of` is empty for a model outside the definitions (with two streams, for instance).
+/// Empty for a model outside the definitions (with two streams, for instance).
 Numbers moment_of(Run& run) {
   Numbers numbers;
   if (!is_transformer(run.spec().model.architecture)) return numbers;
@@ -168,7 +168,7 @@ Numbers moment_of(Run& run) {
   return numbers;
 }
 
-/// `take_frame` adds the frame of a step to `frames`. False: the history has dropped it.
+/// Adds the frame of a step to `frames`. False: the history has dropped it.
 bool take_frame(const Run& run, int32_t step, Frames& frames) {
   const History& history = *run.history();
   std::vector<float> all;
@@ -189,7 +189,7 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   return true;
 }
 
-/// `take_last` writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
+/// Writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
 /// in a layout, found once for each.
 void take_last(const Run& run, std::vector<size_t>& places, Numbers& last) {
   const History& history = *run.history();
@@ -218,7 +218,7 @@ std::string without_padding(const Task& task, std::span<const int32_t> row) {
   return task.decode(symbols);
 }
 
-/// `HeldOut` is what is translated, and the translations expected.
+/// What is translated, and the translations expected.
 struct HeldOut {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::string> references;
@@ -265,7 +265,7 @@ double bleu_of(Run& run) {
   return corpus_bleu(written, held.references).score;
 }
 
-/// `take_left_out` leaves out each layer alone, and the last k of its stack together.
+/// Leaves out each layer alone, and the last k of its stack together.
 void take_left_out(Run& run, Taken& taken) {
   if (!is_transformer(run.spec().model.architecture)) return;
   const double whole = loss_without(run, {});

@@ -10,16 +10,16 @@
 
 namespace normscope::experiments {
 
-/// `TakingHooks` are told about the run by the thread that trains or finds it; each may be empty.
+/// Told about the run by the thread that trains or finds it; each may be empty.
 struct TakingHooks {
   std::function<bool(const Run&)> stepped{};  ///< after every step; false: stop
-  /// `ended` gets the run at its end, with its history. For a stored run this is the state that the plan keeps
+  /// Gets the run at its end, with its history. For a stored run this is the state that the plan keeps
   /// (Plan::keep_state).
   std::function<void(Run&)> ended{};
   std::function<void(Taken)> taken{};  ///< after `ended`
 };
 
-/// `make_taking` measures kAlways and the `needed` parts. A stored result that lacks one of these is not enough: its
+/// Measures kAlways and the `needed` parts. A stored result that lacks one of these is not enough: its
 /// parts are added to `found` and measured again with the others, so that nothing is lost. `found` must outlive the
 /// measurement.
 std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, TakingHooks hooks = {});

@@ -18,20 +18,20 @@ class Background {
  public:
   using Work = std::function<Answer()>;
 
-  // `ask` runs `work`, which throws nothing, and calls `wake` when the answer is there. Without `wake` (no window
+  // Runs `work`, which throws nothing, and calls `wake` when the answer is there. Without `wake` (no window
   // sleeps) the question is answered in find().
   void ask(const std::string& key, Work work, const std::function<void()>& wake) {
     if (key == answered_ || key == asked_) return;
     next_ = {key, std::move(work), wake};
     poll();
   }
-  // `forget` allows the same question to be asked anew.
+  // Allows the same question to be asked anew.
   void forget() {
     answered_.reset();
     next_.reset();
     asked_.reset();
   }
-  // `find` is the answer to `key`, once it is there; it waits only for a question without `wake`.
+  // The answer to `key`, once it is there; it waits only for a question without `wake`.
   const Answer* find(const std::string& key) {
     poll();
     return answered_ == key ? &answer_ : nullptr;

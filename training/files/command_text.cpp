@@ -48,7 +48,7 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
   if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
 }
 
-// `differences` are what has to be set to turn a specification into that of a run. Settings that the run does not read
+// What has to be set to turn a specification into that of a run. Settings that the run does not read
 // are left out, unless an edit may make them count.
 std::vector<Edit> differences(const RunSpec& from, const ConfigRun& to) {
   std::vector<Edit> sets = edits_between(from, to.spec, 0);
@@ -66,7 +66,7 @@ struct Base {
   RunSpec spec;
 };
 
-// `nearest` is the preset that needs the fewest settings. Where the line may begin without presets, it is the run of
+// The preset that needs the fewest settings. Where the line may begin without presets, it is the run of
 // this letter of the default comparison.
 Base nearest(const ConfigRun& run) {
   Base best;
@@ -109,7 +109,7 @@ std::string shell_quoted(const std::string& text) {
 
 namespace {
 
-// `arguments_of` writes settings that are alike in all runs once, and first, if `share`.
+// Writes settings that are alike in all runs once, and first, if `share`.
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool share) {
   CommandArguments arguments;
   std::vector<std::vector<Edit>> sets;

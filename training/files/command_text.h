@@ -19,29 +19,29 @@
 
 namespace normscope {
 
-// `CommandArguments` are the arguments of the three options.
+// The arguments of the three options.
 struct CommandArguments {
   std::vector<std::string> runs, sets, edits;
 };
-// `arguments_of` gives the arguments of these runs, without settings that no run reads. `may_omit`: the runs of the
+// Gives the arguments of these runs, without settings that no run reads. `may_omit`: the runs of the
 // default comparison need no preset.
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit);
-// `runs_by` is the way back: runs by preset, or the default comparison, with their settings and edits. Throws Error
+// The way back: runs by preset, or the default comparison, with their settings and edits. Throws Error
 // with the argument that cannot be used.
 std::vector<ConfigRun> runs_by(const CommandArguments& arguments);
 
-// `command_of` is for a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without it.
+// For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without it.
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
 
-// `path_to` is the program that a shell takes for this name: the first on PATH; empty: none.
+// The program that a shell takes for this name: the first on PATH; empty: none.
 std::string path_to(const std::string& program);
-// `program_word` is what starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
+// What starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
 // A launcher that starts the program under another path (the Python package's) names itself by NORMSCOPE_LAUNCHER.
 std::string program_word();
-// `with_program` replaces the first word of the line, normscope, by that.
+// Replaces the first word of the line, normscope, by that.
 std::string with_program(const std::string& line, const std::string& program);
 
-// `shell_quoted` writes a word for a POSIX shell: as it is where nothing in it is special, else in single quotes. On
+// Writes a word for a POSIX shell: as it is where nothing in it is special, else in single quotes. On
 // Windows it is windows_quoted() (training/files/windows_quoted.h).
 std::string shell_quoted(const std::string& text);
 
@@ -49,7 +49,7 @@ std::string shell_quoted(const std::string& text);
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
 void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);
 void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument);
-// `require_read` throws Error for a --set, after all are applied, that none of its runs reads: a momentum for Adam. A
+// Throws Error for a --set, after all are applied, that none of its runs reads: a momentum for Adam. A
 // run with edits may come to read it.
 void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& sets);
 

@@ -29,26 +29,26 @@ struct ConfigRun {
   std::vector<Edit> edits;  ///< in the order of their steps; structural edits rebuild the network
 };
 
-/// `read_config` reads a file, or the folder of a published model as a run of its own. A relative data.text starts from
+/// Reads a file, or the folder of a published model as a run of its own. A relative data.text starts from
 /// the folder of the file.
 std::vector<ConfigRun> read_config(const std::string& path);
-/// `parse_config` reads from memory; `name` stands for the file in errors, and a relative data.text starts from
+/// Reads from memory; `name` stands for the file in errors, and a relative data.text starts from
 /// `folder`.
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder = "");
 
-/// `write_config` writes fields that are equal in all runs once, and other fields in the table of their run.
+/// Writes fields that are equal in all runs once, and other fields in the table of their run.
 std::string write_config(std::span<const ConfigRun> runs);
-/// `save_config` writes the whole file or nothing (AtomicFile). Throws Error with the path.
+/// Writes the whole file or nothing (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);
 
-/// `toml_string` writes a text as TOML does, in quotes.
+/// Writes a text as TOML does, in quotes.
 std::string toml_string(std::string_view text);
 
-/// `parse_edit` reads "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup).
+/// Reads "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup).
 /// Throws Error, for a key of the data too.
 Edit parse_edit(std::string_view text);
-/// `check_edit` throws Error unless the edit's key is a field of the run outside its data, and takes the value.
+/// Throws Error unless the edit's key is a field of the run outside its data, and takes the value.
 void check_edit(const RunSpec& spec, const Edit& edit);
 
 }  // namespace normscope

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kLetters = "ABCD";
 
-/// `Place` is where errors point to.
+/// Where errors point to.
 struct Place {
   const std::string& file;
   [[noreturn]] void refuse(const toml::source_region& at, const std::string& message) const {
@@ -35,10 +35,10 @@ struct Assignment {
   const toml::node* value;
   toml::source_region at;  // the key's
 };
-/// `Assignments` are by dotted key: "train.warmup", "wiring.L03.attn".
+/// By dotted key: "train.warmup", "wiring.L03.attn".
 using Assignments = std::map<std::string, Assignment>;
 
-/// `text_of` is the value as text when it has the field's type.
+/// The value as text when it has the field's type.
 std::optional<std::string> text_of(const toml::node& node, FieldType type) {
   switch (type) {
     case FieldType::Integer:
@@ -85,7 +85,7 @@ void check_known(const Place& place, const std::string& key, const toml::source_
   }
 }
 
-/// `collect` flattens the scalars of `table` to dotted keys below `prefix`.
+/// Flattens the scalars of `table` to dotted keys below `prefix`.
 void collect(const Place& place, const toml::table& table, const std::string& prefix, Assignments& out) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + "." + std::string(key.str());
@@ -107,7 +107,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
   }
 }
 
-/// `RunTable` is [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data, wiring.
+/// [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data, wiring.
 struct RunTable {
   Assignments values;
   const toml::node* edits = nullptr;
@@ -125,7 +125,7 @@ bool is_group(std::string_view name) {
   return name == "model" || name == "train" || name == "data" || name == "wiring";
 }
 
-/// `collect_run` reads [run] (`own` false), where tables A to D are runs of their own, or one of these.
+/// Reads [run] (`own` false), where tables A to D are runs of their own, or one of these.
 RunTable collect_run(const Place& place, const toml::table& table, bool own, const std::string& title) {
   RunTable run;
   for (const auto& [key, node] : table) {
@@ -169,7 +169,7 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   }
 }
 
-/// `rank` orders keys as the field table, where fields are in the order in which they must be set; single wirings come
+/// Orders keys as the field table, where fields are in the order in which they must be set; single wirings come
 /// last.
 size_t rank(std::string_view key) {
   const std::vector<Field>& fields = spec_fields();
@@ -214,7 +214,7 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
   return edit;
 }
 
-/// `blamed` is the assignment that an error of the whole run is about, "[model] width 63 is not a multiple ..." or
+/// The assignment that an error of the whole run is about, "[model] width 63 is not a multiple ..." or
 /// "[data.text] ... because data.name is text": the first one whose key occurs in the error; nullptr: none.
 const Assignment* blamed(const Assignments& all, std::string_view error) {
   const size_t close = error.find(']');

@@ -23,7 +23,7 @@ std::string toml_string(std::string_view text) {
 
 namespace {
 
-/// `toml_value` is the value of a field as TOML. A real number always shows that it is one.
+/// The value of a field as TOML. A real number always shows that it is one.
 std::string toml_value(const Field& field, const std::string& text) {
   if (field.type == FieldType::Choice || field.type == FieldType::Text) return toml_string(text);
   if (field.type == FieldType::Real && text.find_first_of(".einf") == text.npos) return text + ".0";
@@ -34,7 +34,7 @@ struct Entry {
   std::string key, value;  // full key, TOML value
 };
 
-/// `entries_of` lists everything that says what a run is, in the order of the field table.
+/// Lists everything that says what a run is, in the order of the field table.
 std::vector<Entry> entries_of(const RunSpec& spec) {
   std::vector<Entry> entries;
   for (const auto& [key, text] : field_values(spec)) {
@@ -56,7 +56,7 @@ std::string edits_line(const std::vector<Edit>& edits) {
   return out + "\n]\n";
 }
 
-/// `write_tables` writes the tables [run], [model], ... with the entries that `keep` wants.
+/// Writes the tables [run], [model], ... with the entries that `keep` wants.
 template <typename Keep>
 void write_tables(std::string& out, const std::vector<Entry>& entries, Keep keep) {
   for (const std::string_view group : {"run", "model", "train", "data", "wiring"}) {

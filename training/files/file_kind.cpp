@@ -56,7 +56,7 @@ bool is_safetensors(const std::string& head) {
   return length >= 2 && length < uint64_t{1} << 32;
 }
 
-// `is_text` says whether this is UTF-8 without zeros; the last character may be cut off.
+// Whether this is UTF-8 without zeros; the last character may be cut off.
 bool is_text(std::string_view head, bool whole) {
   for (size_t at = 0; at < head.size();) {
     const CodePoint point = read_code_point(head, at);
@@ -67,14 +67,14 @@ bool is_text(std::string_view head, bool whole) {
   return true;
 }
 
-// `first_line` is where JSON begins and its first line ends; empty where no object begins it.
+// Where JSON begins and its first line ends; empty where no object begins it.
 std::string_view first_line(const std::string& head) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == head.npos || head[begin] != '{') return {};
   return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
 }
 
-// `value_of` is what follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
 // longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   int depth = 0;
@@ -92,7 +92,7 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return {};
 }
 
-// `is_log` recognises docs/log-format.md: a header, or a line that has a step.
+// Recognises docs/log-format.md: a header, or a line that has a step.
 bool is_log(std::string_view line) {
   const std::optional<std::string_view> format = value_of(line, "format");
   return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
@@ -100,7 +100,7 @@ bool is_log(std::string_view line) {
 
 bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
 
-// `is_config` recognises a configuration under another name: some of its lines are our tables.
+// Recognises a configuration under another name: some of its lines are our tables.
 bool is_config(const std::string& head, bool whole) {
   if (!whole) return false;  // no configuration is as long as that
   try {

@@ -34,7 +34,7 @@ struct OpenedFile {
 };
 OpenedFile read_opened(const std::string& path) noexcept;
 
-// `FolderContent` lists the names in a folder, folders first, in the order of their letters, without names that begin
+// Lists the names in a folder, folders first, in the order of their letters, without names that begin
 // with a dot.
 struct FolderContent {
   struct Entry {
@@ -47,7 +47,7 @@ struct FolderContent {
 inline constexpr size_t kMostEntries = 5000;  // the most that are listed
 FolderContent read_folder(const std::string& path) noexcept;
 
-// `free_name` is "runs.toml", or "runs-2.toml" and so on where a file has that name.
+// "runs.toml", or "runs-2.toml" and so on where a file has that name.
 std::string free_name(const std::string& path);
 
 }  // namespace normscope

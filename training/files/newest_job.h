@@ -20,7 +20,7 @@ namespace normscope {
 template <typename Job, typename State>
 class NewestJob {
  public:
-  /// `work` is called on the thread and throws nothing. publish() calls `on_change` (a window wakes its event loop
+  /// Called on the thread and throws nothing. publish() calls `on_change` (a window wakes its event loop
   /// there) and passes on what it throws. Throws Error where there is no thread.
   NewestJob(std::string_view purpose, std::function<void(const Job&)> work, std::function<void()> on_change)
       : work_(std::move(work)),
@@ -37,7 +37,7 @@ class NewestJob {
     thread_.join();
   }
 
-  /// `start` replaces a waiting job and the job under way, which has to stop and publishes nothing more. Meanwhile
+  /// Replaces a waiting job and the job under way, which has to stop and publishes nothing more. Meanwhile
   /// the state shown is the former one as changed by `begin`.
   template <typename Begin>
   void start(Job job, Begin&& begin) {
@@ -53,7 +53,7 @@ class NewestJob {
     wake_.notify_one();
   }
 
-  /// `stop` asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that
+  /// Asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that
   /// case, and where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or
   /// nullptr.
   template <typename End>

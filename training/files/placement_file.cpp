@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestName = 40, kLongestSentence = 300, kMostFiles = 1000;
 constexpr int32_t kMostLayers = 256;  // as model.layers
 
-/// `line_of` reads a text that is shown in one line.
+/// Reads a text that is shown in one line.
 std::string line_of(Table& table, std::string_view key, size_t most, const std::string& absent) {
   const std::string text = table.text(key, absent);
   if (text.size() > most)
@@ -47,7 +47,7 @@ std::optional<Wiring> wiring_if(Table& table, std::string_view key) {
   return {};
 }
 
-/// `rule_at` is the rule that a key names. Rules of the number of layers are for early_layers alone.
+/// The rule that a key names. Rules of the number of layers are for early_layers alone.
 PlacementRow::Number rule_at(Table& table, std::string_view key) {
   const std::string name = table.text(key);
   const bool counts = key == "early_layers";
@@ -60,7 +60,7 @@ PlacementRow::Number rule_at(Table& table, std::string_view key) {
   table.refuse(key, fmt::format("'{}' is no rule: {}, or a number", name, normscope::expected(name, names)));
 }
 
-/// `Number` is a key that holds a rule or a number. A number goes into the wirings, as if their words had it.
+/// A key that holds a rule or a number. A number goes into the wirings, as if their words had it.
 struct Number {
   std::string_view key;
   PlacementRow::Number PlacementRow::*rule;
@@ -117,7 +117,7 @@ Streams streams_at(Table& table) {
   }
 }
 
-/// `norm_at` is the kind that N stands for; ln: the model's.
+/// The kind that N stands for; ln: the model's.
 NormKind norm_at(Table& table) {
   const std::string text = table.text("norm", short_name(NormKind::LayerNorm));
   try {
@@ -129,7 +129,7 @@ NormKind norm_at(Table& table) {
   table.refuse("norm", "'none' is no kind for a norm: expected one, or no such key");
 }
 
-/// `read_layers` reads [layers]: L03.attn = "...".
+/// Reads [layers]: L03.attn = "...".
 std::vector<SingleSublayer> read_layers(Table& table) {
   constexpr std::pair<std::string_view, Wiring LayerWiring::*> kSublayers[] = {
       {"attn", &LayerWiring::attention}, {"cross", &LayerWiring::cross}, {"ffn", &LayerWiring::feed_forward}};
@@ -147,7 +147,7 @@ std::vector<SingleSublayer> read_layers(Table& table) {
   return all;
 }
 
-/// `check_name` refuses what already means something else on a command line.
+/// Refuses what already means something else on a command line.
 void check_name(const Table& table, const std::string& name) {
   const std::vector<std::string> presets = preset_names();
   const bool preset = std::find(presets.begin(), presets.end(), name) != presets.end();

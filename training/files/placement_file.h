@@ -23,35 +23,35 @@
 
 namespace normscope {
 
-/// `PlacementFile` is what a file says.
+/// What a file says.
 struct PlacementFile {
   std::string name, label, short_label, formula, source;
   std::vector<SingleSublayer> single;
   PlacementRow wired;  ///< all but the texts and the single sub-layers
   std::string at;      ///< "FILE:LINE" of its name
-  /// `row` points into this.
+  /// Points into this.
   PlacementRow row() const;
 };
-/// `parse_placement` reads from memory; `file` stands for the file in errors.
+/// Reads from memory; `file` stands for the file in errors.
 PlacementFile parse_placement(std::string_view text, const std::string& file);
-/// `offer` adds it. Throws Error where its name or label is taken.
+/// Adds it. Throws Error where its name or label is taken.
 Placement offer(const PlacementFile& placement);
 
-/// `placement_text` writes the file of what stands in a stack. A number that follows a rule is written as the rule, and
+/// Writes the file of what stands in a stack. A number that follows a rule is written as the rule, and
 /// what most layers have as `sublayer`, so that it fills other depths too. `label` may be empty. Throws Error for a
 /// stack that no such file gives.
 std::string placement_text(const std::string& name, const std::string& label, const StackWiring& stack,
                            NormKind norm, const StackContext& context);
 
-/// `formula_of` writes a wiring as a formula, "x + N(f(N(x)))", for a file that has none.
+/// Writes a wiring as a formula, "x + N(f(N(x)))", for a file that has none.
 std::string formula_of(const Wiring& wiring);
 
-/// `kPlacementsName` is the folder beside a configuration whose placements its runs may name.
+/// The folder beside a configuration whose placements its runs may name.
 inline constexpr const char* kPlacementsName = "placements";
-/// `placements_folder` is where a user's own lie: $NORMSCOPE_PLACEMENTS, else `placements` in the configuration folder;
+/// Where a user's own lie: $NORMSCOPE_PLACEMENTS, else `placements` in the configuration folder;
 /// empty where there is no home.
 std::string placements_folder();
-/// `load_placements` offers every placement of a folder that can be read, and says of each other file in one line why
+/// Offers every placement of a folder that can be read, and says of each other file in one line why
 /// not. A folder that is not there has none.
 std::vector<std::string> load_placements(const std::string& folder);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Part = Wiring LayerWiring::*;
 
-/// `SublayerWord` is a sub-layer and the key of its layer in a file.
+/// A sub-layer and the key of its layer in a file.
 struct SublayerWord {
   Part part;
   std::string_view key;
@@ -20,7 +20,7 @@ struct SublayerWord {
 constexpr SublayerWord kSublayerWords[] = {
     {&LayerWiring::attention, "attn"}, {&LayerWiring::cross, "cross"}, {&LayerWiring::feed_forward, "ffn"}};
 
-/// `RuledNumber` is a number of a wiring and the rules that it is tried as.
+/// A number of a wiring and the rules that it is tried as.
 struct RuledNumber {
   std::string_view key;
   std::array<std::string_view, 2> rules;
@@ -49,7 +49,7 @@ constexpr RuledNumber kRuledNumbers[] = {
      [](const Wiring& w) { return static_cast<double>(w.pre_scale); },
      [](Wiring& w) { w.pre_scale = 1; }}};
 
-/// `follows` says whether a number is that of the rule at every place, and not 1 at all of them.
+/// Whether a number is that of the rule at every place, and not 1 at all of them.
 bool follows(const StackWiring& stack, const RuledNumber& number, PlacementRow::Number rule,
              const StackContext& context) {
   bool other = false;
@@ -63,7 +63,7 @@ bool follows(const StackWiring& stack, const RuledNumber& number, PlacementRow::
   return other;
 }
 
-/// `take_rules` takes the numbers that follow a rule out of a stack and returns their lines.
+/// Takes the numbers that follow a rule out of a stack and returns their lines.
 std::string take_rules(StackWiring& stack, const StackContext& context) {
   std::string lines;
   for (const RuledNumber& number : kRuledNumbers)
@@ -77,7 +77,7 @@ std::string take_rules(StackWiring& stack, const StackContext& context) {
   return lines;
 }
 
-/// `usual` is what most layers have there, the first of those that are as many.
+/// What most layers have there, the first of those that are as many.
 Wiring usual(const StackWiring& stack, Part part) {
   Wiring best;
   std::ptrdiff_t most = 0;
@@ -91,7 +91,7 @@ Wiring usual(const StackWiring& stack, Part part) {
   return best;
 }
 
-/// `in_model_norm` calls the model's norm ln, as files do.
+/// Calls the model's norm ln, as files do.
 void in_model_norm(StackWiring& stack, NormKind norm) {
   for (LayerWiring& layer : stack.layers)
     for (const SublayerWord& word : kSublayerWords)
@@ -111,7 +111,7 @@ std::string layer_lines(const StackWiring& stack, const LayerWiring& all, bool c
   return lines.empty() ? "" : "\n[layers]\n" + lines;
 }
 
-/// `Form` is a way to write a stack: with rules for numbers that follow one, with a kind of norm of its own.
+/// A way to write a stack: with rules for numbers that follow one, with a kind of norm of its own.
 struct Form {
   bool rules = true;
   NormKind own = NormKind::None;

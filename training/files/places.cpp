@@ -12,7 +12,7 @@ std::string ours_in(const std::string& folder) {
   return folder.empty() ? "" : (std::filesystem::path(folder) / "normscope").string();
 }
 
-/// `OwnFolder` is one of our folders, for XDG and for Windows, where settings go with a person from machine to machine
+/// One of our folders, for XDG and for Windows, where settings go with a person from machine to machine
 /// (APPDATA) and everything else stays (LOCALAPPDATA).
 struct OwnFolder {
   const char* variable;

@@ -6,22 +6,22 @@
 
 namespace normscope {
 
-/// `kSeparators` are what a path's names may stand between: on Windows either slash.
+/// What a path's names may stand between: on Windows either slash.
 #ifdef _WIN32
 inline constexpr std::string_view kSeparators = "/\\";
 #else
 inline constexpr std::string_view kSeparators = "/";
 #endif
 
-/// `last_separator` is the place of the one before a path's last name; npos: there is none.
+/// The place of the one before a path's last name; npos: there is none.
 inline size_t last_separator(std::string_view path, std::string_view separators = kSeparators) {
   return path.find_last_of(separators);
 }
 
-/// `with_home` replaces the ~ of "~/text.txt" by the home folder, as a shell would.
+/// Replaces the ~ of "~/text.txt" by the home folder, as a shell would.
 std::string with_home(const std::string& path);
 
-/// `xdg_folder` is a base folder of the standard: the variable's value where that is absolute, else the folder below
+/// A base folder of the standard: the variable's value where that is absolute, else the folder below
 /// the home folder; empty when there is no home either.
 std::string xdg_folder(const char* variable, const char* below_home);
 
@@ -33,7 +33,7 @@ std::string state_folder();
 std::string cache_folder();
 std::string data_folder();
 
-/// `TemporaryFolder` is a folder among the system's temporary ones, readable by its user alone and gone with this
+/// A folder among the system's temporary ones, readable by its user alone and gone with this
 /// object. The path is empty where none could be made.
 class TemporaryFolder {
  public:

@@ -8,11 +8,11 @@
 
 namespace normscope {
 
-/// `session_of` has the runs that are shown, as they were at step 0, with their edits: `normscope train --config`
+/// Has the runs that are shown, as they were at step 0, with their edits: `normscope train --config`
 /// replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
-/// `replacing` puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
+/// Puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
 /// begin with A are given anew.
 session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 

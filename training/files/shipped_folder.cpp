@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `sources_of` is the folder of the sources: for a build elsewhere it was known when the program was compiled, else the
+/// The folder of the sources: for a build elsewhere it was known when the program was compiled, else the
 /// program lies in their build/. Were it always known, the bytes of a release would depend on where it was made.
 fs::path sources_of(fs::path program) {
   if (const fs::path known = NORMSCOPE_SOURCE_DIR; !known.empty()) return known;

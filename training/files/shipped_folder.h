@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// `shipped_folder` is the folder of this name beside the program, where it is installed, in the sources whose build/
+/// The folder of this name beside the program, where it is installed, in the sources whose build/
 /// holds the program, or under share/normscope of /usr/local or /usr; the environment variable overrides them all.
 std::string shipped_folder(const std::string& name, const char* variable);
 

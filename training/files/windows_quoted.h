@@ -7,7 +7,7 @@
 
 namespace normscope {
 
-// `windows_quoted` writes a word for the command line of Windows, in UTF-8 or in the system's UTF-16: in double quotes,
+// Writes a word for the command line of Windows, in UTF-8 or in the system's UTF-16: in double quotes,
 // with backslashes before those in it, where something in it is special.
 template <class Letter>
 std::basic_string<Letter> windows_quoted(const std::basic_string<Letter>& text) {

@@ -19,20 +19,20 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// `norm_of` adds up in double precision.
+/// Adds up in double precision.
 double norm_of(std::span<const float> row) {
   double square = 0;
   for (const float x : row) square += static_cast<double>(x) * x;
   return std::sqrt(square);
 }
 
-/// `layer_of` is "L03" of the sub-layer "L03.attn".
+/// "L03" of the sub-layer "L03.attn".
 template <typename Sublayer>
 std::string layer_of(const Sublayer& s) {
   return s.name.substr(0, s.name.find('.'));
 }
 
-/// `row_norms` has |x| of each token.
+/// Has |x| of each token.
 std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   std::vector<float> norms;
   for (size_t at = 0; at < states.size(); at += width)
@@ -40,7 +40,7 @@ std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   return norms;
 }
 
-/// `Numbers` finds a live measurement by its name.
+/// Finds a live measurement by its name.
 class Numbers {
  public:
   explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.measure()) {}
@@ -75,7 +75,7 @@ std::vector<Inside::Sublayer> stream_of(Look& look, const Numbers& number, size_
   return stream;
 }
 
-/// `add_state_gradients` adds how strongly the loss depends on each token's state.
+/// Adds how strongly the loss depends on each token's state.
 void add_state_gradients(const Look& look, Inside& inside, size_t width) {
   const auto norms = [&](ValueId state) { return row_norms(look.read_gradient(state), width); };
   inside.embedding_gradients = norms(look.values().embedding);
@@ -91,7 +91,7 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
-/// `attention_of` reads the probabilities; their entropy is over the first `queries`, which are no padding.
+/// Reads the probabilities; their entropy is over the first `queries`, which are no padding.
 std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
   std::vector<Inside::Attention> all;
   for (const SublayerValues& s : look.values().sublayers) {
@@ -117,7 +117,7 @@ std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& num
   return all;
 }
 
-/// `states_of` are the states that the lens reads.
+/// The states that the lens reads.
 std::vector<LayerState> states_of(const Look& look) {
   const ModelValues& values = look.values();
   std::vector<LayerState> states;
@@ -135,7 +135,7 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
-/// `left_out_of` names all that can be left out: each sub-layer, and behind its last one each layer.
+/// Names all that can be left out: each sub-layer, and behind its last one each layer.
 std::vector<Inside::LeftOut> left_out_of(const std::vector<Inside::Sublayer>& sublayers) {
   std::vector<Inside::LeftOut> all;
   for (size_t i = 0; i < sublayers.size(); ++i) {
@@ -183,7 +183,7 @@ size_t InsideWork::parts() const {
   return 1 + states_.size() + inside_.left_out.size() + leave_.size();
 }
 
-/// `look` takes one pass over the text for all but the lenses and what is left out.
+/// Takes one pass over the text for all but the lenses and what is left out.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_), asked_.gradients, asked_.attention);

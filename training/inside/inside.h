@@ -15,7 +15,7 @@
 
 namespace normscope {
 
-/// `InsideAsked` says what to measure beside loss, stream and shares, which one forward pass gives.
+/// What to measure beside loss, stream and shares, which one forward pass gives.
 struct InsideAsked {
   bool gradients = true;  ///< a backward pass
   bool attention = true;  ///< probabilities by head
@@ -24,7 +24,7 @@ struct InsideAsked {
 };
 
 struct Inside {
-  /// `Sublayer` is a row of the stream: what the sub-layer left behind.
+  /// A row of the stream: what the sub-layer left behind.
   struct Sublayer {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
@@ -40,7 +40,7 @@ struct Inside {
       return token_shares[component * norms.size() + token];
     }
   };
-  /// `Attention` has the probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
+  /// Has the probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
   struct Attention {
     std::string name;
     int32_t layer = 0, heads = 0;
@@ -52,7 +52,7 @@ struct Inside {
     int32_t token = 0;
     float probability = 0;
   };
-  /// `Lens` is what would be said if the output layer read this layer's state (the logit lens, nostalgebraist 2020).
+  /// What would be said if the output layer read this layer's state (the logit lens, nostalgebraist 2020).
   struct Lens {
     std::string name;  ///< "L03"; "embedding" before the first
     int32_t layer = 0;
@@ -101,13 +101,13 @@ struct LayerState {
   std::vector<float> second;  ///< ResiDual's second stream; empty without one
 };
 
-/// `InsideWork` measures one text part by part, what answers first before what takes many passes: the look at all
+/// Measures one text part by part, what answers first before what takes many passes: the look at all
 /// states, a lens for each layer, then the losses with something left out.
 class InsideWork {
  public:
   /// A batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
   InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked);
-  /// `next` measures one part; false where there is none left.
+  /// Measures one part; false where there is none left.
   bool next();
   size_t done() const { return done_; }
   /// Says whether nothing is left but the losses with something left out.
@@ -128,7 +128,7 @@ class InsideWork {
   Inside inside_;
 };
 
-/// `inside_of` measures all of it at once.
+/// Measures all of it at once.
 Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked);
 
 }  // namespace normscope

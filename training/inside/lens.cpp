@@ -21,7 +21,7 @@ std::vector<float> numbers_of(const Program& program, ValueId value) {
   return numbers;
 }
 
-/// `largest` are the places of the largest numbers of a row, the largest first; of equal ones the first comes first.
+/// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
 std::vector<int32_t> largest(std::span<const float> row, size_t count) {
   std::vector<int32_t> best;
   const auto before = [&](float number, int32_t other) { return number > row[static_cast<size_t>(other)]; };

@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// `Said` has the logits of a replay. `loss` is the value that softmax_xent gave.
+/// Has the logits of a replay. `loss` is the value that softmax_xent gave.
 class Said {
  public:
   Said(const Program& program, ValueId logits, ValueId loss);
@@ -19,7 +19,7 @@ class Said {
     return std::span(logits_).subspan(token * width_, width_);
   }
   float log_sum(size_t token) const { return log_sums_[token]; }
-  /// `losses` are by token, in nats; NaN where there is no target.
+  /// By token, in nats; NaN where there is no target.
   std::vector<float> losses(std::span<const int32_t> targets) const;
 
  private:
@@ -27,7 +27,7 @@ class Said {
   std::vector<float> logits_, log_sums_;
 };
 
-/// `lens_of` runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
+/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
 /// symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);

@@ -30,7 +30,7 @@ constexpr size_t kDigits = 32;
 constexpr std::time_t kStale = 60;  // seconds; between the making of a file and its lock another process may
                                     // look
 
-// `flush_folder` makes the rename itself survive a power cut. Not every file system can; then nothing can be done about
+// Makes the rename itself survive a power cut. Not every file system can; then nothing can be done about
 // it.
 void flush_folder(const fs::path& folder) {
   const fs::path named = folder.empty() ? fs::path(".") : folder;
@@ -40,7 +40,7 @@ void flush_folder(const fs::path& folder) {
   close(descriptor);
 }
 
-// `temporary_name` uses only random bits: a process id repeats in containers, and the target's name may already have
+// Uses only random bits: a process id repeats in containers, and the target's name may already have
 // the greatest length.
 std::string temporary_name(const fs::path& folder) {
   std::random_device random;  // the system's own, which nobody can predict
@@ -57,7 +57,7 @@ bool is_temporary_name(const std::string& name) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// `is_stale` tries the lock, which a temporary file has as long as its writer lives, however that ends.
+// Tries the lock, which a temporary file has as long as its writer lives, however that ends.
 bool is_stale(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
@@ -79,7 +79,7 @@ void clean_once(const std::string& folder) {
   remove_stale_temporaries(folder);
 }
 
-// `keep_mode` keeps the mode and, where possible, the group of the file that is replaced.
+// Keeps the mode and, where possible, the group of the file that is replaced.
 void keep_mode(int file, const char* replaced) {
   struct stat was {
   }, is{};

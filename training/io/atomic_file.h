@@ -20,7 +20,7 @@ namespace normscope {
 
 class AtomicFile {
  public:
-  // `what` begins the error messages ("safetensors"). Throws Error if nothing can be written there. The first write
+  // Begins the error messages ("safetensors"). Throws Error if nothing can be written there. The first write
   // opens a device or pipe.
   AtomicFile(const std::string& path, std::string what, Access access = Access::Shared);
   ~AtomicFile();
@@ -45,11 +45,11 @@ class AtomicFile {
 void write_file(const std::string& path, std::string_view bytes, std::string what,
                 Access access = Access::Shared);
 
-// `listen_to_written_files` has `listener` called with the path of every file that is complete from now on, in the
+// Has `listener` called with the path of every file that is complete from now on, in the
 // thread that wrote it: a page hands exports to the browser. One listener, set before there are threads that write.
 void listen_to_written_files(std::function<void(const std::string& path)> listener);
 
-// `remove_stale_temporaries` removes what killed processes of this user left in a folder: files named as AtomicFile
+// Removes what killed processes of this user left in a folder: files named as AtomicFile
 // names its own, a minute old, that no process holds. AtomicFile does so once for each folder and process.
 void remove_stale_temporaries(const std::string& folder);
 

@@ -23,7 +23,7 @@ std::string where_of(const std::string& path, const InputKind& kind) {
   return kind.name.empty() ? path : fmt::format("{} {}", kind.name, path);
 }
 
-// `refuse` names files with lines without brackets, as FILE:LINE: does elsewhere.
+// Names files with lines without brackets, as FILE:LINE: does elsewhere.
 template <typename... Args>
 [[noreturn]] void refuse(const std::string& where, const InputKind& kind, fmt::format_string<Args...> format,
                          Args&&... args) {
@@ -132,7 +132,7 @@ void InputFile::forget(std::span<const uint8_t> part) {
 #endif
 }
 
-// `rest` reads to the file's end and not to its size: the files of /proc have none, and others may grow.
+// Reads to the file's end and not to its size: the files of /proc have none, and others may grow.
 std::string InputFile::rest() {
   std::string bytes;
   bytes.reserve(static_cast<size_t>(std::min<uint64_t>(size_ + 1, kind_.limit + 1)));

@@ -36,7 +36,7 @@ inline constexpr InputKind kTokenizerJson{"tokenizer", "a tokenizer.json, or an 
 inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
 }  // namespace input
 
-/// `InputFile` is an open file that passed the checks above.
+/// An open file that passed the checks above.
 class InputFile {
  public:
   /// Throws Error.
@@ -46,18 +46,18 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   uint64_t size() const { return size_; }
-  /// `read` reads the next `count` bytes. Throws Error when there are fewer.
+  /// Reads the next `count` bytes. Throws Error when there are fewer.
   void read(void* to, size_t count);
-  /// `read_some` reads at most `count` bytes, as many as come at once. 0 at the end, which others may extend later.
+  /// Reads at most `count` bytes, as many as come at once. 0 at the end, which others may extend later.
   size_t read_some(char* to, size_t count);
-  /// `go_to` sets where the next read begins, even behind the end.
+  /// Sets where the next read begins, even behind the end.
   void go_to(uint64_t offset);
-  /// `map` is the whole file as the system keeps it in memory: pages are read when they are looked at and may be
+  /// The whole file as the system keeps it in memory: pages are read when they are looked at and may be
   /// dropped again. They outlive this.
   std::shared_ptr<const std::span<const uint8_t>> map() const;
-  /// `forget` gives the whole pages within a part of such a map back to the system; they are read again if need be.
+  /// Gives the whole pages within a part of such a map back to the system; they are read again if need be.
   static void forget(std::span<const uint8_t> part);
-  /// `rest` is all that is left. Throws Error when that is more than the limit.
+  /// All that is left. Throws Error when that is more than the limit.
   std::string rest();
 
  private:
@@ -69,16 +69,16 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-/// `read_input_file` is the whole file. Throws Error.
+/// The whole file. Throws Error.
 std::string read_input_file(const std::string& path, const InputKind& kind);
 /// The same; nothing where the file does not exist.
 std::optional<std::string> read_input_file_if_there(const std::string& path, const InputKind& kind);
 
-/// `files_in` lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then
+/// Lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then
 /// says why).
 std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error);
 
-/// `stash` gives an unreadable file another name beside its own, PATH.bad or PATH.bad-N, which is not taken. Returns
+/// Gives an unreadable file another name beside its own, PATH.bad or PATH.bad-N, which is not taken. Returns
 /// the new name, or `path` when it cannot be renamed.
 std::string stash(const std::string& path);
 

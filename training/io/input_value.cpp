@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kShown = 60;
 
-/// `with_quotes` makes texts of NaN and Infinity, which Python writes and JSON does not know: whoever wants a number there
+/// Makes texts of NaN and Infinity, which Python writes and JSON does not know: whoever wants a number there
 /// then names its place.
 std::string with_quotes(std::string_view json) {
   constexpr std::string_view kWords[] = {"NaN", "Infinity", "-Infinity"};

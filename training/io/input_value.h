@@ -20,20 +20,20 @@
 
 namespace normscope {
 
-/// `kInputDepth` is the most levels of lists and objects within each other.
+/// The most levels of lists and objects within each other.
 inline constexpr int kInputDepth = 32;
 
 class InputValue {
  public:
-  /// `parse` puts `where` in brackets before every message; `path` is the name of the whole, "" for a file of its
+  /// Puts `where` in brackets before every message; `path` is the name of the whole, "" for a file of its
   /// own. Throws Error for text that is no JSON.
   static InputValue parse(std::string_view json, std::string where, std::string path = "");
 
-  /// `at` is a member of an object. Throws Error when it is missing, or this is no object.
+  /// A member of an object. Throws Error when it is missing, or this is no object.
   InputValue at(std::string_view key) const;
   std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
   std::vector<std::pair<std::string, InputValue>> members(size_t most) const;
-  /// `list` has the items of a list of `least` to `most`.
+  /// Has the items of a list of `least` to `most`.
   std::vector<InputValue> list(size_t least, size_t most) const;
 
   bool is_null() const;
@@ -46,13 +46,13 @@ class InputValue {
   int64_t whole64(int64_t low, int64_t high) const;
   double number(double low, double high) const;  ///< finite
   std::string text(size_t most) const;           ///< bytes
-  /// `scalar` is a text as it is; a number, true or false as JSON writes it.
+  /// A text as it is; a number, true or false as JSON writes it.
   std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
   std::string json_text(size_t most) const;    ///< as JSON, of at most `most` bytes
   std::string object_text(size_t most) const;  ///< the same of an object
 
-  /// `refuse` throws Error for what the calls above cannot check.
+  /// Throws Error for what the calls above cannot check.
   [[noreturn]] void refuse(std::string_view expected) const;
   const std::string& path() const { return path_; }
 
@@ -68,7 +68,7 @@ class InputValue {
   std::string path_;
 };
 
-/// `shown_text` shows a name or value from outside in a message: at most 60 bytes of it, quoted, on one line.
+/// Shows a name or value from outside in a message: at most 60 bytes of it, quoted, on one line.
 std::string shown_text(std::string_view text);
 
 /// These throw Error as InputValue does for a number out of range, for instance of a tensor.

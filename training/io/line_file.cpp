@@ -23,7 +23,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// `ends_within_a_line` finds half a line that a killed process left; it is ended, so that the next line stands alone.
+// Finds half a line that a killed process left; it is ended, so that the next line stands alone.
 bool ends_within_a_line(int file) {
   char last = '\n';
   const off_t size = lseek(file, 0, SEEK_END);

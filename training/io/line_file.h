@@ -24,7 +24,7 @@ class LineFile {
 
   explicit operator bool() const { return file_ >= 0; }
   void line(std::string_view text);  // without its line break
-  // `error` is empty while all is well; after an error no more lines are written.
+  // Empty while all is well; after an error no more lines are written.
   const std::string& error() const { return error_; }
 
  private:

@@ -31,7 +31,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// `search` finds the nearest name and its distance.
+// Finds the nearest name and its distance.
 std::pair<std::string_view, size_t> search(std::string_view word, std::span<const std::string_view> names) {
   std::string_view best;
   size_t least = std::string_view::npos;

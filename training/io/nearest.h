@@ -7,15 +7,15 @@
 
 namespace normscope {
 
-/// `nearest` is the first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
+/// The first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
 /// letters; empty where there are no names.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
-/// `likely` is the same, but empty where more than a third of the word would have to change: such a guess only
+/// The same, but empty where more than a third of the word would have to change: such a guess only
 /// confuses.
 std::string_view likely(std::string_view word, std::span<const std::string_view> names);
 
-/// `expected` says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
+/// Says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
 /// name is likely.
 std::string expected(std::string_view word, std::span<const std::string_view> names);
 

@@ -8,12 +8,12 @@
 
 namespace normscope {
 
-/// `number_json` is a number, or null where it is not finite.
+/// A number, or null where it is not finite.
 inline nlohmann::json number_json(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
-/// `list_json` is a list of such numbers.
+/// A list of such numbers.
 template <typename Numbers>
 nlohmann::json list_json(const Numbers& numbers) {
   nlohmann::json list = nlohmann::json::array();
@@ -21,7 +21,7 @@ nlohmann::json list_json(const Numbers& numbers) {
   return list;
 }
 
-/// `to_lines` writes JSON for readers of both kinds: a line for each object or list that holds no other, a level for each
+/// Writes JSON for readers of both kinds: a line for each object or list that holds no other, a level for each
 /// that does. Invalid UTF-8 is replaced.
 inline std::string to_lines(const nlohmann::json& json, size_t indent = 0) {
   const auto whole = [](const nlohmann::json& one) {

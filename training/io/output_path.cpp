@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `stream_of` is the number of an open stream that a path names; -1: none. A file behind the stream would be written
+// The number of an open stream that a path names; -1: none. A file behind the stream would be written
 // from its beginning if it were opened anew.
 int stream_of(const std::string& path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;

@@ -9,7 +9,7 @@
 
 namespace normscope {
 
-// `Access` says who may read a new file or folder. Own (0600, 0700) is for what holds a person's text; Shared is
+// Who may read a new file or folder. Own (0600, 0700) is for what holds a person's text; Shared is
 // whatever the umask leaves. A file that is replaced keeps its mode.
 enum class Access { Shared, Own };
 
@@ -20,16 +20,16 @@ struct OutputPath {
   int stream = -1;      // the number of an open stream
 };
 
-// `output_path` throws Error, beginning with `where`, for what cannot be an output.
+// Throws Error, beginning with `where`, for what cannot be an output.
 OutputPath output_path(const std::string& path, const std::string& where);
 
-// `open_direct` opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
+// Opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
 int open_direct(const OutputPath& path, const std::string& where);
 
-// `same_file` says whether two paths name the same regular file, or would once they are written.
+// Whether two paths name the same regular file, or would once they are written.
 bool same_file(const std::string& a, const std::string& b);
 
-// `make_folder` makes a folder and those above it. Throws Error.
+// Makes a folder and those above it. Throws Error.
 void make_folder(const std::string& folder, Access access, const std::string& where);
 
 }  // namespace normscope

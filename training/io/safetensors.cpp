@@ -50,7 +50,7 @@ std::optional<TensorType> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-// `header_length` is the length of the header, from the file's first eight bytes.
+// The length of the header, from the file's first eight bytes.
 uint64_t header_length(const std::string& path, uint64_t size, const auto& read) {
   if (size < 8)
     fail(where(path), "is truncated or not a safetensors file: {} bytes, expected at least 8", size);
@@ -65,7 +65,7 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
   return length;
 }
 
-// `parse_header` refuses duplicate keys and deep nesting, which JSON allows and this format does not.
+// Refuses duplicate keys and deep nesting, which JSON allows and this format does not.
 Json parse_header(const std::string& path, const std::string& header) {
   std::set<std::string> names, fields;  // of the header, and of the tensor that is being read
   std::string tensor;
@@ -94,7 +94,7 @@ std::string_view name_of(TensorType type) { return kTypes[static_cast<size_t>(ty
 size_t bytes_of(TensorType type) { return kTypes[static_cast<size_t>(type)].bytes; }
 std::string shape_text(const TensorShape& shape) { return fmt::format("({})", fmt::join(shape, ",")); }
 
-// `HeaderReader` turns one entry of the header into a Tensor, or throws.
+// Turns one entry of the header into a Tensor, or throws.
 struct SafetensorsFile::HeaderReader {
   const std::string& path;
   const std::string& name;
@@ -137,7 +137,7 @@ struct SafetensorsFile::HeaderReader {
     return values;
   }
 
-  // `bytes` is the size of the tensor; the data bound the dimensions, so nothing overflows.
+  // The size of the tensor; the data bound the dimensions, so nothing overflows.
   uint64_t bytes(const TensorShape& shape, TensorType type) const {
     uint64_t bytes = bytes_of(type);
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
@@ -177,7 +177,7 @@ struct SafetensorsFile::HeaderReader {
   }
 };
 
-// `open` reads as far as the header reaches.
+// Reads as far as the header reaches.
 SafetensorsFile SafetensorsFile::open(InputFile& in, const std::string& path) {
   SafetensorsFile file;
   file.path_ = path;

@@ -23,7 +23,7 @@ namespace normscope {
 
 class InputFile;
 
-// `TensorType` has the types of elements that published files have. normscope writes the first five; of the others, F16
+// Has the types of elements that published files have. normscope writes the first five; of the others, F16
 // and BF16 are read as floats, and the rest can be passed over.
 enum class TensorType : uint8_t {
   F32,
@@ -51,19 +51,19 @@ std::string shape_text(const TensorShape& shape);  // "(16,64)"
 
 class SafetensorsFile {
  public:
-  // `load` reads and checks the whole file, the header before it takes memory for the data. Throws Error.
+  // Reads and checks the whole file, the header before it takes memory for the data. Throws Error.
   static SafetensorsFile load(const std::string& path);
-  // `load_header` reads names, shapes and metadata. Reading elements then throws Error.
+  // Reads names, shapes and metadata. Reading elements then throws Error.
   static SafetensorsFile load_header(const std::string& path);
-  // `map` reads the header and lets the system bring the data from the file when they are asked for: no second copy of
+  // Reads the header and lets the system bring the data from the file when they are asked for: no second copy of
   // them takes memory. A file that somebody shortens meanwhile ends the program.
   static SafetensorsFile map(const std::string& path);
-  // `parse` reads the same from memory; `name` stands for the path.
+  // Reads the same from memory; `name` stands for the path.
   static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
   const std::string& path() const { return path_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  // `metadata` is the value for the key; throws Error if there is none.
+  // The value for the key; throws Error if there is none.
   const std::string& metadata(const std::string& key) const;
 
   std::vector<std::string> names() const;  // in the order of the data
@@ -72,7 +72,7 @@ class SafetensorsFile {
   const TensorShape& shape(std::string_view name) const;
   TensorType type(std::string_view name) const;
   std::span<const uint8_t> bytes(std::string_view name) const;
-  // `forget` lets a tensor of a mapped file take no memory until it is read again.
+  // Lets a tensor of a mapped file take no memory until it is read again.
   void forget(std::string_view name) const;
   void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
 
@@ -107,20 +107,20 @@ class SafetensorsFile {
   bool mapped_ = false;
 };
 
-// `SafetensorsWriter` collects references to tensors, then writes them. It copies nothing: the data must live until
+// Collects references to tensors, then writes them. It copies nothing: the data must live until
 // write().
 class SafetensorsWriter {
  public:
   void set_metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
 
-  // `add` throws Error for a repeated name or a shape that does not match the number of elements.
+  // Throws Error for a repeated name or a shape that does not match the number of elements.
   void add(const std::string& name, const TensorShape& shape, std::span<const float> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const double> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const int32_t> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const int64_t> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const uint8_t> data);
 
-  // `write` writes the file atomically (AtomicFile). Throws Error; a former file is then untouched.
+  // Writes the file atomically (AtomicFile). Throws Error; a former file is then untouched.
   void write(const std::string& path) const;
 
  private:

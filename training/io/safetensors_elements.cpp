@@ -22,7 +22,7 @@ constexpr TensorType type_of() {
   return TensorType::U8;
 }
 
-// `append_as` appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
 // rounds.)
 template <typename From, typename To>
 bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {

@@ -46,7 +46,7 @@ void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
   add_bytes(name, shape, TensorType::U8, data.data(), data.size());
 }
 
-// `in_file_order` puts wide elements first, so that every tensor is aligned for readers that map the file.
+// Puts wide elements first, so that every tensor is aligned for readers that map the file.
 std::vector<const SafetensorsWriter::Tensor*> SafetensorsWriter::in_file_order() const {
   std::vector<const Tensor*> order;
   for (const Tensor& tensor : tensors_) order.push_back(&tensor);

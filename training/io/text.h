@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// `in_words` writes "A and B", "a, b or c": `last` precedes the last word.
+/// Writes "A and B", "a, b or c": `last` precedes the last word.
 template <typename Word>
 std::string in_words(const std::vector<Word>& words, std::string_view last) {
   std::string text;
@@ -24,7 +24,7 @@ std::string in_words(const std::vector<Word>& words, std::string_view last) {
   return text;
 }
 
-/// `split` has the parts between the places of `at`, one at least; they last as long as the text.
+/// Has the parts between the places of `at`, one at least; they last as long as the text.
 inline std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -35,7 +35,7 @@ inline std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-/// `trimmed` leaves out the blanks around a text.
+/// Leaves out the blanks around a text.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t from = text.find_first_not_of(kSpace);
@@ -49,7 +49,7 @@ inline std::string small_letters(std::string_view text) {
   return out;
 }
 
-/// `duration_words` writes "20 s", "8 min" or "1.5 h".
+/// Writes "20 s", "8 min" or "1.5 h".
 inline std::string duration_words(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
   return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);

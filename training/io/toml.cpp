@@ -19,7 +19,7 @@ constexpr size_t kLongestMessage = 300;
   throw Error(fmt::format("{}:{}: {}", name, line, what));
 }
 
-/// `end_of_string` is the end of a string that begins at `at` with a quote: of one line, or of several after three
+/// The end of a string that begins at `at` with a quote: of one line, or of several after three
 /// quotes.
 size_t end_of_string(std::string_view text, size_t at, size_t& line) {
   const char quote = text[at];
@@ -38,7 +38,7 @@ size_t end_of_string(std::string_view text, size_t at, size_t& line) {
   return text.size();
 }
 
-// `check_size` counts what the parser would build, in one pass over the text.
+// Counts what the parser would build, in one pass over the text.
 void check_size(std::string_view text, const std::string& name) {
   size_t line = 1, tables = 0;
   int dots = 0;

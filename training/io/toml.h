@@ -13,12 +13,12 @@
 
 namespace normscope {
 
-/// `parse_toml` is the only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not
+/// The only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not
 /// valid TOML: ...". It refuses excessive nesting too: the library recurses over dotted keys when it frees them, and
 /// looks through all tables for each.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
-/// `what_it_is` says what stands in a file where something else was expected: "'warm' is text".
+/// What stands in a file where something else was expected: "'warm' is text".
 std::string what_it_is(const toml::node& node);
 
 inline constexpr int kTomlDots = 16;           ///< in one key

@@ -27,19 +27,19 @@ class Table {
   bool flag(std::string_view key, bool absent);
   std::vector<double> numbers(std::string_view key);
   std::vector<std::string> texts(std::string_view key);
-  /// `steps` reads [first, last], both from `low` to `high`.
+  /// Reads [first, last], both from `low` to `high`.
   std::pair<int32_t, int32_t> steps(std::string_view key, int32_t low, int32_t high);
-  /// `choice` is the index of one of several words.
+  /// The index of one of several words.
   size_t choice(std::string_view key, const std::vector<std::string_view>& words,
                 std::optional<size_t> absent = {});
   Table table(std::string_view key);
   std::vector<Table> tables(std::string_view key);  ///< a list of tables; empty when absent
   std::vector<std::pair<std::string, Table>> children(
       std::string_view key);  ///< of [key.NAME]; empty when absent
-  /// `rest` is everything that was not read as dotted keys and texts: model.placement -> "post".
+  /// Everything that was not read as dotted keys and texts: model.placement -> "post".
   std::vector<std::pair<std::string, std::string>> rest();
 
-  /// `done` throws Error for a key that was never read.
+  /// Throws Error for a key that was never read.
   void done() const;
   [[noreturn]] void refuse(std::string_view key, const std::string& what) const;
   const std::string& name() const { return name_; }

@@ -12,7 +12,7 @@ namespace {
 // 1 / kDenseShare of the kept frames, at the newest end, stays dense.
 constexpr size_t kDenseShare = 4;
 
-/// `put` replaces the numbers of a step that is the newest already.
+/// Replaces the numbers of a step that is the newest already.
 void put(std::vector<int32_t>& steps, std::vector<float>& losses, std::vector<float>& rates, int32_t step,
          double loss, double rate) {
   if (steps.empty() || steps.back() != step) {
@@ -150,7 +150,7 @@ void History::thin_dense() {
   }
 }
 
-// `absorb` widens the extremes of the next frame that stays by a dropped frame's stats and the extremes it stood for.
+// Widens the extremes of the next frame that stays by a dropped frame's stats and the extremes it stood for.
 void History::absorb(const Frame& gone, Frame& kept) const {
   if (kept.gone.empty()) kept.gone.resize(layout_.size(), {0, 0, 0, 0});
   for (size_t i = 0; i < layout_.size(); ++i) {
@@ -173,7 +173,7 @@ void History::absorb(const Frame& gone, Frame& kept) const {
   }
 }
 
-// `thin` keeps frames older than the newest quarter of what fits at multiples of a stride. The stride doubles until a
+// Keeps frames older than the newest quarter of what fits at multiples of a stride. The stride doubles until a
 // quarter is free again, so that thinning is rare and its cost per step stays constant.
 void History::thin() {
   if (frame_bytes_ <= budget_ || frames_.size() < 2) return;

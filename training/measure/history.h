@@ -20,7 +20,7 @@
 
 namespace normscope {
 
-/// `RunEvent` is something that happened to a run at a step, for timeline and log.
+/// Something that happened to a run at a step, for timeline and log.
 struct RunEvent {
   enum class Kind : uint8_t {
     Started,
@@ -41,21 +41,21 @@ struct RunEvent {
 };
 const char* to_string(RunEvent::Kind kind);
 
-/// `Series` is a thinned series: values[i] was measured at steps[i].
+/// A thinned series: values[i] was measured at steps[i].
 struct Series {
   std::vector<int32_t> steps;
   std::vector<float> values;
 };
 
-/// `kCriticalStat` names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
+/// Names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
-/// `kHistoryBudget` is the bytes of one run's frames, unless it has to share (see LabTrainer::share_bytes).
+/// The bytes of one run's frames, unless it has to share (see LabTrainer::share_bytes).
 inline constexpr size_t kHistoryBudget = size_t{12} << 20;
-/// `kDenseSteps` is the number of steps whose loss and rate are kept; the newest half are without a gap.
+/// The number of steps whose loss and rate are kept; the newest half are without a gap.
 inline constexpr size_t kDenseSteps = size_t{1} << 17;
 
-/// `FrameBlock` holds frames as a file does: `stats` has one number a frame for each entry of the layout. The `gone`
+/// Holds frames as a file does: `stats` has one number a frame for each entry of the layout. The `gone`
 /// lists say what a frame stands for: its place, then low, high and their steps of every stat among the dropped frames.
 struct FrameBlock {
   std::vector<int32_t> steps;
@@ -63,11 +63,11 @@ struct FrameBlock {
   std::vector<int32_t> gone, gone_steps;  ///< places; low step, high step of each stat
   std::vector<float> gone_values;         ///< low, high of each stat
 };
-/// `spread` puts the frames into a layout of `width` numbers: number i of a frame becomes number `places[i]`. Numbers
+/// Puts the frames into a layout of `width` numbers: number i of a frame becomes number `places[i]`. Numbers
 /// without such an i were not measured.
 FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size_t width);
 
-/// `two_names` splits "a / b", which asks for a quotient of two stats, into a and b; b is empty for a single name.
+/// Splits "a / b", which asks for a quotient of two stats, into a and b; b is empty for a single name.
 std::pair<std::string, std::string> two_names(const std::string& y);
 
 class History {
@@ -81,15 +81,15 @@ class History {
   /// `append` leaves no point in the dense series where the loss was not measured, which is another thing than NaN. A step
   /// that is the last already gets these numbers instead.
   void append(int32_t step, std::optional<double> loss, double rate, std::span<const double> stats);
-  /// `append_dense` adds to the dense series only, as a checkpoint has them.
+  /// Adds to the dense series only, as a checkpoint has them.
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);  ///< at its place, instead of one that is there
-  /// `restore_frames` adds frames from a file, before any other. Throws Error unless they fit together and this layout.
+  /// Adds frames from a file, before any other. Throws Error unless they fit together and this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);
   void take_back(const RunEvent& event);  ///< removes the newest equal event, if there is one
-  /// `truncate` forgets what lies after `step`, for a run that was set back.
+  /// Forgets what lies after `step`, for a run that was set back.
   void truncate(int32_t step);
 
   // Read by anyone; each call copies under a short lock.
@@ -100,13 +100,13 @@ class History {
   Series loss() const;       ///< see kDenseSteps
   Series rate() const;
   Series validation() const;
-  /// `series` is one stat over time: the kept frames and, between them, the extremes of the dropped ones. Every point
+  /// One stat over time: the kept frames and, between them, the extremes of the dropped ones. Every point
   /// was measured at its step.
   Series series(int32_t stat) const;
-  /// `frame` finds the frame at or just before a step (all stats in layout order); false when there is none.
+  /// Finds the frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
   std::vector<RunEvent> events() const;
-  /// `frames` copies the frames up to a step, thinned to a size. It copies in portions, so that the writer never waits.
+  /// Copies the frames up to a step, thinned to a size. It copies in portions, so that the writer never waits.
   FrameBlock frames(int32_t last_step, size_t budget_bytes) const;
   size_t bytes() const;
 

@@ -20,12 +20,12 @@ uint32_t bounded(uint32_t word, int32_t bound) {
   return static_cast<uint32_t>(uint64_t{word} * static_cast<uint64_t>(bound) >> 32);
 }
 
-/// `normals` are standard normal numbers for one purpose, as Store draws them.
+/// Standard normal numbers for one purpose, as Store draws them.
 std::vector<float> normals(const std::string& name, int64_t size, uint64_t seed) {
   return initial_values(name, {size}, {Init::Kind::Normal, 1.0}, seed);
 }
 
-/// `normalised_state` is the final state with each token's mean removed, scaled to unit variance.
+/// The final state with each token's mean removed, scaled to unit variance.
 std::vector<double> normalised_state(const std::vector<float>& x, size_t width) {
   std::vector<double> out(x.begin(), x.end());
   double square = 0;
@@ -47,7 +47,7 @@ std::vector<double> final_state(Store& store, const ModelConfig& config, const B
   return normalised_state(look.read(look.values().hidden), static_cast<size_t>(config.d_model));
 }
 
-/// `in_a_layer` holds for "L03.ffn.w2", "enc.L03.ffn.w2"; not for "emb.tokens", "out.w".
+/// Holds for "L03.ffn.w2", "enc.L03.ffn.w2"; not for "emb.tokens", "out.w".
 bool in_a_layer(std::string_view name) {
   const std::string_view rest = name.substr(name.find('L') < name.size() ? name.find('L') : name.size());
   return rest.size() > 2 && std::isdigit(static_cast<unsigned char>(rest[1])) &&

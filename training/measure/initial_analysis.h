@@ -12,14 +12,14 @@
 
 namespace normscope {
 
-/// `random_batch` draws uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. It is a function
+/// Draws uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. It is a function
 /// of (config, B, T, seed).
 Batch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
 
-/// `initial_store` is a freshly initialised Store of the config (Admin profiled on the batch).
+/// A freshly initialised Store of the config (Admin profiled on the batch).
 Store initial_store(Backend& backend, const ModelConfig& config, const Batch& batch, uint64_t seed);
 
-/// `GradientProfile` is the norm of dL/dW for every parameter. With positions = 0, L is the loss of the whole batch,
+/// The norm of dL/dW for every parameter. With positions = 0, L is the loss of the whole batch,
 /// the mean over its positions. Xiong et al. 2020, Theorem 1 bounds such a gradient from above (the loss of a whole
 /// sequence, for W2 of the last layer). With positions > 0, L is the loss of one position, and the norm is the root
 /// of the mean square over that many rows spread evenly over the batch. Their equation 46 passes through this number;
@@ -37,10 +37,10 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
 /// `residual_dependency` is that of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch);
-/// `sum_of_own_shares` is the sum over i of beta^2_ii, which predicts the output change (Liu et al. 2020, Theorem 2).
+/// The sum over i of beta^2_ii, which predicts the output change (Liu et al. 2020, Theorem 2).
 double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 
-/// `output_change` is the output change
+/// The output change
 ///   D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F).
 /// The final state is normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is
 /// Gaussian with `relative` times the standard deviation of each weight matrix of the sub-layers. Gains, biases,
@@ -49,7 +49,7 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 double output_change(const Store& store, const ModelConfig& config, const Batch& batch, double relative,
                      uint64_t seed);
 
-/// `output_difference` is the same D between two Stores of one config, which shows what an optimizer step changed.
+/// The same D between two Stores of one config, which shows what an optimizer step changed.
 double output_difference(Store& before, Store& after, const ModelConfig& config, const Batch& batch);
 
 /// `linear_fit` fits y = a + slope x by least squares; r2 is the coefficient of determination.

@@ -49,7 +49,7 @@ std::vector<std::string> names(const ProgramData& program, const std::vector<Val
   return all;
 }
 
-// `listed` lists what bind() (call.cpp) gives the kernel, in its order.
+// Lists what bind() (call.cpp) gives the kernel, in its order.
 ListedInstruction listed(const ProgramData& program, const Instruction& i) {
   ListedInstruction out{to_string(i.phase), to_string(i.op), i.name, i.layer, i.node, {}, 0, {}};
   const auto value = [&](const char* use, ValueId v) {
@@ -73,7 +73,7 @@ ListedInstruction listed(const ProgramData& program, const Instruction& i) {
   return out;
 }
 
-// `text_of` writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its
+// Writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its
 // kind.
 std::string text_of(const ListedInstruction& i) {
   std::string text, use;

@@ -11,13 +11,13 @@
 
 namespace normscope {
 
-/// `Place` is where a tensor lies: an offset in floats into a block of the memory plan.
+/// Where a tensor lies: an offset in floats into a block of the memory plan.
 struct Place {
   std::string block;  ///< batch, store, activations, gradients; empty: no memory of its own
   size_t offset = 0;
   bool reused = false;  ///< a later tensor lies there too
 };
-/// `to_string` writes "activations+4096", with "~" behind it where reused, or "nowhere".
+/// Writes "activations+4096", with "~" behind it where reused, or "nowhere".
 std::string to_string(const Place& place);
 
 struct ListedParameter {
@@ -41,7 +41,7 @@ struct ListedNode {
   Shape shape;                             ///< of its output, which has the node's name
 };
 
-/// `ListedOperand` is a tensor that a kernel is given.
+/// A tensor that a kernel is given.
 struct ListedOperand {
   std::string use;  ///< in, out, saved; of gradients: d_in, d_out
   std::string value;
@@ -72,7 +72,7 @@ struct Listing {
 
 Listing list(const ProgramData& program);
 
-/// `to_string` writes a section each of parameters, values, nodes, instructions, stats and totals, one line for each.
+/// Writes a section each of parameters, values, nodes, instructions, stats and totals, one line for each.
 std::string to_string(const Listing& listing);
 
 }  // namespace normscope

@@ -17,12 +17,12 @@
 
 namespace normscope {
 
-/// `record_options` says how a batch of that shape is recorded. `memory`: positions before the segment.
+/// How a batch of that shape is recorded. `memory`: positions before the segment.
 RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
 BatchShape shape_of(const Batch& batch);
-/// `inputs_of` is the place where a program takes a batch of that shape.
+/// The place where a program takes a batch of that shape.
 BatchView inputs_of(Program& program, const BatchShape& shape);
-/// `put` copies a batch into the inputs of a program of its shape.
+/// Copies a batch into the inputs of a program of its shape.
 void put(const Batch& batch, Program& program);
 
 class Look {
@@ -46,7 +46,7 @@ class Look {
   std::vector<float> read(ValueId value) const;           ///< as the last replay left it
   std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, or of a state
 
-  /// `layout` lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
+  /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
   /// `measure` replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
   /// called.

@@ -35,7 +35,7 @@ bool Plateau::began_below(double level) const {
          std::ranges::all_of(window_, [&](double loss) { return loss < level - kMargin; });
 }
 
-// `falling` compares with the oldest block that is remembered; an unknown block is 0, below any loss.
+// Compares with the oldest block that is remembered; an unknown block is 0, below any loss.
 bool Plateau::falling() const {
   return mean() < blocks_[static_cast<size_t>((count_ / kWindow + 1) % kBlocks)] - kFall;
 }

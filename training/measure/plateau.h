@@ -36,23 +36,23 @@ class Plateau {
 
   enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
 
-  /// `update` takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
+  /// Takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
   /// changed. Unstuck implies that the plateau was left.
   Change update(int32_t step, double loss, double level, int32_t warmup);
 
-  /// `begin_anew` is for a network that a fork changed: the former verdict stays until the fork's own losses decide.
+  /// For a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();
   bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
   /// Says whether the first losses that decide all lie below the line: such a run, of trained weights, never
   /// was on the plateau.
   bool began_below(double level) const;
   bool stuck() const { return stuck_; }
-  /// `at_level` says whether a mean is no more than the margin above the level.
+  /// Whether a mean is no more than the margin above the level.
   static bool at_level(double mean, double level) { return mean < level + kMargin; }
   int32_t learning_since() const { return learning_since_; }  ///< 0 = not (yet)
   double mean() const;                                        ///< m(t); NaN before the first loss
 
-  /// `State` is everything it knows, for a checkpoint.
+  /// Everything it knows, for a checkpoint.
   struct State {
     std::array<double, kWindow> window{};
     int32_t count = 0;  ///< losses given so far

@@ -17,7 +17,7 @@ constexpr int64_t kNumbers = int64_t{1} << 18;  // of activation_share
 constexpr int32_t kGradientRows = 256, kJacobianRows = 8, kIterations = 100;
 constexpr int32_t kWidestJacobian = 1024;
 
-/// `Alone` uses a model's own way to record its activation and its norm.
+/// Uses a model's own way to record its activation and its norm.
 class Alone : public ModelParts {
  public:
   using ModelParts::activated, ModelParts::ModelParts, ModelParts::norm;
@@ -29,14 +29,14 @@ std::vector<float> numbers(const char* name, int64_t count, double deviation, do
   return x;
 }
 
-/// `NormAlone` records `rows` rows through the norm and a loss whose gradient at the output is the parameter g: the sum
+/// Records `rows` rows through the norm and a loss whose gradient at the output is the parameter g: the sum
 /// of g y. The rows are the heads of one row, so that a single product with g gives the loss.
 class NormAlone {
  public:
   NormAlone(Backend& backend, const ModelConfig& config, int64_t rows, int64_t width)
       : store_(backend), program_(record(config, rows, width)) {}
 
-  /// `back` is dl/dx of l = sum of g y at x, row by row.
+  /// Dl/dx of l = sum of g y at x, row by row.
   std::vector<float> back(const std::vector<float>& x, const std::vector<float>& g) {
     store_.write(store_.find("x"), x);
     store_.write(store_.find("g"), g);

@@ -10,7 +10,7 @@
 
 namespace normscope {
 
-/// `GaussianRows` are rows x of `width` numbers, each Gaussian with standard deviation `scale` and mean `shift` times
+/// Rows x of `width` numbers, each Gaussian with standard deviation `scale` and mean `shift` times
 /// that.
 struct GaussianRows {
   int32_t width = 64;
@@ -18,7 +18,7 @@ struct GaussianRows {
   uint64_t seed = 1;
 };
 
-/// `activation_share` is the mean of |phi(x)|^2 over that of |x|^2, for the config's activation phi and some 260,000
+/// The mean of |phi(x)|^2 over that of |x|^2, for the config's activation phi and some 260,000
 /// numbers. Xiong et al. 2020, Lemma 1: one half for ReLU.
 double activation_share(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
@@ -31,7 +31,7 @@ struct JacobianNorm {
 };
 JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
-/// `NormGradient` says what a gradient g = dl/dy becomes on its way to dl/dx through the config's norm, over 256 rows
+/// What a gradient g = dl/dy becomes on its way to dl/dx through the config's norm, over 256 rows
 /// (Xu et al. 2019, Theorem 1). g is independent of x, with mean and deviation 1; sigma is the standard deviation of
 /// a row of x. Throws as above.
 struct NormGradient {

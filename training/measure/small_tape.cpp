@@ -52,7 +52,7 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
   return kNone;
 }
 
-/// `Lent` is a backend of one thread. To make one takes much longer than to replay a small tape, which the window does in
+/// A backend of one thread. To make one takes much longer than to replay a small tape, which the window does in
 /// a frame, so a backend that is given back is lent again.
 class Lent {
  public:
@@ -87,7 +87,7 @@ class Lent {
   std::unique_ptr<Backend> backend_;
 };
 
-/// `Sealed` is a tape sealed on one thread; every number has a gradient, or only the trained ones.
+/// A tape sealed on one thread; every number has a gradient, or only the trained ones.
 class Sealed {
  public:
   Sealed(const SmallTape& tape, bool train) : store_(*backend_), program_(seal_it(tape, train)) {
@@ -137,7 +137,7 @@ SmallValue read(const Program& program, const std::string& name, bool gradient) 
   fail(name, "is no value of the tape");
 }
 
-/// `writes_of` is what an instruction of the program writes: its output, or the gradients of its inputs.
+/// What an instruction of the program writes: its output, or the gradients of its inputs.
 std::vector<SmallReplay::Write> writes_of(const Program& program, const Instruction& i) {
   const auto name = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].name; };
   std::vector<SmallReplay::Write> writes;

@@ -15,7 +15,7 @@ namespace normscope {
 inline constexpr size_t kMostSmallNumbers = 64, kMostSmallNames = 24;
 
 struct SmallTape {
-  /// `Number` is a given value, row by row.
+  /// A given value, row by row.
   struct Number {
     std::string name;
     std::vector<float> values;
@@ -42,13 +42,13 @@ struct SmallTape {
 const char* to_string(SmallTape::Op op);  ///< "multiply"
 size_t inputs_of(SmallTape::Op op);
 
-/// `SmallValue` is a value row by row, as a SmallTape::Number.
+/// A value row by row, as a SmallTape::Number.
 struct SmallValue {
   std::vector<float> values;
   int64_t columns = 1;
 };
 
-/// `SmallReplay` is what one replay left. `lines` are its instructions in the order in which they ran, forward, then
+/// What one replay left. `lines` are its instructions in the order in which they ran, forward, then
 /// backward, each with what it wrote; a gradient that a later line adds to is shown as it was then.
 struct SmallReplay {
   struct Write {
@@ -66,10 +66,10 @@ struct SmallReplay {
       gradients;  ///< of all numbers and instructions; the gradients are of the loss
 };
 
-/// `replay_small_tape` throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
+/// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
 SmallReplay replay_small_tape(const SmallTape& tape);
 
-/// `train_small_tape` returns the tape with its trained numbers after `steps` of plain gradient descent.
+/// The tape with its trained numbers after `steps` of plain gradient descent.
 SmallTape train_small_tape(SmallTape tape, float rate, int32_t steps);
 
 }  // namespace normscope

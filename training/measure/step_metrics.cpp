@@ -22,7 +22,7 @@ double variance(const std::vector<float>& x) {
   return cpu::moments(x.data(), n).variance(n);
 }
 
-/// `token_cosine` is the mean cosine over pairs of different tokens within each sequence, from the sum of unit vectors
+/// The mean cosine over pairs of different tokens within each sequence, from the sum of unit vectors
 /// in O(T D).
 double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens,
                     std::vector<float>& direction) {
@@ -60,7 +60,7 @@ void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width)
     for (size_t c = 0; c < width; ++c) x[i + c] *= by[c];
 }
 
-/// `to_factors` turns each x into (t(x) - t(0)) / x, with t the curve of a kind without statistics. It returns t(0),
+/// Turns each x into (t(x) - t(0)) / x, with t the curve of a kind without statistics. It returns t(0),
 /// which is no share of x.
 template <class S>
 float to_factors(NormKind kind, float alpha, float shift, std::vector<float>& numbers) {
@@ -117,7 +117,7 @@ void LiveMeasurements::describe_sum(Sublayer& s, const Node& sum) {
   s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
 }
 
-/// `norm_of` is the norm that a node records over `from`; none where GPAS scales that instead.
+/// The norm that a node records over `from`; none where GPAS scales that instead.
 LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from) {
   Norm n;
   if (node.op != NormSpec::kOp) return n;
@@ -220,7 +220,7 @@ void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<flo
   if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
 }
 
-/// `load_scales` loads what the summands of a sub-layer are multiplied by.
+/// Loads what the summands of a sub-layer are multiplied by.
 void LiveMeasurements::load_scales(const Sublayer& s) {
   if (s.scales_skip) load_scale(s.skip, s.skip_constant, skip_);
   if (s.scales_branch) load_scale(s.branch_scale, s.branch_constant, branch_scale_);
@@ -230,7 +230,7 @@ void LiveMeasurements::load_scales(const Sublayer& s) {
   if (s.stream.kind == NormKind::None) multiply(branch_scale_, gain_, width_);
 }
 
-/// `counted_tokens` is the measured tokens of a sequence: all, or the unpadded ones where one sequence is measured.
+/// The measured tokens of a sequence: all, or the unpadded ones where one sequence is measured.
 size_t LiveMeasurements::counted_tokens(const Sublayer& s, size_t sequences) const {
   const auto all = static_cast<size_t>(program_->data().values[static_cast<size_t>(s.output)].shape[1]);
   if (s.lengths == kNone || sequences != 1) return all;
@@ -293,7 +293,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   if (s.streams != kNone) number_reads(s, number);
 }
 
-/// `carry_components` carries every component through the sub-layer:
+/// Carries every component through the sub-layer:
 ///   c_ij = N'( skip N''( c_(i-1)j ) ) for j < i
 ///   c_ii = N'( branch a_i )
 /// Here N'(z) = gain (z - mean z)/sigma_i with the sigma_i of the norm on the stream, and N'' likewise of the norm
@@ -317,7 +317,7 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   check_total();
 }
 
-/// `check_total` keeps how far the components, all together, are from the state.
+/// Keeps how far the components, all together, are from the state.
 void LiveMeasurements::check_total() {
   const double worst =
       cpu::largest_difference(total_.data(), y_.data(), static_cast<int64_t>(rows_ * width_));
@@ -325,7 +325,7 @@ void LiveMeasurements::check_total() {
   if (spread > 0) residual_ = std::max(residual_, worst / spread);
 }
 
-/// `map_of` is a norm as it is in this replay, but for its bias; the identity without a norm.
+/// A norm as it is in this replay, but for its bias; the identity without a norm.
 cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   cpu::CarryMap map;
   if (norm.kind == NormKind::None) return map;
@@ -341,7 +341,7 @@ cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   return map;
 }
 
-/// `carry_older` carries the first `count` components and the bias component; total_ is their sum.
+/// Carries the first `count` components and the bias component; total_ is their sum.
 void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   total_.assign(y_.size(), 0.0f);
@@ -359,7 +359,7 @@ void LiveMeasurements::keep_layer_input(size_t count) {
   layer_components_.back() = bias_component_;
 }
 
-/// `add_layer_input` applies the skip scale and adds the layer's input, before the norm on the stream. A component
+/// Applies the skip scale and adds the layer's input, before the norm on the stream. A component
 /// younger than the layer's input has no part in it.
 void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   const auto join = [&](std::vector<float>& c, const std::vector<float>& kept) {
@@ -370,7 +370,7 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   join(bias_component_, layer_components_.back());
 }
 
-/// `element_factors` are what each element is multiplied by beside mean and 1/sigma, in this replay: the factor that the
+/// What each element is multiplied by beside mean and 1/sigma, in this replay: the factor that the
 /// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is no share of x
 /// and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {

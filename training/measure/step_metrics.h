@@ -18,7 +18,7 @@ namespace normscope {
 /// How many times as long as the median a token's state is when it counts as dominating. Ours.
 inline constexpr double kDominates = 10;
 
-/// `LiveMeasurements` measures these numbers, each with its name in layout():
+/// Measures these numbers, each with its name in layout():
 /// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1), the share of component J in the state
 /// x_I after sub-layer I, dimensionless:
 ///   Var(c_IJ) / Var(x_I)
@@ -59,13 +59,13 @@ inline constexpr double kDominates = 10;
 /// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
 class LiveMeasurements {
  public:
-  /// `sequences` is how many sequences of the batch are measured, from the first.
+  /// How many sequences of the batch are measured, from the first.
   LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
                    int32_t sequences = 1);
   const std::vector<StatInfo>& layout() const { return layout_; }
-  /// `measure` fills one number for each entry of the layout from the last replay. It allocates nothing.
+  /// Fills one number for each entry of the layout from the last replay. It allocates nothing.
   void measure(std::span<double> out);
-  /// `residual` is the largest |sum of components - state| of the last measure(), over its standard deviation (the
+  /// The largest |sum of components - state| of the last measure(), over its standard deviation (the
   /// identity of A.5).
   double residual() const { return residual_; }
   /// Has every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
@@ -74,7 +74,7 @@ class LiveMeasurements {
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
 
  private:
-  /// `Norm` is a norm on the stream, through which components are carried.
+  /// A norm on the stream, through which components are carried.
   struct Norm {
     NormKind kind = NormKind::None;
     ValueId input = kNone, gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone, alpha = kNone,
@@ -82,14 +82,14 @@ class LiveMeasurements {
     float scale = 1, slope = 0;  // AdaNorm
     float gain_offset = 0;       // what the stored gain lacks
   };
-  /// `Scores` are what the scores of an attention are made of, as its op reads them.
+  /// What the scores of an attention are made of, as its op reads them.
   struct Scores {
     ValueId queries = kNone, keys = kNone;
     ValueId position = kNone, distances = kNone;  ///< of relative positions
     size_t heads = 0;
     double scale = 1, cap = 0;
   };
-  /// `Sublayer` has one sub-layer's tensors in the program: kNone where the wiring has none.
+  /// Has one sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {
     std::string name;
     ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// `number_extreme` writes the two numbers of the state in y_. It uses factor_, which only norms fill later.
+/// Writes the two numbers of the state in y_. It uses factor_, which only norms fill later.
 void LiveMeasurements::number_extreme(double* number) {
   factor_.resize(y_.size());  // within the reserved capacity
   size_t at = 0;
@@ -26,7 +26,7 @@ void LiveMeasurements::number_extreme(double* number) {
   number[1] = static_cast<double>(at / width_ % tokens_per_sequence_ + 1);
 }
 
-/// `number_tokens` writes the two numbers that ask each token by itself, of the state in y_ after sub-layer `place`.
+/// Writes the two numbers that ask each token by itself, of the state in y_ after sub-layer `place`.
 void LiveMeasurements::number_tokens(size_t place, double* number) {
   const auto own = static_cast<size_t>(sublayers_[place].index_in_stack);
   const auto width = static_cast<int64_t>(width_);

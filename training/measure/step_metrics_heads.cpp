@@ -16,10 +16,10 @@
 namespace normscope {
 namespace {
 
-/// `larger_number` is the larger of two, or the one that is not a number, so that a broken score shows.
+/// The larger of two, or the one that is not a number, so that a broken score shows.
 double larger_number(double a, double b) { return b > a || b != b ? b : a; }
 
-/// `most_probable` is the first key of the largest probability, or one whose probability is not a number.
+/// The first key of the largest probability, or one whose probability is not a number.
 size_t most_probable(const float* p, size_t keys) {
   size_t best = 0;
   for (size_t k = 1; k < keys; ++k)
@@ -27,7 +27,7 @@ size_t most_probable(const float* p, size_t keys) {
   return best;
 }
 
-/// `or_nothing` is NaN, as what is not measured, where no query sees a key.
+/// NaN, as what is not measured, where no query sees a key.
 double or_nothing(double largest) {
   return largest == -std::numeric_limits<double>::infinity() ? std::numeric_limits<double>::quiet_NaN()
                                                              : largest;
@@ -84,7 +84,7 @@ void LiveMeasurements::lay_out_heads(const Sublayer& s, int32_t layer) {
       layout_.push_back({fmt::format("{}.head.{}.{}", s.name, h, number), layer});
 }
 
-/// `score` is a query's score of a key as it goes into the softmax:
+/// A query's score of a key as it goes into the softmax:
 ///   S  =  scale (q k + e r_d)                    // e r_d: only of relative positions, d how far back the key is
 ///   S  =  cap tanh(S / cap)                      // only with a cap
 double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, size_t query,
@@ -101,7 +101,7 @@ double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, si
   return x.cap > 0 ? x.cap * std::tanh(sum / x.cap) : sum;
 }
 
-/// `largest_score` is the largest of a head's first `counted` queries, minus infinity where they see no key.
+/// The largest of a head's first `counted` queries, minus infinity where they see no key.
 double LiveMeasurements::largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p,
                                        size_t counted) const {
   const auto keys =
@@ -116,7 +116,7 @@ double LiveMeasurements::largest_score(const Sublayer& s, size_t sequence, size_
   return largest;
 }
 
-/// `number_heads` writes the sub-layer's three numbers, then three of each head, and returns where the next goes.
+/// Writes the sub-layer's three numbers, then three of each head, and returns where the next goes.
 double* LiveMeasurements::number_heads(const Sublayer& s, double* number) {
   const Shape& shape = program_->data().values[static_cast<size_t>(s.probabilities)].shape;
   const size_t sequences = rows_ / tokens_per_sequence_, heads = s.scores.heads;

@@ -28,7 +28,7 @@ StreamWeights LiveMeasurements::weights_of(ValueId value, size_t to, std::vector
   return {host, to, shared};
 }
 
-/// `carry_streams` has the components as they were written, and their coefficients in what is read.
+/// Has the components as they were written, and their coefficients in what is read.
 void LiveMeasurements::carry_streams(const Sublayer& s) {
   const auto rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);
@@ -56,7 +56,7 @@ void LiveMeasurements::carry_streams(const Sublayer& s) {
   check_total();
 }
 
-/// `number_reads` writes the mean weight of each stream in what is read.
+/// Writes the mean weight of each stream in what is read.
 void LiveMeasurements::number_reads(const Sublayer& s, double* number) const {
   const auto count = static_cast<size_t>(streams_of(s));
   const bool shared = read_.size() == count;

@@ -9,7 +9,7 @@
 
 namespace normscope {
 
-/// `StreamWeights` are a matrix (from, to) that all positions share, or one after the other for each.
+/// A matrix (from, to) that all positions share, or one after the other for each.
 struct StreamWeights {
   std::span<const float> numbers;
   size_t to = 1;
@@ -21,14 +21,14 @@ struct StreamWeights {
 
 class StreamShares {
  public:
-  /// `reserve` makes room once; nothing after it allocates.
+  /// Makes room once; nothing after it allocates.
   void reserve(size_t components, size_t streams, size_t positions);
-  /// `start` puts the input into all of n streams.
+  /// Puts the input into all of n streams.
   void start(size_t streams, size_t positions);
-  /// `pass` carries all components on and writes the newest, number `own`:
+  /// Carries all components on and writes the newest, number `own`:
   ///   u_j  <-  sum over i of carry_ij u_i,    u_j of the newest  =  write_j
   void pass(size_t own, const StreamWeights& carry, const StreamWeights& write);
-  /// `read` gives the coefficients of a component in what is read, one for each position: sum over i of read_i u_i.
+  /// Gives the coefficients of a component in what is read, one for each position: sum over i of read_i u_i.
   void read(size_t component, const StreamWeights& weights, std::span<float> out) const;
 
  private:

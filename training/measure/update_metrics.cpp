@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-/// `part_of` is "dec.L03" for "dec.L03.ffn.w1", and "emb" for "emb.tokens".
+/// "dec.L03" for "dec.L03.ffn.w1", and "emb" for "emb.tokens".
 std::string part_of(const std::string& parameter) {
   const size_t layer = parameter.find('L');
   return parameter.substr(0, layer == parameter.npos ? parameter.rfind('.') : parameter.find('.', layer));
@@ -42,7 +42,7 @@ UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
   }
 }
 
-/// `keeps_second_moment` follows ops/update/update.cpp.
+/// Follows ops/update/update.cpp.
 bool UpdateMeasurements::keeps_second_moment(const ParameterInfo& parameter) const {
   return adam_ || (muon_ && !parameter.hidden);
 }

@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// `UpdateMeasurements` measures two numbers of every layer, each with its name in layout(), over all parameters that
+/// Measures two numbers of every layer, each with its name in layout(), over all parameters that
 /// train in it together: "L01.spike_ratio", "dec.L02.update_cosine". What stands outside the layers is named without
 /// its last word: "emb.spike_ratio" is over emb.tokens and emb.positions.
 ///
@@ -30,17 +30,17 @@ namespace normscope {
 /// division by the root of v, decay, QK-clip, and the division of unit vectors by their lengths. NaN where nothing moved or no gradient came.
 class UpdateMeasurements {
  public:
-  /// `program` ends its step with an update.
+  /// Ends its step with an update.
   explicit UpdateMeasurements(const ProgramData& program);
   const std::vector<StatInfo>& layout() const { return layout_; }
-  /// `before` keeps the weights that the update of the next replay starts from.
+  /// Keeps the weights that the update of the next replay starts from.
   void before();
-  /// `after` fills one number for each entry of the layout. `step` was just replayed with these inputs; it trains the
+  /// Fills one number for each entry of the layout. `step` was just replayed with these inputs; it trains the
   /// same Store as the program of the constructor.
   void after(Program& step, const StepInputs& inputs, std::span<double> out);
 
  private:
-  /// `Group` sums up a layer.
+  /// Sums up a layer.
   struct Group {
     std::string name;
     double ratio = 0, counted = 0;  ///< over the numbers that have a v

@@ -24,7 +24,7 @@ struct Verdict {
   std::string what{};  ///< as the event words it: "stuck at letter frequencies"
 };
 
-/// `verdict_of` is the verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
+/// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
 /// learns from that step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays
 /// so.
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());

@@ -18,7 +18,7 @@ std::string text_of(const toml::node& node, std::string_view key) {
   fail("family", "{}: {}: expected a text, a number, true or false", key, what_it_is(node));
 }
 
-/// `texts_of` reads a text or a list of texts.
+/// Reads a text or a list of texts.
 std::vector<std::string> texts_of(const toml::node& node, std::string_view key) {
   std::vector<std::string> texts;
   if (const toml::array* list = node.as_array())
@@ -54,7 +54,7 @@ Setting setting_of(const toml::node& node, std::string_view key) {
   return setting;
 }
 
-/// `expanded` writes out a group: "b{q,k}" is bq, bk.
+/// Writes out a group: "b{q,k}" is bq, bk.
 std::vector<std::string> expanded(const std::string& name) {
   const size_t open = name.find('{'), close = name.find('}');
   if (open == name.npos || close == name.npos) return {name};

@@ -17,10 +17,10 @@
 
 namespace normscope::published {
 
-/// `kVocabulary` is no setting of a run, as the data say it elsewhere.
+/// No setting of a run, as the data say it elsewhere.
 inline constexpr std::string_view kVocabulary = "vocabulary";
 
-/// `Setting` says where the value of one of our settings comes from.
+/// Where the value of one of our settings comes from.
 struct Setting {
   std::vector<std::string> keys;                   ///< of config.json; none: the value is `absent`
   std::optional<std::string> absent, null;         ///< the value where no key is there, where one is null
@@ -28,7 +28,7 @@ struct Setting {
   std::string when = {}, take = {};
 };
 
-/// `Row` says which of their tensors has one of our parameters. `*` stands for the layer.
+/// Which of their tensors has one of our parameters. `*` stands for the layer.
 struct Row {
   std::vector<std::string> theirs;  ///< names, any of which a file may use
   bool linear = false;              ///< theirs lies as (outputs, inputs)
@@ -45,22 +45,22 @@ struct Family {
   std::map<std::string, int64_t> first_row;
 };
 
-/// `FamilyFile` is a file of assets/families, which the build put into the library.
+/// A file of assets/families, which the build put into the library.
 struct FamilyFile {
   std::string_view type, text;
 };
 std::span<const FamilyFile> family_files();
 
-/// `families` are all, by their type. Throws Error for a file that is wrong.
+/// All, by their type. Throws Error for a file that is wrong.
 const std::map<std::string, Family>& families();
-/// `parse_family` reads one file; `like` has what it may refer to.
+/// Reads one file; `like` has what it may refer to.
 Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
-/// `family_of` is the family of a config.json. Throws Error naming those there are.
+/// The family of a config.json. Throws Error naming those there are.
 const Family& family_of(const InputValue& config);
 
-/// `found` is the value of a key such as "rope_parameters.rope_theta".
+/// The value of a key such as "rope_parameters.rope_theta".
 std::optional<InputValue> found(const InputValue& config, std::string_view key);
 
 /// `Rule` is a function that a setting may ask for. `value` is what config.json has, `text` the same or the default.
@@ -71,10 +71,10 @@ struct RuleInput {
   std::string text;
 };
 using Rule = std::string (*)(const RuleInput&);
-/// `rule_named` is nullptr where there is none.
+/// Nullptr where there is none.
 Rule rule_named(std::string_view name);
 
-/// `spec_of` fills in the specification that config.json describes, with its vocabulary. `positions` is the length of the
+/// Fills in the specification that config.json describes, with its vocabulary. `positions` is the length of the
 /// texts that will be read: a model whose positions have no table gets so many. Throws Error, beginning with `where`.
 RunSpec spec_of(const Family& family, const InputValue& config, std::string_view where, int32_t positions);
 

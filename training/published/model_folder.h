@@ -7,7 +7,7 @@
 
 namespace normscope::published {
 
-/// `folder_of` leaves a path that leads to no such folder as it is.
+/// Leaves a path that leads to no such folder as it is.
 std::string folder_of(const std::string& path);
 
 /// What the folder is called: NAME of a snapshot in the cache, which has a number as its own name.

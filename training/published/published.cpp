@@ -22,7 +22,7 @@ constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted befor
 
 std::string where(const Published& model) { return "published " + model.folder; }
 
-/// `matches` compares a name with a pattern, in which each * stands for anything.
+/// Compares a name with a pattern, in which each * stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern;
@@ -33,7 +33,7 @@ bool matches(std::string_view name, std::string_view pattern) {
   return false;
 }
 
-/// `Pattern` is a name with the layer in it taken out: "L03.attn.wq" is "L*.attn.wq" of the third layer.
+/// A name with the layer in it taken out: "L03.attn.wq" is "L*.attn.wq" of the third layer.
 struct Pattern {
   std::string name;
   int layer = 0;
@@ -44,13 +44,13 @@ Pattern pattern_of(const ParameterInfo& parameter) {
   return {"L*" + parameter.name.substr(dot), parameter.layer};
 }
 
-/// `in_layer` puts the number of a layer, from 1, in the place of the star; theirs count from 0.
+/// Puts the number of a layer, from 1, in the place of the star; theirs count from 0.
 std::string in_layer(std::string name, int layer) {
   if (const size_t star = name.find('*'); star != name.npos) name.replace(star, 1, std::to_string(layer - 1));
   return name;
 }
 
-/// `names_in_file` are the names among those of a row that the files have, the first part of them or without it.
+/// The names among those of a row that the files have, the first part of them or without it.
 std::vector<std::string> names_in_file(const Published& model, const Row& row, int layer) {
   std::vector<std::string> names;
   for (const std::string& pattern : row.theirs) {
@@ -90,7 +90,7 @@ float number(const uint8_t* at) {
     return static_cast<float>(value);
 }
 
-/// `gather` takes the rows of one of our parameters out of theirs.
+/// Takes the rows of one of our parameters out of theirs.
 template <typename From>
 void gather(const Place& place, std::span<const uint8_t> theirs, int64_t first_row, std::span<float> ours) {
   const size_t columns = place.column.size(), rows = ours.size() / columns;
@@ -123,7 +123,7 @@ Gather gather_of(TensorType type) {
   }
 }
 
-/// `check_leftovers` refuses a tensor that nothing reads.
+/// Refuses a tensor that nothing reads.
 void check_leftovers(const Published& model, const std::set<std::string>& read) {
   for (const std::string& name : model.weights.names()) {
     const auto covers = [&](const std::string& pattern) { return matches(name, pattern); };
@@ -133,7 +133,7 @@ void check_leftovers(const Published& model, const std::set<std::string>& read) 
   }
 }
 
-/// `read_by` adds the names that a row reads. Two names for one tensor must have the same numbers.
+/// Adds the names that a row reads. Two names for one tensor must have the same numbers.
 void read_by(const Published& model, const Row& row, int layer, std::set<std::string>& read) {
   const std::vector<std::string> names = names_in_file(model, row, layer);
   for (const std::string& name : names) {
@@ -144,7 +144,7 @@ void read_by(const Published& model, const Row& row, int layer, std::set<std::st
   }
 }
 
-/// `Theirs` is what a row's tensor is for one of our parameters: its shape, and the rows before ours.
+/// What a row's tensor is for one of our parameters: its shape, and the rows before ours.
 struct Theirs {
   TensorShape shape;
   int64_t skipped = 0;
@@ -158,7 +158,7 @@ Theirs theirs_of(const Published& model, const Row& row, const std::string& patt
   return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
 }
 
-/// `place_in` is the place of a parameter in a tensor, whose shape fits.
+/// The place of a parameter in a tensor, whose shape fits.
 Place place_in(const Published& model, const Row& row, const std::string& tensor,
                const ParameterInfo& parameter, const Theirs& theirs) {
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
@@ -171,7 +171,7 @@ Place place_in(const Published& model, const Row& row, const std::string& tensor
   return place;
 }
 
-/// `fitting_place` is where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
+/// Where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
 /// table of positions it is the first rows.
 std::optional<Place> fitting_place(const Published& model, const ParameterInfo& parameter) {
   const Pattern pattern = pattern_of(parameter);
@@ -186,7 +186,7 @@ std::optional<Place> fitting_place(const Published& model, const ParameterInfo& 
   return place_in(model, row->second, names[0], parameter, theirs);
 }
 
-/// `converter_of` is how the tensor of a place is read. Throws Error for a type that holds no floats.
+/// How the tensor of a place is read. Throws Error for a type that holds no floats.
 Gather converter_of(const Published& model, const Place& place) {
   const SafetensorsFile& file = model.weights.file(place.tensor);
   if (const Gather take = gather_of(file.type(place.tensor))) return take;
@@ -194,7 +194,7 @@ Gather converter_of(const Published& model, const Place& place) {
        shown_text(place.tensor), name_of(file.type(place.tensor)));
 }
 
-/// `convert` fills a parameter of the Store from its place, part by part.
+/// Fills a parameter of the Store from its place, part by part.
 void convert(const Published& model, const Place& place, const ParameterInfo& parameter, Store& store) {
   const std::span<const uint8_t> theirs = model.weights.file(place.tensor).bytes(place.tensor);
   const Gather take = converter_of(model, place);

@@ -18,7 +18,7 @@ namespace normscope::published {
 
 struct Family;
 
-/// `Place` is where one of our parameters lies: element (r, c) of ours is element first + r row_step + column[c] of
+/// Where one of our parameters lies: element (r, c) of ours is element first + r row_step + column[c] of
 /// theirs, counted through that tensor. A vector is a row.
 struct Place {
   std::string tensor;
@@ -33,28 +33,28 @@ struct Published {
   Weights weights;
 };
 
-/// `kFewest` is the shortest text there is: whoever opens for it learns how many positions the model's table has.
+/// The shortest text there is: whoever opens for it learns how many positions the model's table has.
 inline constexpr int32_t kFewest = 2;
 
-/// `open` reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
+/// Reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
 /// folder_of(). Throws Error.
 Published open(const std::string& at, int32_t positions);
 
-/// `place_of` is where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
+/// Where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
 Place place_of(const Published& model, const ParameterInfo& parameter);
 
-/// `declare` declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
+/// Declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
 void declare(const Published& model, Store& store);
 
 /// Roughly what the weights, their gradients and the activations of a text of so many positions take, from
 /// the declared parameters.
 int64_t bytes_of(const Published& model, const Store& declared, int32_t positions);
 
-/// `load` allocates the Store's values and fills them in. Throws Error before it allocates if a tensor is missing, of
+/// Allocates the Store's values and fills them in. Throws Error before it allocates if a tensor is missing, of
 /// another shape, of a type that holds no floats, or has no place.
 void load(const Published& model, Store& store);
 
-/// `fill` converts the tensors that fit into a Store that has values already, whose model may be wired otherwise.
+/// Converts the tensors that fit into a Store that has values already, whose model may be wired otherwise.
 /// Parameters for which the folder has none, or another shape, keep theirs; of a longer table of positions the first
 /// rows are taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no
 /// floats.

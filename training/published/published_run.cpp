@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `passage_for` is the passage, or numbers from all over the table where words mean nothing to the folder.
+/// The passage, or numbers from all over the table where words mean nothing to the folder.
 std::string passage_for(const TextTokens& symbols, std::string_view passage) {
   if (symbols.has_words() || passage.find_first_not_of("0123456789, ") == passage.npos)
     return std::string(passage);

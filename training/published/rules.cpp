@@ -21,7 +21,7 @@ constexpr int64_t kMostWords = 2'000'000;
   fail("family", "the default '{}': expected {}", in.text, expected);
 }
 
-/// `activation` translates the library's names.
+/// Translates the library's names.
 std::string activation(const RuleInput& in) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"relu", "relu"}, {"gelu", "gelu_erf"},          {"gelu_new", "gelu"},
@@ -32,7 +32,7 @@ std::string activation(const RuleInput& in) {
   refuse(in, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
 }
 
-/// `biases_beside_mlp_bias` joins the two flags of Llama.
+/// Joins the two flags of Llama.
 std::string biases_beside_mlp_bias(const RuleInput& in) {
   const auto other = found(in.config, "mlp_bias");
   const bool attention = in.text == "true", network = other && other->flag();
@@ -45,7 +45,7 @@ std::string inverse_root(const RuleInput& in) {
   return real_text(1 / std::sqrt(value));
 }
 
-/// `less_two` takes off the two rows of positions that are not there for words.
+/// Takes off the two rows of positions that are not there for words.
 std::string less_two(const RuleInput& in) {
   int64_t value = 0;
   parse_integer(in.text, value);
@@ -56,7 +56,7 @@ std::string or_four_widths(const RuleInput& in) {
   return in.text.empty() ? std::to_string(4 * in.spec.model.d_model) : in.text;
 }
 
-/// `unless_the_width` is 0 for a table that is as wide as the model.
+/// 0 for a table that is as wide as the model.
 std::string unless_the_width(const RuleInput& in) {
   return in.text == std::to_string(in.spec.model.d_model) ? "0" : in.text;
 }
@@ -82,7 +82,7 @@ std::string turns_kept(const RuleInput& in) {
   return in.spec.model.rotary.scaling == RotaryScaling::Yarn ? "32" : real_text(RotaryConfig().high);
 }
 
-/// `whole_pairs` refuses a share that leaves a number of a head without a partner, which the library then takes from
+/// Refuses a share that leaves a number of a head without a partner, which the library then takes from
 /// those that do not turn.
 std::string whole_pairs(const RuleInput& in) {
   const int32_t width = head_width(in.spec.model);
@@ -116,7 +116,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"turns_kept", turns_kept},     {"unless_the_width", unless_the_width},
     {"whole_pairs", whole_pairs},   {"windows", windows}};
 
-/// `value_of` is the text of a setting; nothing: our own default.
+/// The text of a setting; nothing: our own default.
 std::optional<std::string> value_of(const Setting& setting, const InputValue& config, const RunSpec& spec) {
   if (!setting.when.empty()) {
     const auto when = found(config, setting.when);
@@ -141,7 +141,7 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
   refuse({config, spec, value, *text}, in_words(known, "or"));
 }
 
-/// `check_must` refuses what we do not have.
+/// Refuses what we do not have.
 void check_must(const Family& family, const InputValue& config) {
   if (const auto quantized = found(config, "quantization_config"); quantized && !quantized->is_null())
     quantized->refuse("weights as floats, without this key");
@@ -155,7 +155,7 @@ void check_must(const Family& family, const InputValue& config) {
   }
 }
 
-/// `check_scaling` wants of each kind of scaling the numbers that the library wants.
+/// Wants of each kind of scaling the numbers that the library wants.
 void check_scaling(const InputValue& config) {
   constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {{"linear", "factor"},
                                                                        {"yarn", "factor"},

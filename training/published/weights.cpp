@@ -20,7 +20,7 @@ bool there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-/// `refuse_others` names what is there in place of safetensors.
+/// Names what is there in place of safetensors.
 [[noreturn]] void refuse_others(const std::string& folder) {
   const std::string where = "published " + folder;
   for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})

@@ -15,19 +15,19 @@
 
 namespace normscope::published {
 
-/// `shards_of` reads an index of shards: which file beside it has which tensor. `where` begins its errors.
+/// Reads an index of shards: which file beside it has which tensor. `where` begins its errors.
 std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where);
 
 class Weights {
  public:
-  /// `open` maps the files of a folder. Throws Error.
+  /// Maps the files of a folder. Throws Error.
   static Weights open(const std::string& folder);
   bool contains(std::string_view name) const { return place_.find(name) != place_.end(); }
-  /// `file` is the shard that holds a tensor. Throws Error if none does.
+  /// The shard that holds a tensor. Throws Error if none does.
   const SafetensorsFile& file(std::string_view name) const;
   std::vector<std::string> names() const;  ///< sorted
   int64_t bytes() const;                   ///< of all tensors
-  /// `same` says whether two tensors are of the same type, shape and numbers.
+  /// Whether two tensors are of the same type, shape and numbers.
   bool same(std::string_view one, std::string_view other) const;
 
  private:

@@ -18,11 +18,11 @@ constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks 
 
 }  // namespace
 
-/// `Reading` is what the thread and the screen share.
+/// What the thread and the screen share.
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
-  /// `look` looks at the file once; true when something is new. Throws nothing. A failed look keeps what was read
+  /// Looks at the file once; true when something is new. Throws nothing. A failed look keeps what was read
   /// before, beside the error.
   bool look() {
     FollowedNow next;

@@ -12,7 +12,7 @@
 
 namespace normscope::records {
 
-/// `FollowedNow` is what is known of a file so far.
+/// What is known of a file so far.
 struct FollowedNow {
   uint64_t version = 0;  ///< grows with every change
   RecordedFile file{};   ///< no runs before the first step
@@ -29,7 +29,7 @@ class FollowedFile {
   FollowedFile& operator=(const FollowedFile&) = delete;
 
   const std::string& path() const;
-  /// `now` is never null; version 0 before the first reading.
+  /// Never null; version 0 before the first reading.
   std::shared_ptr<const FollowedNow> now();
 
  private:

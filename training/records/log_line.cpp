@@ -30,7 +30,7 @@ constexpr NumberField kNumberFields[] = {{"loss", &LogStep::loss},
                                          {"validation", &LogStep::validation},
                                          {"seconds", &LogStep::seconds}};
 
-/// `read_number` reads a number as JSON or Python writes it, and returns its end, or null where there is none. NaN: null,
+/// Reads a number as JSON or Python writes it, and returns its end, or null where there is none. NaN: null,
 /// and what is not finite or too large.
 const char* read_number(const char* at, const char* end, double& out) {
   if (std::string_view(at, end).starts_with("null")) {
@@ -50,7 +50,7 @@ bool is_number(std::string_view text, double& out) {
          read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
 }
 
-/// `as_json` writes null for the numbers that JSON does not know: NaN, Infinity, and those beyond all doubles.
+/// Writes null for the numbers that JSON does not know: NaN, Infinity, and those beyond all doubles.
 std::string as_json(std::string_view line) {
   std::string json;
   json.reserve(line.size());
@@ -68,7 +68,7 @@ std::string as_json(std::string_view line) {
   return json;
 }
 
-/// `to_float` makes a gap of a number beyond all floats.
+/// Makes a gap of a number beyond all floats.
 float to_float(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
   return std::abs(value) <= kMost ? static_cast<float>(value) : NAN;
@@ -80,7 +80,7 @@ int32_t field_of(std::string_view key) {
   return -1;
 }
 
-/// `is_plain` says whether a text is ASCII without control characters and backslashes: then it ends with the next
+/// Whether a text is ASCII without control characters and backslashes: then it ends with the next
 /// quote. It checks eight bytes at a time, as all bytes of a log pass here; the high bit of each byte of `strange` says
 /// whether that byte is.
 bool is_plain(std::string_view text) {
@@ -95,7 +95,7 @@ bool is_plain(std::string_view text) {
   return (strange & kHigh) == 0;
 }
 
-/// `Scanner` reads a step's line in the usual shape: an object of numbers, plain texts and objects of numbers, in ASCII
+/// Reads a step's line in the usual shape: an object of numbers, plain texts and objects of numbers, in ASCII
 /// and without escapes. It gives up on anything else, faults included: then the parser says what is wrong.
 class Scanner {
  public:
@@ -222,7 +222,7 @@ LogLabel label_of(const InputValue& line) {
   return label;
 }
 
-/// `step_of` takes 5.0 and "5" too, as programs without whole numbers write them.
+/// Takes 5.0 and "5" too, as programs without whole numbers write them.
 int32_t step_of(const InputValue& line) {
   const InputValue step = line.at("step");
   const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
@@ -251,7 +251,7 @@ void read_step(const InputValue& line, LogStep& out) {
   if (out.stats.size() > kMostStats) line.refuse(fmt::format("at most {} numbers in it", kMostStats));
 }
 
-/// `take` reads a part of a header or a result, which costs itself alone where it cannot be read.
+/// Reads a part of a header or a result, which costs itself alone where it cannot be read.
 template <typename Value, typename Read>
 bool take(LogAbout& out, Value& to, const Read& read) {
   try {
@@ -280,7 +280,7 @@ Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
   return pairs;
 }
 
-/// `settings_of` takes the order from the line, as a parsed object has lost the order of its members.
+/// Takes the order from the line, as a parsed object has lost the order of its members.
 Pairs settings_of(const InputValue& line, std::string_view key, std::string_view text, LogAbout& out) {
   constexpr size_t kLongestSorted = 200'000;
   Pairs pairs = pairs_of(line, key, out);
@@ -293,7 +293,7 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
   return pairs;
 }
 
-/// `data_of` reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
+/// Reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
 DataIdentity data_of(const InputValue& line) {
   constexpr int32_t kMostSymbols = std::numeric_limits<int32_t>::max();
   DataIdentity data;

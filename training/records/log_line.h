@@ -21,7 +21,7 @@
 
 namespace normscope::records {
 
-/// `StatField` is a log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp), `head_suffix` that of
+/// A log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp), `head_suffix` that of
 /// a single head, "L03.attn.head.2"; empty: heads have none.
 struct StatField {
   std::string_view key, suffix;
@@ -45,21 +45,21 @@ inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradien
                                             {"token_share", ".token_share", nullptr}};
 inline constexpr int32_t kHiddenField = 3, kFirstOfAttention = 7;
 
-/// `LogStat` is a number of a step, with its field and name.
+/// A number of a step, with its field and name.
 struct LogStat {
   int32_t field = 0;
   std::string_view name;
   float value = NAN;
 };
 
-/// `LogLabel` says which run a line is about: "A", seed 1. A log of one run says neither.
+/// Which run a line is about: "A", seed 1. A log of one run says neither.
 struct LogLabel {
   std::string run;
   uint64_t seed = 0;
   bool operator==(const LogLabel&) const = default;
 };
 
-/// `LogStep` is the line of a step. One is kept and filled anew for each line, so that a million allocate nothing.
+/// The line of a step. One is kept and filled anew for each line, so that a million allocate nothing.
 struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
@@ -71,7 +71,7 @@ struct LogStep {
   void clear();
 };
 
-/// `LogAbout` is what a header or a result line says; unsaid fields are empty.
+/// What a header or a result line says; unsaid fields are empty.
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
@@ -92,7 +92,7 @@ inline constexpr const char* kStreamFormat =
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
 inline constexpr size_t kMostStats = 20'000;              ///< of one line
 
-/// `read_line` fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
+/// Fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
 LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about);
 
 }  // namespace normscope::records

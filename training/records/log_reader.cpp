@@ -19,7 +19,7 @@ constexpr size_t kNamedFaults = 10;
 constexpr size_t kPart = size_t{1} << 20;
 constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
 
-/// `identity_of` differs for another file that took this name.
+/// Differs for another file that took this name.
 std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
@@ -103,7 +103,7 @@ void LogReader::note(const std::string& what) {
     read_.faults.push_back(fmt::format("line {}: {}", read_.lines, what));
 }
 
-// `head` allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
+// Allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
 // clock of the others begins anew.
 void LogReader::head(const LogAbout& header) {
   std::string first;

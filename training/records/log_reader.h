@@ -26,33 +26,33 @@ namespace normscope::records {
 inline constexpr size_t kMostRuns = 1000;               ///< of one log
 inline constexpr size_t kLogBudget = size_t{96} << 20;  ///< frames of all runs of one log together
 inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
-/// `kReplaced` is listed as missing of a run whose file held another run before, while it was followed.
+/// Listed as missing of a run whose file held another run before, while it was followed.
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
-/// `read_log` reads the whole of an open file. Throws Error when it is no log, or has no step.
+/// Reads the whole of an open file. Throws Error when it is no log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
  public:
-  /// `path` names the runs; the mapping's rules precede those of the log's own header.
+  /// Names the runs; the mapping's rules precede those of the log's own header.
   explicit LogReader(std::string path, NameMapping mapping = {});
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// `take` reads more bytes of the file. A last line without a line break waits for its rest.
+  /// Reads more bytes of the file. A last line without a line break waits for its rest.
   void take(std::string_view bytes);
-  /// `finish` reads the waiting bytes as a line, because the file ends there.
+  /// Reads the waiting bytes as a line, because the file ends there.
   void finish();
 
-  /// `file` is what is known so far. take() extends its histories, or replaces them by wider ones.
+  /// What is known so far. take() extends its histories, or replaces them by wider ones.
   RecordedFile file() const;
   /// `names` are those of the first run.
   std::vector<LogName> names() const;
   bool has_step() const { return steps_ > 0; }
-  /// `hopeless` says whether a line was too long and no line so far was a log's.
+  /// Whether a line was too long and no line so far was a log's.
   bool hopeless() const { return understood_ == 0 && too_long_; }
-  /// `fault` says why this is no log with a step in it; empty when it is.
+  /// Why this is no log with a step in it; empty when it is.
   std::string fault() const;
 
  private:
@@ -77,23 +77,23 @@ class LogReader {
   int64_t understood_ = 0, steps_ = 0;
 };
 
-/// `names_in` lists the names that a log's first run uses. Throws Error as read_recorded does.
+/// Lists the names that a log's first run uses. Throws Error as read_recorded does.
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping = "");
 
-/// `LogFollower` is a log that still grows: each poll reads what it has gained. It never reads two logs as one: a log
+/// A log that still grows: each poll reads what it has gained. It never reads two logs as one: a log
 /// that replaced the file, under its name or within it, is read from its beginning.
 class LogFollower {
  public:
   explicit LogFollower(std::string path, NameMapping mapping = {});
 
-  /// `poll` is true when something is new. Throws Error when the file cannot be read; the next poll tries again. It
+  /// True when something is new. Throws Error when the file cannot be read; the next poll tries again. It
   /// looks at `stop` after each MiB, and leaves the rest to the next poll.
   bool poll(const std::atomic<bool>* stop = nullptr);
-  /// `file` has no runs before the first step. Where the file was replaced, each run says so in `missing`.
+  /// Has no runs before the first step. Where the file was replaced, each run says so in `missing`.
   RecordedFile file() const;
 
  private:
-  /// `goes_on` says whether the file still begins as it did, up to where it was read.
+  /// Whether the file still begins as it did, up to where it was read.
   bool goes_on(InputFile& in) const;
   void keep(std::string_view bytes);
   void begin_anew();

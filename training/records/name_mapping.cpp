@@ -16,7 +16,7 @@ constexpr std::string_view kLayer = "{layer}";
 constexpr const char* kExpected =
     "expected a name of ours such as \"L{layer}.attn.wq\", \"enc.L{layer}.ffn.w2\" or \"emb.tokens\"";
 
-/// `Place` is their name in one line; errors of what follows carry it.
+/// Their name in one line; errors of what follows carry it.
 struct Place {
   const std::string& file;
   toml::source_index line;

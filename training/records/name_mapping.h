@@ -19,11 +19,11 @@ namespace normscope::records {
 inline constexpr size_t kMostNameRules = 10'000;
 inline constexpr size_t kLongestName = 1000;  ///< bytes, of theirs
 
-/// `read_name_mapping` throws Error as "FILE:LINE: ...", with the line, its content and what was expected.
+/// Throws Error as "FILE:LINE: ...", with the line, its content and what was expected.
 NameMapping read_name_mapping(const std::string& path);
 NameMapping parse_name_mapping(std::string_view text, const std::string& file);
 
-/// `name_rule` reads one line of a mapping. Throws Error without a place.
+/// Reads one line of a mapping. Throws Error without a place.
 NameRule name_rule(std::string_view theirs, std::string_view ours);
 
 }  // namespace normscope::records

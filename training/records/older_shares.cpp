@@ -14,7 +14,7 @@ constexpr int32_t kBranchField = 4, kInputField = 5, kShareField = 6;
 static_assert(kStatFields[kBranchField].key == "branch_variance" &&
               kStatFields[kInputField].key == "input_variance" && kStatFields[kShareField].key == "share");
 
-/// `number_of` reads all of a text that is a whole number.
+/// Reads all of a text that is a whole number.
 std::optional<size_t> number_of(std::string_view text) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -22,7 +22,7 @@ std::optional<size_t> number_of(std::string_view text) {
   return number;
 }
 
-/// `place_of` is I of "beta2.I.I", and of a stack of attention and feed-forward networks that of "L03.attn".
+/// I of "beta2.I.I", and of a stack of attention and feed-forward networks that of "L03.attn".
 std::optional<size_t> place_of(const LogStat& stat) {
   std::string_view name = stat.name;
   if (stat.field == kShareField) {
@@ -41,7 +41,7 @@ std::optional<size_t> place_of(const LogStat& stat) {
 
 }  // namespace
 
-/// `gather` is false where a number is missing that the shares are made of.
+/// False where a number is missing that the shares are made of.
 bool OlderShares::gather(const LogStep& step) {
   size_t shares = 0;
   sums_.clear();
@@ -59,7 +59,7 @@ bool OlderShares::gather(const LogStep& step) {
   return shares > 0 && shares == sums_.size();
 }
 
-/// `name_row` makes the names of the next row.
+/// Makes the names of the next row.
 void OlderShares::name_row() {
   const size_t row = names_.size() + 1;
   std::vector<std::string>& names = names_.emplace_back();

@@ -20,14 +20,14 @@ namespace normscope::records {
 
 class OlderShares {
  public:
-  /// `of` has "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
+  /// Has "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
   /// that are needed, or is of more than kMostSublayers. Valid until the next call.
   std::span<const LogStat> of(const LogStep& step);
 
   static constexpr size_t kMostSublayers = 96;
 
  private:
-  /// `Sum` is a residual sum of the line.
+  /// A residual sum of the line.
   struct Sum {
     float own = NAN, branch = NAN, input = NAN;
   };

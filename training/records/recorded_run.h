@@ -22,7 +22,7 @@
 
 namespace normscope::records {
 
-/// `Origin` says where a recorded run comes from.
+/// Where a recorded run comes from.
 enum class Origin : uint8_t {
   Saved,  ///< a saved run of ours: weights are in its file
   Log     ///< a log: numbers only
@@ -37,7 +37,7 @@ struct LinesRead {
   std::string fault() const;
 };
 
-/// `AboutRun` is what is said of a run beside its numbers. It is also the head of a run to compare, live ones too
+/// What is said of a run beside its numbers. It is also the head of a run to compare, live ones too
 /// (app/compare/comparison.h).
 struct AboutRun {
   std::string name;   ///< "Post-LN, warm-up 200"; without one, the file's stem
@@ -53,7 +53,7 @@ struct AboutRun {
   LinesRead read;  ///< of its whole log, as a line that cannot be read is of no run
 };
 
-/// `OneSeed` is one training of a run.
+/// One training of a run.
 struct OneSeed {
   uint64_t seed = 0;  ///< 0: unknown
   /// Loss, rate and validation; stats have the engine's names, "L03.attn.wq.grad_norm", so that the Lab's plots find
@@ -74,14 +74,14 @@ struct RecordedRun : AboutRun, OneSeed {
   int32_t layers = 0;     ///< the highest layer that a stat names; 0: none
 };
 
-/// `RecordedFile` is what was read from one file: our logs can hold several runs and seeds.
+/// What was read from one file: our logs can hold several runs and seeds.
 struct RecordedFile : LinesRead {
   std::vector<RecordedRun> runs;  ///< in order of first appearance
 };
 
-/// `is_saved_run` recognises a saved run by its first bytes. Throws Error when the file cannot be read.
+/// Recognises a saved run by its first bytes. Throws Error when the file cannot be read.
 bool is_saved_run(const std::string& path);
-/// `read_recorded` reads a log (docs/log-format.md) or a saved run (.safetensors of `train --save`). Throws Error
+/// Reads a log (docs/log-format.md) or a saved run (.safetensors of `train --save`). Throws Error
 /// when the file is neither, or has no step. `mapping`: a file of name_mapping.h for the names of a log; empty: none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");
 

@@ -22,7 +22,7 @@ std::string key_of(const LogStat& stat) {
   return key.append(stat.name);
 }
 
-/// `move_over` moves everything that `from` holds; numbers that only the wider history has were not measured then.
+/// Moves everything that `from` holds; numbers that only the wider history has were not measured then.
 void move_over(const History& from, History& to) {
   const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
   std::vector<int32_t> places(from.layout().size());
@@ -75,7 +75,7 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
   numbers_.push_back(0);
 }
 
-/// `gather` puts the numbers of a line under their columns, beside those that its step has already.
+/// Puts the numbers of a line under their columns, beside those that its step has already.
 void RunBuilder::gather(const LogStep& step) {
   const size_t before = columns_.size();
   if (step.step != last_step_) std::fill(numbers_.begin(), numbers_.end(), NAN);
@@ -114,7 +114,7 @@ void RunBuilder::add_validation(const LogStep& step) {
   ++validations_;
 }
 
-// `add` lets a validation that comes late stand alone: the run went on meanwhile.
+// Lets a validation that comes late stand alone: the run went on meanwhile.
 void RunBuilder::add(const LogStep& step) {
   const bool late = step.validation && !step.loss && !step.rate && step.stats.empty();
   if (step.step < last_step_ && late) return add_validation(step);
@@ -134,7 +134,7 @@ void RunBuilder::add(const LogStep& step) {
   measure_time(step);
 }
 
-// `measure_time` takes only lines whose clock went on: a recording that goes on may count its seconds from 0 again, and a
+// Takes only lines whose clock went on: a recording that goes on may count its seconds from 0 again, and a
 // clock may be set back.
 void RunBuilder::measure_time(const LogStep& step) {
   const double now = step.seconds.value_or(NAN);
@@ -147,7 +147,7 @@ void RunBuilder::measure_time(const LogStep& step) {
   timed_at_ = now;
 }
 
-// `layout` writes "L03.attn.wq.grad_norm" where the name is known and no other has it; otherwise their name. The output
+// Writes "L03.attn.wq.grad_norm" where the name is known and no other has it; otherwise their name. The output
 // of a whole layer is its last sum where no norm follows that, as in Pre-LN.
 std::vector<StatInfo> RunBuilder::layout() const {
   const bool pre = about_.placement == "pre";

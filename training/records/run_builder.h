@@ -23,7 +23,7 @@
 
 namespace normscope::records {
 
-/// `LogName` is a name that a log uses, and the stat that it becomes.
+/// A name that a log uses, and the stat that it becomes.
 struct LogName {
   int32_t field = 0;  ///< of kStatFields
   std::string theirs;
@@ -36,7 +36,7 @@ class RunBuilder {
   /// `header`: what the log says of all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
-  /// `add` throws Error without a place for a step that cannot follow.
+  /// Throws Error without a place for a step that cannot follow.
   void add(const LogStep& step);
   /// Adds a result line.
   void add(const LogAbout& result);
@@ -45,7 +45,7 @@ class RunBuilder {
   void begin_clock() { timed_step_ = -1; }
 
   const LogLabel& label() const { return label_; }
-  /// `run` is the recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
+  /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
   /// growing.
   RecordedRun run(const std::string& path, const std::string& stem, bool alone) const;
 
@@ -59,7 +59,7 @@ class RunBuilder {
     std::string name;  ///< theirs
     TensorName tensor;
   };
-  /// `find` is the column of a number, -1 where the layout has none (yet).
+  /// The column of a number, -1 where the layout has none (yet).
   int32_t find(const LogStat& stat, size_t place);
   void learn(const LogStat& stat, size_t place);
   void gather(const LogStep& step);

@@ -12,7 +12,7 @@
 namespace normscope::records {
 namespace {
 
-/// `spec_of` makes a specification of the settings, if every one of them is ours.
+/// Makes a specification of the settings, if every one of them is ours.
 std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::map<std::string, std::string, std::less<>> values;
   for (const auto& [key, value] : settings) values[std::string(current_key(key))] = value;

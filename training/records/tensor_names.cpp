@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// `Synonyms` are words that mean the same, under one name in capitals.
+/// Words that mean the same, under one name in capitals.
 struct Synonyms {
   std::string_view name, words;
 };
@@ -35,7 +35,7 @@ constexpr Synonyms kSynonyms[] = {
     {"GATE", "gate_proj|wi_0"},
 };
 
-/// `Rule` names a part of one layer without its last word (weight, bias); '#' is any number. `of_decoder`: where a
+/// Names a part of one layer without its last word (weight, bias); '#' is any number. `of_decoder`: where a
 /// decoder's name differs.
 struct Rule {
   std::string_view theirs, ours, of_decoder = {};
@@ -133,7 +133,7 @@ bool matches_word(std::string_view pattern, std::string_view word) {
   return pattern == word;
 }
 
-/// `matches` takes alternatives as whole patterns: "norm2|layer.1.layer_norm".
+/// Takes alternatives as whole patterns: "norm2|layer.1.layer_norm".
 bool matches(std::string_view patterns, std::span<const std::string> words, bool tail) {
   for (const std::string_view pattern : split(patterns, '|')) {
     const std::vector<std::string_view> parts = split(pattern, '.');
@@ -149,12 +149,12 @@ bool holds_layers(std::string_view word) {
          word.ends_with("blocks");
 }
 
-/// `is_wrapper` holds for what wrappers put before and between names.
+/// Holds for what wrappers put before and between names.
 bool is_wrapper(std::string_view word) {
   return is_one_of(word, "module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module|params");
 }
 
-/// `add_word` cuts "layers_3" and "SelfAttention_0", as Flax counts its modules, into two words.
+/// Cuts "layers_3" and "SelfAttention_0", as Flax counts its modules, into two words.
 void add_word(std::string_view word, Words& words) {
   const std::string small = small_letters(word);
   if (is_wrapper(small)) return;
@@ -196,7 +196,7 @@ Leaf take_leaf(Words& words) {
   return weight ? Leaf::Weight : Leaf::Bias;
 }
 
-/// `take_part` takes the mark off "NAME[q]", a part of a fused matrix.
+/// Takes the mark off "NAME[q]", a part of a fused matrix.
 std::string take_part(std::string_view& name) {
   for (const std::string_view mark : {"[q]", "[k]", "[v]"})
     if (name.ends_with(mark)) {
@@ -239,7 +239,7 @@ std::string part_outside(std::span<const std::string> words, Leaf leaf) {
   return "";
 }
 
-/// `stack_of` reads the words before a layer's number: "encoderdecoderblock" is the decoder's.
+/// Reads the words before a layer's number: "encoderdecoderblock" is the decoder's.
 Stack stack_of(std::span<const std::string> words) {
   Stack stack = Stack::Only;
   for (const std::string& word : words) {
@@ -272,7 +272,7 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
   return false;
 }
 
-/// `is_share` holds for "beta2.3.3" and "beta2.3.sum" (measure/step_metrics.h).
+/// Holds for "beta2.3.3" and "beta2.3.sum" (measure/step_metrics.h).
 bool is_share(std::string_view name) {
   const std::vector<std::string_view> words = split(name, '.');
   return words.size() == 3 && words[0] == "beta2" && is_number(words[1]) &&

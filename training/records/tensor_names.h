@@ -13,7 +13,7 @@
 
 namespace normscope::records {
 
-/// `Stack` is the place of a layer in a model that has both an encoder and a decoder.
+/// The place of a layer in a model that has both an encoder and a decoder.
 enum class Stack : uint8_t { Only, Encoder, Decoder };
 
 struct TensorName {
@@ -26,10 +26,10 @@ struct TensorName {
   bool operator==(const TensorName&) const = default;
 };
 
-/// `NameOf` says what is named: a parameter, or the output of a module.
+/// What is named: a parameter, or the output of a module.
 enum class NameOf : uint8_t { Parameter, Output };
 
-/// `NameRule` is a line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in
+/// A line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in
 /// that layer; without a layer, the name that is `before`.
 struct NameRule {
   std::string before, after;
@@ -44,13 +44,13 @@ struct NameMapping {
 
 inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is no layer
 
-/// `resolve` is the tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
+/// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});
 
-/// `parse_own_name` reads a name of ours: "enc.L03.attn.wq", "emb.tokens". The result is unknown for any other name.
+/// Reads a name of ours: "enc.L03.attn.wq", "emb.tokens". The result is unknown for any other name.
 TensorName parse_own_name(std::string_view name);
 
-/// `engine_name` is the engine's name for it. `both`: the model has an encoder and a decoder.
+/// The engine's name for it. `both`: the model has an encoder and a decoder.
 std::string engine_name(const TensorName& name, bool both);
 
 }  // namespace normscope::records

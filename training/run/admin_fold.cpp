@@ -30,7 +30,7 @@ bool is_record(const std::string& name) {
   return false;
 }
 bool is_moment(const std::string& name) { return name.starts_with("m/") || name.starts_with("v/"); }
-// `is_memory` names states of the former network: the folded one has others, and begins with an empty memory.
+// Names states of the former network: the folded one has others, and begins with an empty memory.
 bool is_memory(const std::string& name) { return name.starts_with("memory/"); }
 
 Weights weights_of(const SafetensorsFile& file) {
@@ -41,12 +41,12 @@ Weights weights_of(const SafetensorsFile& file) {
   return weights;
 }
 
-/// `Folding` works on one file's weights.
+/// Works on one file's weights.
 class Folding {
  public:
   Folding(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
 
-  /// `take_omega` takes omega of a sub-layer out of the file.
+  /// Takes omega of a sub-layer out of the file.
   std::vector<float> take_omega(const std::string& sublayer) {
     const std::string name = sublayer + ".skip";
     std::vector<float> omega = at(name).values;
@@ -56,14 +56,14 @@ class Folding {
     weights_.erase(name);
     return omega;
   }
-  /// `multiply` multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond
+  /// Multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond
   /// `offset`.
   void multiply(const std::string& name, const std::vector<float>& omega, float offset = 0) {
     Weight& t = at(name);
     for (size_t i = 0; i < t.values.size(); ++i)
       t.values[i] = (t.values[i] + offset) * omega[i % omega.size()] - offset;
   }
-  /// `divide_rows` divides the input rows of a matrix by omega.
+  /// Divides the input rows of a matrix by omega.
   void divide_rows(const std::string& name, const std::vector<float>& omega) {
     Weight& t = at(name);
     const size_t cols = static_cast<size_t>(t.cols());
@@ -112,7 +112,7 @@ std::vector<Stack> stacks_of(ModelConfig& model) {
           {"dec.", &model.decoder, context_of(model, true)}};
 }
 
-/// `part_tables` gives the output a table of its own, and each stack an embedding of its own, which omega will change.
+/// Gives the output a table of its own, and each stack an embedding of its own, which omega will change.
 void part_tables(Folding& fold, AdminFold& result) {
   ModelConfig& model = result.spec.model;
   if (model.tied_output && model.classes == 0) {

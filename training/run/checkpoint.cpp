@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kWhere = "checkpoint";
 
-// `text_of` allows names and paths with bytes that are not UTF-8, which JSON cannot hold.
+// Allows names and paths with bytes that are not UTF-8, which JSON cannot hold.
 std::string text_of(const auto& value, const auto& rule) { return codec::text_of(rule.write(value)); }
 
 TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.rank}; }

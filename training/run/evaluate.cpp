@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-// `prompt_of` is the given symbols: all up to the first one whose successor is to be predicted.
+// The given symbols: all up to the first one whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   const Batch batch = task.draw(seed, 1, Split::Validation, 1, sequence);
   const auto first =
@@ -24,12 +24,12 @@ std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
 
-// `window_of` has no more positions than the line needs: the cost of a symbol grows with them.
+// Has no more positions than the line needs: the cost of a symbol grows with them.
 int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) {
   return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
 }
 
-// `front_row` is the first row of a batch that is not empty, as a batch of its own.
+// The first row of a batch that is not empty, as a batch of its own.
 Batch front_row(const Batch& batch) {
   Batch row = batch;
   const auto rows = static_cast<size_t>(batch.B);
@@ -40,7 +40,7 @@ Batch front_row(const Batch& batch) {
   return row;
 }
 
-// `with_exchanged_sources` gives each row's source, with its length, to the next row.
+// Gives each row's source, with its length, to the next row.
 Batch with_exchanged_sources(Batch batch) {
   const auto one = [&](std::vector<int32_t>& part) {
     const auto row = static_cast<std::ptrdiff_t>(part.size()) / batch.B;
@@ -171,7 +171,7 @@ bool Writer::advance() {
   return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
 }
 
-// `draw` inverts the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
+// Inverts the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
 // finite give some symbol of the vocabulary: nothing here may fail on a broken model.
 int32_t Writer::draw(int32_t row) {
   const std::vector<float> logits = program_->read("logits");
@@ -203,7 +203,7 @@ bool Writer::advance_translation() {
   return ended();
 }
 
-// `fill_in` takes one pass: the predicted symbols take their places, or only the class (a parser's transition) is
+// Takes one pass: the predicted symbols take their places, or only the class (a parser's transition) is
 // shown.
 bool Writer::fill_in() {
   program_->replay({});

@@ -16,20 +16,20 @@
 
 namespace normscope {
 
-/// `validation_row` is a row of the validation split, the middle one by length where rows differ in length.
+/// A row of the validation split, the middle one by length where rows differ in length.
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
-/// `measured_row` is the row that all runs on a task are measured on before every step: the middle of the validation
+/// The row that all runs on a task are measured on before every step: the middle of the validation
 /// split. It does not depend on the seed, so that only the weights can change the numbers.
 Batch measured_row(const Task& task, int32_t sequence);
 
-/// `evaluation_program` is the forward program for batches of a shape: no dropout, no probes; its values share their
+/// The forward program for batches of a shape: no dropout, no probes; its values share their
 /// places. `left_out`: see RecordOptions. With `memories`, a model with a memory gets a program over model.memory
 /// positions whose values stay readable; the places of its memory go to `memories`.
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
                            const std::vector<std::string>& left_out = {},
                            std::vector<LayerMemory>* memories = nullptr);
 
-/// `Validator` measures the mean cross-entropy per target (without label smoothing) over the task's fixed validation
+/// Measures the mean cross-entropy per target (without label smoothing) over the task's fixed validation
 /// batches. For a classifier (a parser classifies transitions) it also counts the targets that have the largest
 /// logit. A model with a memory starts each measurement with an empty one and carries it from batch to batch.
 class Validator {
@@ -39,7 +39,7 @@ class Validator {
             const std::vector<std::string>& left_out = {},
             int32_t most = std::numeric_limits<int32_t>::max());
   double measure();
-  /// `measure_exchanged` measures with the sources of each batch exchanged between its rows: every row has to write
+  /// Measures with the sources of each batch exchanged between its rows: every row has to write
   /// its target from another row's source. For an encoder-decoder.
   double measure_exchanged();
   double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
@@ -61,12 +61,12 @@ class Validator {
   double accuracy_;
 };
 
-/// `source_use` says what its sources are worth to an encoder-decoder, in nats a target: the validation loss with the
+/// What its sources are worth to an encoder-decoder, in nats a target: the validation loss with the
 /// sources exchanged between rows, minus the true one. About zero: it writes the language and ignores what it reads.
 /// NaN for a model that reads no source.
 double source_use(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
 
-/// `Writer` writes lines. A decoder writes symbol by symbol at temperature 1. Symbol i of a line is drawn with the
+/// Writes lines. A decoder writes symbol by symbol at temperature 1. Symbol i of a line is drawn with the
 /// random number (seed, site "sample", i), the same for all runs of a seed and for every line, so that only the model
 /// changes what is written. The prompt is the start of a validation sequence: one symbol of a text (not shown), or
 /// the question of a sequence task. An encoder-decoder translates a validation row, each time with the most probable
@@ -76,12 +76,12 @@ class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
 
-  /// `advance` writes one more symbol (one forward pass); true when that completes the line. The next call then
+  /// Writes one more symbol (one forward pass); true when that completes the line. The next call then
   /// begins a new line.
   bool advance();
   void restart();
   int32_t line_length() const { return line_length_; }
-  /// `text` is the line as far as it is written.
+  /// The line as far as it is written.
   std::string text(const Task& task) const;
 
  private:

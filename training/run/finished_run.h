@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// `FinishedRun` is made by Run::finished(); a Run goes on from it by Run::resume().
+/// Made by Run::finished(); a Run goes on from it by Run::resume().
 struct FinishedRun : RunPast {
   std::shared_ptr<const History> history{};  ///< nullptr: only the losses were kept
   std::shared_ptr<const Keyframe> end{};     ///< weights and optimizer state; nullptr as above
@@ -20,7 +20,7 @@ struct FinishedRun : RunPast {
   size_t bytes() const;
 };
 
-/// `run_key` writes the whole of a run but its name as text. A specification and the completed one of the Run made of
+/// Writes the whole of a run but its name as text. A specification and the completed one of the Run made of
 /// it have the same key.
 std::string run_key(const RunSpec& spec, const std::vector<Edit>& edits);
 std::string run_key(const RunPast& past);  ///< with the edits that are to come

@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-/// `Somewhere` is used as every address: kernels ask at planning whether there is one, and never read it.
+/// Used as every address: kernels ask at planning whether there is one, and never read it.
 class Somewhere final : public Addresses {
  public:
   float* value(ValueId) const override { return floats_; }
@@ -45,7 +45,7 @@ size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradien
   return cpu::plan_workspace(instructions, stages).floats;
 }
 
-/// `instructions_of` lists what runs, in order; the update reads only gradients of parameters.
+/// Lists what runs, in order; the update reads only gradients of parameters.
 std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<bool>& needs_gradient,
                                          ValueId loss) {
   std::vector<Instruction> all = passes::emit_forward(tape);
@@ -78,7 +78,7 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }
 
-/// `critical_floats` is for the program that measures the critical rate, beside what it shares with the run's own.
+/// For the program that measures the critical rate, beside what it shares with the run's own.
 size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& backend) {
   Store store(backend);
   Tape tape(store);

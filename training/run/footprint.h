@@ -29,14 +29,14 @@ struct Footprint {
   size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
 };
 
-/// `footprint_of` is the need of a model in training on batches of that shape, on the CPU. It allocates no tensor.
+/// The need of a model in training on batches of that shape, on the CPU. It allocates no tensor.
 /// Throws Error for a model that cannot be recorded.
 Footprint footprint_of(const ModelConfig& model, const BatchShape& shape, Backend& backend,
                        bool reuse_gradients = true);
 /// The same for a run. The critical rate's memory is that on `backend`: programs on a device share no memory.
 Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend);
 
-/// `played_bytes` is the most that a step on a copy takes: Run::play_next() with its two stores and each tensor in a
+/// The most that a step on a copy takes: Run::play_next() with its two stores and each tensor in a
 /// place of its own, and beside it one more program of the step with a store (the copied run, or the one that is
 /// timed).
 size_t played_bytes(const RunSpec& spec, const Task& task, Backend& backend);

@@ -38,7 +38,7 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   frames_.push_back(take_keyframe(step, edits, store, plateau, memory));
 }
 
-// `drop_one` drops the keyframe whose absence leaves the smallest gap for its age. Step 0 needs none, as it follows
+// Drops the keyframe whose absence leaves the smallest gap for its age. Step 0 needs none, as it follows
 // from the specification.
 void Keyframes::drop_one() {
   if (frames_.empty()) return;
@@ -80,7 +80,7 @@ size_t Keyframes::bytes() const {
   return sum;
 }
 
-// `lasting` takes the keyframes nearest before the thirds of the way: the same ones repeatedly while the run goes on.
+// Takes the keyframes nearest before the thirds of the way: the same ones repeatedly while the run goes on.
 std::vector<std::shared_ptr<const Keyframe>> Keyframes::lasting() const {
   constexpr int32_t kParts = 3;
   std::vector<std::shared_ptr<const Keyframe>> chosen;

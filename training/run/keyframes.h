@@ -17,7 +17,7 @@ namespace normscope {
 
 class SafetensorsFile;
 
-/// `kTrainedBlocks` are what a parameter is while it is trained: its value and Adam's moments.
+/// What a parameter is while it is trained: its value and Adam's moments.
 inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
 
 struct Keyframe {
@@ -31,26 +31,26 @@ struct Keyframe {
   }
 };
 
-/// `take_keyframe` copies the present state. Throws DeviceError where the device was lost.
+/// Copies the present state. Throws DeviceError where the device was lost.
 std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
                                               const Plateau::State& plateau, const MemoryState& memory);
 
-/// `kKeyframeBudget` is the bytes of one run's keyframes, unless it has to share (see LabTrainer::share_bytes).
+/// The bytes of one run's keyframes, unless it has to share (see LabTrainer::share_bytes).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 
 class Keyframes {
  public:
-  /// `after_step` takes a keyframe when it is time and one of this size fits.
+  /// Takes a keyframe when it is time and one of this size fits.
   void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
                   const MemoryState& memory = {});
   void set_budget(size_t bytes);
-  /// `before` is the newest keyframe at or before a step; nullptr when there is none.
+  /// The newest keyframe at or before a step; nullptr when there is none.
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
   size_t bytes() const;
-  /// `lasting` returns the keyframes worth a place in a file: spread over the run, and not so young that they soon go.
+  /// The keyframes worth a place in a file: spread over the run, and not so young that they soon go.
   std::vector<std::shared_ptr<const Keyframe>> lasting() const;
-  /// `restore` adds a keyframe from a file. Throws Error unless it is newer than the others.
+  /// Adds a keyframe from a file. Throws Error unless it is newer than the others.
   void restore(std::shared_ptr<const Keyframe> frame);
 
  private:
@@ -60,7 +60,7 @@ class Keyframes {
   std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; a keyframe here never changes
 };
 
-/// `restore` writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
+/// Writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
 void restore(const Keyframe& frame, Store& store);
 
 /// These write and read a keyframe as a safetensors file, which is written once.

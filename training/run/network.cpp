@@ -27,12 +27,12 @@ bool same_shape(const Store& from, int32_t source, const Store& to, int32_t targ
          to.parameters()[static_cast<size_t>(target)].shape;
 }
 
-// `sublayer_of` is "L03.attn" for "L03.attn.trunk.gain"; empty for any other name.
+// "L03.attn" for "L03.attn.trunk.gain"; empty for any other name.
 std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }
 
-// `carry_moved` copies one part ("gain", "bias", "alpha") of norms that changed their slot.
+// Copies one part ("gain", "bias", "alpha") of norms that changed their slot.
 void carry_moved(const Store& from, Store& to, const std::string& part, bool moments) {
   constexpr std::string_view kSlots[] = {"before", "after", "trunk"};
   const auto name = [&](std::string_view sublayer, std::string_view slot) {
@@ -83,7 +83,7 @@ std::string probed_tensor(std::string_view name) {
   return std::string(name);
 }
 
-// `keep_unit` divides by their lengths what a model holds at length one: weights of another may have any.
+// Divides by their lengths what a model holds at length one: weights of another may have any.
 void keep_unit(Store& store) {
   for (size_t i = 0; i < store.parameters().size(); ++i) {
     const ParameterInfo& info = store.parameters()[i];

@@ -18,25 +18,25 @@
 
 namespace normscope {
 
-/// `FiniteCheck` names one number of the stats block and the tensor that it measures.
+/// Names one number of the stats block and the tensor that it measures.
 struct FiniteCheck {
   int32_t stat = 0;
   int32_t layer = 0;
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
-/// `step_options` says how a step of the run is recorded on batches of that shape.
+/// How a step of the run is recorded on batches of that shape.
 RecordOptions step_options(const RunSpec& spec, const BatchShape& shape);
-/// `training_program` is the program of a step on batches of that shape: forward, backward, clip and the optimizer's
+/// The program of a step on batches of that shape: forward, backward, clip and the optimizer's
 /// update. It gives a Store without weights those of the seed, and writes what was recorded to `values` too.
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values = nullptr);
 
-/// `StepProgram` is the step's program of a specification, on a store of its own. It shows memory plan, times and
+/// The step's program of a specification, on a store of its own. It shows memory plan, times and
 /// what becomes of them when the wiring changes. Called by the Tape screen's worker.
 class StepProgram {
  public:
-  /// `spec` is completed for its data. Throws Error as recording and sealing do.
+  /// Completed for its data. Throws Error as recording and sealing do.
   StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
   StepProgram(const StepProgram&) = delete;
   StepProgram& operator=(const StepProgram&) = delete;
@@ -63,28 +63,28 @@ struct Network {
   Program* newest = nullptr;     ///< program of the last step; nullptr before the first
   std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
   std::optional<UpdateMeasurements> updates;  ///< of the steps that the programs make
-  /// `program_for` is the training program for a shape, sealed at its first use.
+  /// The training program for a shape, sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order
 };
 
-/// `build_network` makes a new network with seeded initial weights. With `older`, it first takes over what that has
+/// Makes a new network with seeded initial weights. With `older`, it first takes over what that has
 /// by the same name and shape (see transfer_weights). Admin's constants are profiled on the batch of `step`, for a
 /// new network and where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
-/// `transfer_weights` copies weights and moments by name where the shape is the same. Then, within each sub-layer, a
+/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a
 /// norm whose slot is new takes gain and bias (and their moments) of a norm whose slot vanished, in the order before,
 /// after, trunk. Without `moments` they stay at zero: another optimizer gives them another meaning.
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
-/// `load_weights` loads the weights of a saved run or of a published model's folder by name; moments start at zero. A head for other classes and
+/// Loads the weights of a saved run or of a published model's folder by name; moments start at zero. A head for other classes and
 /// positions for another length start afresh. Returns how many tensors fitted. Throws Error when none fits, or one
 /// has another shape.
 int32_t load_weights(const std::string& path, Store& store);
 
-/// `finite_checks` lists every number that a replay measures, in the order in which its tensor came to be: forward
+/// Lists every number that a replay measures, in the order in which its tensor came to be: forward
 /// probes, loss, gradients from the last layer down, updates, weights.
 std::vector<FiniteCheck> finite_checks(const ProgramData& program);
 

@@ -21,7 +21,7 @@ RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   return spec;
 }
 
-// `smoothed_entropy` is the cross-entropy of the best constant prediction of targets smoothed by e: the entropy of
+// The cross-entropy of the best constant prediction of targets smoothed by e: the entropy of
 // (1-e) p + e/V.
 double smoothed_entropy(std::span<const double> p, double e) {
   double sum = 0;
@@ -93,7 +93,7 @@ Program& Run::Impl::program_with_batch(int64_t step) {
   return program;
 }
 
-// `moments_begin` is the step after which the moments were zero: the start, or a change to an optimizer whose moments
+// The step after which the moments were zero: the start, or a change to an optimizer whose moments
 // have another meaning.
 int64_t Run::Impl::moments_begin() const {
   Optimizer before = origin.train.optimizer, now = before;
@@ -129,7 +129,7 @@ void Run::Impl::record(Program& program, int64_t step, double rate) {
   history->append(static_cast<int32_t>(step), loss, rate, frame->numbers());
 }
 
-// `measure_live` measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
+// Measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
 // in between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;

@@ -19,17 +19,17 @@ namespace normscope {
 /// Learning and Stuck. At the end of the budget a stuck run stays Stuck; a run that learned is Finished.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
-/// `stuck_words` says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
+/// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
 std::string stuck_words(double mean, double level, const std::string& unit);
 
-/// `NonFiniteReport` says where a value first stopped being finite, in execution order.
+/// Where a value first stopped being finite, in execution order.
 struct NonFiniteReport {
   int32_t layer = 0;   ///< 1-based, 0 outside the layers
   std::string tensor;  ///< "L03.attn output", "loss", "L02.attn.wq gradient"
   int32_t step = 0;
 };
 
-/// `RunPast` is what replays a run to the same bits, and what its steps came to. It is the head of a run that trains,
+/// What replays a run to the same bits, and what its steps came to. It is the head of a run that trains,
 /// of a saved run (saved_run.h) and of a finished one (finished_run.h).
 struct RunPast {
   RunSpec origin;                      ///< as it stood at step 0
@@ -39,7 +39,7 @@ struct RunPast {
   std::vector<Edit> all_edits() const;  ///< the applied ones, then the others
 };
 
-/// `BatchMeasurement` has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
+/// Has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;
@@ -49,15 +49,15 @@ struct BatchMeasurement {
 
 struct Keyframe;
 
-/// `kSavedFrameBytes` is the bytes of a history's frames in a checkpoint.
+/// The bytes of a history's frames in a checkpoint.
 inline constexpr size_t kSavedFrameBytes = size_t{3} << 20;
 
-/// `RunImage` is a copy of a run's weights, optimizer state and history. Any thread may write it at any time, while
+/// A copy of a run's weights, optimizer state and history. Any thread may write it at any time, while
 /// the run trains on.
 class RunImage {
  public:
   ~RunImage();
-  /// `write` writes safetensors, atomically. It thins the history's frames to `frame_bytes`. Throws Error.
+  /// Writes safetensors, atomically. It thins the history's frames to `frame_bytes`. Throws Error.
   void write(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
 
  private:
@@ -67,7 +67,7 @@ class RunImage {
   std::unique_ptr<const Data> data_;
 };
 
-/// `kValidationEvery` is the steps between validation losses in the Lab, in lessons and in a comparison.
+/// The steps between validation losses in the Lab, in lessons and in a comparison.
 inline constexpr int32_t kValidationEvery = 50;
 
 struct FinishedRun;
@@ -81,9 +81,9 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// `step` makes one update, after the edits due at this step. A run that is not finite stays where it is.
+  /// Makes one update, after the edits due at this step. A run that is not finite stays where it is.
   void step();
-  /// `step_along` makes the same update as step(), and returns the loss that its batch would have after it at each of
+  /// Makes the same update as step(), and returns the loss that its batch would have after it at each of
   /// these learning rates in the place of the run's own; at 0 that is the loss before it. Dropout masks and label
   /// smoothing are those of the step. It changes no bit of the run. Throws Error where there is no update, or no room
   /// for a second copy of the weights.
@@ -96,32 +96,32 @@ class Run {
   const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
   const std::vector<Edit>& edits() const;      ///< the applied ones, in order
   const std::vector<Edit>& scheduled() const;  ///< the ones whose step has not come yet
-  /// `edit` changes a live field from the next step on, as an event of the run; a second change before that step
+  /// Changes a live field from the next step on, as an event of the run; a second change before that step
   /// replaces the first, and a change back undoes it. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
-  /// `schedule_edits` adds edits that apply at their steps; structural ones rebuild the network in place, as fork()
+  /// Adds edits that apply at their steps; structural ones rebuild the network in place, as fork()
   /// does.
   void schedule_edits(std::vector<Edit> edits);
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// `measure_live` turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence
+  /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence
   /// (measured_row), at the weights that each step begins with. They join the history and change no bit of the run.
   /// Off, the history has NaN in their place and in that of the critical rate (train.critical_every), which is NaN at
   /// the steps between its measurements too.
   void measure_live(bool on);
-  /// `take_notice` says once what the run leaves out from now on, and why ("the critical rate is left out: [memory]
+  /// Says once what the run leaves out from now on, and why ("the critical rate is left out: [memory]
   /// ..."); empty: nothing. The critical rate needs memory of its own; the run tries it again when it was switched
   /// off and on, or the run moved.
   std::string take_notice();
 
   RunState state() const;
-  /// `learning_since` is the step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.
+  /// The step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.
   int32_t learning_since() const;
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included
-  /// `plateau_level` is the loss that a model that knows only symbol frequencies would show, in nats with label
+  /// The loss that a model that knows only symbol frequencies would show, in nats with label
   /// smoothing.
   double plateau_level() const;
   /// Means of each sub-layer's skip scale and branch scale (learned or constant), in order.
@@ -130,11 +130,11 @@ class Run {
 
   double validation_loss();             ///< on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
-  /// `measure_batch` measures everything of measure/step_metrics.h over the whole batch. It costs more than a step
+  /// Measures everything of measure/step_metrics.h over the whole batch. It costs more than a step
   /// and changes no bit of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
-  /// `sample` is text written by the model now, at temperature 1. Its random numbers are those of (seed, site
+  /// Text written by the model now, at temperature 1. Its random numbers are those of (seed, site
   /// "sample"), the same for all runs of one seed. It changes no bit of the run.
   std::string sample(int32_t symbols);
   /// `write_some` does this in small portions: up to `symbols` more of the line begun last. True when a line is
@@ -143,47 +143,47 @@ class Run {
   const std::string& written() const;  ///< the last complete line
   const std::shared_ptr<History>& history() const;
 
-  /// `fork` makes a new run with another wiring (or any other structural change) that keeps by name what still fits:
+  /// Makes a new run with another wiring (or any other structural change) that keeps by name what still fits:
   /// weights, optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their moments
   /// along. The changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
-  /// `at` is this run as it stood after `step` (0..steps_done()). It begins at the nearest keyframe, or at step 0,
+  /// This run as it stood after `step` (0..steps_done()). It begins at the nearest keyframe, or at step 0,
   /// and is exactly there once it was stepped up to `step`; later edits are left out. Its history begins after `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
-  /// `limit_bytes` sets the bytes of the history's frames and of the keyframes; both thin at once.
+  /// Sets the bytes of the history's frames and of the keyframes; both thin at once.
   void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
-  /// `lasting_keyframes` are worth a place in a file; a keyframe never changes (write_keyframe, read_keyframe).
+  /// Worth a place in a file; a keyframe never changes (write_keyframe, read_keyframe).
   std::vector<std::shared_ptr<const Keyframe>> lasting_keyframes() const;
-  /// `restore_keyframes` adds keyframes from files, oldest first. Throws Error unless they are this very run's.
+  /// Adds keyframes from files, oldest first. Throws Error unless they are this very run's.
   void restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames);
 
   std::shared_ptr<const RunImage> image() const;  ///< a copy in memory, for another thread to write
-  /// `move_to` moves the run to another backend, with its present weights and optimizer state. Throws and leaves all
+  /// Moves the run to another backend, with its present weights and optimizer state. Throws and leaves all
   /// as it is when there is no room.
   void move_to(Backend& backend);
-  /// `recover_on` serves a DeviceError: the run moves to another backend, from the newest snapshot that the host has
+  /// Serves a DeviceError: the run moves to another backend, from the newest snapshot that the host has
   /// (a keyframe, or its beginning). step() silently repeats the steps since then: history, events and edits stay,
   /// and `why` joins the events.
   void recover_on(Backend& backend, const std::string& why);
   bool catching_up() const;  ///< whether a repeated step is under way, see recover_on()
 
   void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;  ///< image(), written
-  /// `load` continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
+  /// Continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
-  /// `finished` is what the run leaves for the store of finished runs (run_cache.h); `resume` makes a Run that stands
+  /// What the run leaves for the store of finished runs (run_cache.h); `resume` makes a Run that stands
   /// at its end, to be looked at or trained on.
   FinishedRun finished() const;
   static std::unique_ptr<Run> resume(const FinishedRun& from, std::shared_ptr<const Task> task,
                                      Backend& backend);
-  /// `saved_spec` reads the specification in a saved run, to make its task from. Throws Error.
+  /// Reads the specification in a saved run, to make its task from. Throws Error.
   static RunSpec saved_spec(const std::string& path);
 
   const Task& task() const;
-  /// `play_next` copies weights and moments and plays, one instruction at a time, the step that step() would take
+  /// Copies weights and moments and plays, one instruction at a time, the step that step() would take
   /// next with the present specification (edits that fall due then are left out). It changes no bit of the run.
   std::unique_ptr<StepPlayer> play_next() const;
   std::unique_ptr<StepPlayer> play_next(Backend& on) const;  ///< the copy is in that backend's memory

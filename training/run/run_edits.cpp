@@ -8,12 +8,12 @@
 namespace normscope {
 namespace {
 
-// `any_structural` says whether the keys ask for a new network.
+// Whether the keys ask for a new network.
 bool any_structural(const std::vector<Edit>& edits) {
   return std::any_of(edits.begin(), edits.end(), [](const Edit& e) { return !is_live(e.key); });
 }
 
-// `event_of` writes "warm-up 200 → 99".
+// Writes "warm-up 200 → 99".
 RunEvent event_of(const Edit& edit, const std::string& before) {
   const Field* field = find_field(edit.key);
   const std::string what = field ? std::string(field->label) : edit.key;
@@ -42,7 +42,7 @@ std::string Run::Impl::value_before(size_t edit) const {
   return get_field(then, edits[edit].key);
 }
 
-// `edit_again` joins two changes of a field without a step in between; they vanish when the value is back.
+// Joins two changes of a field without a step in between; they vanish when the value is back.
 bool Run::Impl::edit_again(const std::string& key, const std::string& value) {
   size_t i = edits.size();
   while (i > 0 && edits[i - 1].step == steps + 1 && edits[i - 1].key != key) --i;

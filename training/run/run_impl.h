@@ -20,13 +20,13 @@
 
 namespace normscope {
 
-/// `kUnknown` is a number that is not known yet.
+/// A number that is not known yet.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// `require_same_data` throws where a run of `from` cannot learn on with the data of `to`.
+/// Throws where a run of `from` cannot learn on with the data of `to`.
 void require_same_data(const RunSpec& from, const RunSpec& to);
 
-/// `Frame` holds the numbers of a step in the order of the history, each section under its name. All are unknown
+/// Holds the numbers of a step in the order of the history, each section under its name. All are unknown
 /// (NaN) until they are filled.
 class Frame {
  public:
@@ -43,15 +43,15 @@ class Frame {
   const std::vector<double>& numbers() const { return numbers_; }
 
   std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
-  /// `measured` are the numbers of the measured sequence at the weights that the step begins with; empty without
+  /// The numbers of the measured sequence at the weights that the step begins with; empty without
   /// sub-layers.
   std::span<double> measured() { return std::span(numbers_).subspan(replayed_, measured_); }
-  /// `updates` are the numbers of what the step did to the weights.
+  /// The numbers of what the step did to the weights.
   std::span<double> updates() {
     const size_t first = replayed_ + measured_;
     return std::span(numbers_).subspan(first, numbers_.size() - 1 - first);
   }
-  /// `forget` makes the numbers of these two unknown.
+  /// Makes the numbers of these two unknown.
   void forget() {
     std::ranges::fill(measured(), kUnknown);
     std::ranges::fill(updates(), kUnknown);
@@ -86,7 +86,7 @@ struct Run::Impl : RunPast {
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
-  /// `standing_at` is a run that stands where `frame` was taken, or at step 0: `made` are the edits in force there.
+  /// A run that stands where `frame` was taken, or at step 0: `made` are the edits in force there.
   /// It has no history and no losses yet. Throws Error for a keyframe of another network.
   static std::unique_ptr<Impl> standing_at(const Keyframe* frame, const RunSpec& origin,
                                            std::vector<Edit> made, std::vector<Edit> to_come,
@@ -98,7 +98,7 @@ struct Run::Impl : RunPast {
   void drop_programs();  ///< drops the programs over a network that goes
   void record(Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
-  /// `measure_update` looks at the step just replayed where measure_live() looked at its start.
+  /// Looks at the step just replayed where measure_live() looked at its start.
   void measure_update(Program& program, const StepInputs& inputs);
   bool critical_due(int64_t step) const;
   void begin_critical(int64_t step);

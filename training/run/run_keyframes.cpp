@@ -30,7 +30,7 @@ std::unique_ptr<Run::Impl> Run::Impl::standing_at(const Keyframe* frame, const R
   return run;
 }
 
-// `at` leaves out edits with a step beyond `step`, which had not been made then. Edits at or before a keyframe are in
+// Leaves out edits with a step beyond `step`, which had not been made then. Edits at or before a keyframe are in
 // its weights and count only for the specification; later edits are replayed.
 std::unique_ptr<Run> Run::at(int32_t step) const {
   const Impl& from = *impl_;

@@ -31,7 +31,7 @@ const Keyframe* Run::Impl::newest_snapshot() const {
   return snapshot && (!frame || snapshot->step > frame->step) ? snapshot.get() : frame;
 }
 
-// `keep_snapshot` makes sure that the host has a recent state: a device may be lost in any step.
+// Makes sure that the host has a recent state: a device may be lost in any step.
 void Run::Impl::keep_snapshot() {
   if (backend->on_host()) return;
   const Keyframe* frame = newest_snapshot();
@@ -62,7 +62,7 @@ void Run::move_to(Backend& to) {
   run.take_network(to, std::move(network));
 }
 
-// `recover_on` makes edits after the snapshot again at their steps, including live edits of the next step. The history
+// Makes edits after the snapshot again at their steps, including live edits of the next step. The history
 // has recorded them already.
 void Run::recover_on(Backend& to, const std::string& why) {
   Impl& run = *impl_;

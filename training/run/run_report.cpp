@@ -19,7 +19,7 @@ double Run::mean_loss(int32_t window) const {
 
 namespace {
 
-// `mean_of` is the mean of a parameter, or of its absolute values.
+// The mean of a parameter, or of its absolute values.
 float mean_of(const Network& network, const std::string& name, bool absolute) {
   const std::vector<float> values = network.store.read(network.store.find(name));
   double sum = 0;
@@ -27,7 +27,7 @@ float mean_of(const Network& network, const std::string& name, bool absolute) {
   return static_cast<float>(sum / static_cast<double>(values.size()));
 }
 
-// `mean_scales` is the mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
+// The mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
 // the skip the rest.
 std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
                                Scale Wiring::*which) {

@@ -50,7 +50,7 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
   require_length(file, "losses", run.losses, static_cast<size_t>(run.step));
 }
 
-// `read_frames` allows a file of an older version without frames, which only serve to be looked at.
+// Allows a file of an older version without frames, which only serve to be looked at.
 void read_frames(const SafetensorsFile& file, SavedRun& run) {
   if (!file.contains("frames/steps")) return;
   if (file.metadata().contains("stats")) metadata(file, "stats", run.stats, kStatNames);
@@ -71,7 +71,7 @@ void read_frames(const SafetensorsFile& file, SavedRun& run) {
   require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMostSteps);
 }
 
-/// `places_of` finds the numbers of a saved frame in this layout, by name; nothing where a name is unknown here, or out
+/// Finds the numbers of a saved frame in this layout, by name; nothing where a name is unknown here, or out
 /// of order. Older files have no names: their numbers must be as many.
 std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
   const size_t numbers =
@@ -107,7 +107,7 @@ RunSpec with_edits(RunSpec spec, const std::vector<Edit>& edits, int64_t& bytes)
   return spec;
 }
 
-// `of_file` adds the file's name to an error of the field table, which knows nothing of the file.
+// Adds the file's name to an error of the field table, which knows nothing of the file.
 template <typename Read>
 auto of_file(const SafetensorsFile& file, Read read) {
   try {

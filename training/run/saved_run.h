@@ -38,16 +38,16 @@ struct SavedRun : RunPast {
       0;  ///< estimate for the largest network on the way from `origin` to the last scheduled edit
 };
 
-/// `read_saved_header` reads what the header says: specification, edits, step, data and memory.
+/// Reads what the header says: specification, edits, step, data and memory.
 /// SafetensorsFile::load_header() is enough for it.
 SavedRun read_saved_header(const SafetensorsFile& file);
-/// `read_saved_run` reads everything but the weights, whose shapes only the network knows.
+/// Reads everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);
-/// `restore_history` fills a history that has no step yet. Of a version that measured less it keeps the frames, in
+/// Fills a history that has no step yet. Of a version that measured less it keeps the frames, in
 /// which the other numbers are unknown. It leaves frames out whose numbers are others, or so few that the frames
 /// would be larger here than any history.
 void restore_history(const SavedRun& saved, History& history);
-/// `plateau_from` reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
+/// Reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
 /// 0.
 Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file);
 
@@ -65,7 +65,7 @@ inline constexpr auto kEvent = codec::row(3, [](auto& io, auto& event) {
 });
 inline constexpr codec::List kEvents{0, 1'000'000, kEvent};
 
-/// `EditRows` are edits in the order of their steps, which lie between `low` and `high`.
+/// Edits in the order of their steps, which lie between `low` and `high`.
 struct EditRows {
   int32_t low = 0, high = kLastEdit;
   static auto edit(int32_t low, int32_t high) {

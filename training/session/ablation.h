@@ -14,7 +14,7 @@
 
 namespace normscope {
 
-/// `Ablation` holds losses in nats for each target, without label smoothing.
+/// Holds losses in nats for each target, without label smoothing.
 struct Ablation {
   struct LeftOut {
     std::string name;  ///< "L03", "L03.attn", "dec.L02.cross"; in from_top "L10-L12"
@@ -30,14 +30,14 @@ struct Ablation {
   double chosen_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// `ablation_names` lists what can be left out: layers, then sub-layers, in the order of the model.
+/// Lists what can be left out: layers, then sub-layers, in the order of the model.
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
-/// `layer_ablation` leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
+/// Leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
 /// Throws Error for an unknown name and for a model that is no transformer, which has no branches.
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 
-/// `loss_without` is the loss with all `names` left out together; without names, that of the whole model.
+/// The loss with all `names` left out together; without names, that of the whole model.
 double loss_without(Run& run, const std::vector<std::string>& names);
 
 }  // namespace normscope

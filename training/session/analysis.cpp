@@ -15,12 +15,12 @@
 namespace normscope {
 namespace {
 
-/// `Replayed` is a batch of the run's data, looked at.
+/// A batch of the run's data, looked at.
 struct Replayed {
   const Look& look;
   const Batch& batch;
 
-  /// `lengths` is the unpadded positions of each row, empty when all count; of the source or of what `name`'s stack
+  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack
   /// reads.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
@@ -32,7 +32,7 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
   return lengths.empty() || position < lengths[static_cast<size_t>(row)];
 }
 
-/// `each_batch` has one program for each shape that occurs. It calls `f` with every batch.
+/// Has one program for each shape that occurs. It calls `f` with every batch.
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();
@@ -62,10 +62,10 @@ double squared(std::span<const float> x) {
   return sum;
 }
 
-/// `parent_of` is "L03.attn" for the node "L03.attn.heads".
+/// "L03.attn" for the node "L03.attn.heads".
 std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-/// `reads_encoded` says whether a node works on the encoder's states: keys and values of cross-attention and their
+/// Whether a node works on the encoder's states: keys and values of cross-attention and their
 /// norms.
 bool reads_encoded(const Replayed& at, ValueId v) {
   if (at.look.values().encoded == kNone) return false;
@@ -154,7 +154,7 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
   return norms;
 }
 
-/// `each_row` calls f(row, position) for the unpadded rows of a norm.
+/// Calls f(row, position) for the unpadded rows of a norm.
 template <typename F>
 void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
   const Shape& shape = at.look.shape(node.out);
@@ -179,7 +179,7 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   return c;
 }
 
-/// `layer_of` is "dec.L03" for "dec.L03.ffn.w1", "" outside the layers.
+/// "dec.L03" for "dec.L03.ffn.w1", "" outside the layers.
 std::string layer_of(const ParameterInfo& info) {
   return info.layer == 0 ? "" : info.name.substr(0, info.name.find('.', info.name.find('L')));
 }

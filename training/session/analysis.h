@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// `MeanGradient` is a weight's gradient over mini-batches (the next training batches, dropout off). Xiong et al.
+/// A weight's gradient over mini-batches (the next training batches, dropout off). Xiong et al.
 /// 2020, figure 3 shows the norm of the mean gradient, which noise inflates for few batches; the mean norm is
 /// reported too.
 struct MeanGradient {
@@ -24,7 +24,7 @@ struct MeanGradient {
 };
 std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches);
 
-/// `LogitSize` is the size of the attention logits q k / sqrt(D/H), as scale and cap of the op make them, over visible
+/// The size of the attention logits q k / sqrt(D/H), as scale and cap of the op make them, over visible
 /// pairs of positions and all heads, on the validation batches. With normalised queries and keys (gain 1) no logit
 /// exceeds sqrt(D/H).
 struct LogitSize {
@@ -35,7 +35,7 @@ struct LogitSize {
 };
 std::vector<LogitSize> logit_sizes(Run& run);
 
-/// `NormJacobian` is the spectral norm of a norm's Jacobian dy/dx, row by row, before its gain:
+/// The spectral norm of a norm's Jacobian dy/dx, row by row, before its gain:
 ///    layer norm  1/sigma, from 3 features on (Xiong et al. 2020, Lemma 3)
 ///    RMS norm    1/rms
 ///    DyT         alpha max_j sech^2(alpha x_j)
@@ -49,7 +49,7 @@ struct NormJacobian {
 };
 std::vector<NormJacobian> jacobian_norms(Run& run);
 
-/// `Concentration` says how closely Z = |x|^2 keeps to its mean over the positions of a residual sum. That sum is
+/// How closely Z = |x|^2 keeps to its mean over the positions of a residual sum. That sum is
 /// what a norm on the residual stream divides; without such a norm it is the stream itself. Z is (eps, delta)-bounded
 /// when Z <= (1 + eps) E Z with probability 1 - delta (Xiong et al. 2020, Definition 1, with 0.1 and 0.125).
 struct Concentration {
@@ -61,7 +61,7 @@ struct Concentration {
 };
 std::vector<Concentration> concentrations(Run& run, double epsilon = 0.1, double delta = 0.125);
 
-/// `UpdateRatio` is the learning rate as a layer feels it: the root mean square of its update over that of its
+/// The learning rate as a layer feels it: the root mean square of its update over that of its
 /// weights, all matrices and vectors of the layer together. The step is taken on a copy of the run.
 struct UpdateRatio {
   std::string name;  ///< "L03", "dec.L03"; "" outside the layers
@@ -71,14 +71,14 @@ struct UpdateRatio {
 };
 std::vector<UpdateRatio> update_ratios(const Run& run);
 
-/// `UpdateNumbers` is what measure/update_metrics.h measures of the next step, which is taken on a copy of the run.
+/// What measure/update_metrics.h measures of the next step, which is taken on a copy of the run.
 struct UpdateNumbers {
   std::string name;  ///< "L03", "dec.L03", "emb"
   double spike_ratio = 0, update_cosine = 0;
 };
 std::vector<UpdateNumbers> next_update(const Run& run);
 
-/// `MatrixSpectra` are the singular values of what the next step adds to a matrix, beside those of the matrix that the
+/// The singular values of what the next step adds to a matrix, beside those of the matrix that the
 /// step begins with. Every matrix that trains and has two rows and columns at least has a row here, or every one of a
 /// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32 weights,
 /// so that singular values below 1e-7 of the largest weight are rounding.
@@ -86,7 +86,7 @@ struct MatrixSpectra {
   std::string name;  ///< "L03.ffn.w2", "emb.tokens"
   int32_t layer = 0;
   Spectrum update, weights;
-  /// `ratio` is the update-to-weight ratio, of Frobenius norms.
+  /// The update-to-weight ratio, of Frobenius norms.
   double ratio() const { return update.norm() / weights.norm(); }
 };
 std::vector<MatrixSpectra> next_spectra(const Run& run, std::optional<int32_t> layer = {});

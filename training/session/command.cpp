@@ -126,7 +126,7 @@ LabTrainer::Found LabTrainer::found() const {
   return now;
 }
 
-/// `change_by` takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
+/// Takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
 /// the former runs.
 session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
   if (std::holds_alternative<session::ForkRequest>(command) ||

@@ -16,10 +16,10 @@
 
 namespace normscope::session {
 
-/// `Ticket` names a command that was posted: each is larger than all earlier ones, and 0 names none.
+/// Names a command that was posted: each is larger than all earlier ones, and 0 names none.
 using Ticket = uint64_t;
 
-/// `Play` trains until the budget ends; at its end, for LabView::portion more steps, as PlayTo and StepOnce do.
+/// Trains until the budget ends; at its end, for LabView::portion more steps, as PlayTo and StepOnce do.
 struct Play {
   static const char* doing() { return "playing"; }
 };
@@ -33,13 +33,13 @@ struct Pause {
 struct StepOnce {
   static const char* doing() { return "taking a step"; }
 };
-/// `Reset` starts all runs from step 0 with their present specifications, into which edits are merged. The former
+/// Starts all runs from step 0 with their present specifications, into which edits are merged. The former
 /// runs are stashed.
 struct Reset {
   bool new_seed = false;
   static const char* doing() { return "starting again"; }
 };
-/// `ExchangeReset` undoes or redoes a reset with the same seed: the runs of before (after) it return as they were left.
+/// Undoes or redoes a reset with the same seed: the runs of before (after) it return as they were left.
 struct ExchangeReset {
   bool back = true;
   static const char* doing() { return "exchanging the runs of a reset"; }
@@ -52,12 +52,12 @@ struct SetSpeed {
   double steps_per_second = 0;  ///< 0 = as fast as possible
   static const char* doing() { return "setting the speed"; }
 };
-/// `SetBackend` moves all runs with their weights; where that fails, they stay where they are and a message says why.
+/// Moves all runs with their weights; where that fails, they stay where they are and a message says why.
 struct SetBackend {
   BackendChoice choice{};
   static const char* doing() { return "moving the runs"; }
 };
-/// `EditField` changes a field. A live field acts on the next step. A structural field restarts that run, which then
+/// Changes a field. A live field acts on the next step. A structural field restarts that run, which then
 /// catches up at full speed while the others wait, and so does a warm-up where it is over: no step to come would change.
 /// data.* and run.seed belong to all runs and restart them all.
 struct EditField {
@@ -65,7 +65,7 @@ struct EditField {
   std::string key, value;
   static const char* doing() { return "editing a run"; }
 };
-/// `LoadText` restarts all runs on the user's own text, read anew; a bad file changes nothing.
+/// Restarts all runs on the user's own text, read anew; a bad file changes nothing.
 struct LoadText {
   std::string path;
   static const char* doing() { return "loading the text"; }
@@ -79,52 +79,52 @@ struct SetSpec {
   int32_t edits = -1;  ///< -1: any
   static const char* doing() { return "changing a run"; }
 };
-/// `ForkRequest` makes or replaces D: a run with another specification that shares its past with the source.
+/// Makes or replaces D: a run with another specification that shares its past with the source.
 struct ForkRequest {
   int32_t source = 0;       ///< the run
   RunSpec spec;             ///< the changed specification
   bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
   std::string note;         ///< "12 norms moved"
   int32_t step = -1;        ///< the source's step that D forks at; -1: its newest
-  /// `train` lets D train at once, even if the Lab was at rest, and brings steps of its own: D ends no sooner than
+  /// Lets D train at once, even if the Lab was at rest, and brings steps of its own: D ends no sooner than
   /// LabView::portion steps after the fork, and the others where they were to end.
   bool train = false;
   static const char* doing() { return "forking"; }
 };
-/// `ForkFrom` makes D from `run` as it stood after `step` (0 to its newest), with `spec`, if given, from the next
+/// Makes D from `run` as it stood after `step` (0 to its newest), with `spec`, if given, from the next
 /// step on. At rest D stays at that step, to be looked at, until play; while playing it catches up at once.
 struct ForkFrom {
   int32_t run = 0, step = 0;
   std::optional<RunSpec> spec{};
   static const char* doing() { return "forking"; }
 };
-/// `RemoveFork` undoes a fork: the previous D returns, or none.
+/// Undoes a fork: the previous D returns, or none.
 struct RemoveFork {
   static const char* doing() { return "removing run D"; }
 };
-/// `RestoreFork` redoes a fork; one that was stashed catches up.
+/// Redoes a fork; one that was stashed catches up.
 struct RestoreFork {
   static const char* doing() { return "bringing run D back"; }
 };
-/// `CheckSeeds` answers "Is it luck?": in the background it trains every card again, edits included, with the four
+/// Answers "Is it luck?": in the background it trains every card again, edits included, with the four
 /// seeds after its own, to the end of the budget. RunView::spread grows seed by seed. Reruns that an earlier check
 /// made are not repeated, and reruns that no card needs any more are dropped.
 struct CheckSeeds {
   bool on = true;  ///< false: stop; complete reruns stay
   static const char* doing() { return "reruns with other seeds"; }
 };
-/// `MeasureBatch` takes the live measurements of every transformer over the present step's whole batch: RunView::batch.
+/// Takes the live measurements of every transformer over the present step's whole batch: RunView::batch.
 struct MeasureBatch {
   static const char* doing() { return "measuring the batch"; }
 };
-/// `Ablate` measures the loss of a run (nats) with each of its layers and sub-layers left out, and with all of
+/// Measures the loss of a run (nats) with each of its layers and sub-layers left out, and with all of
 /// `left_out` ("L03", "L03.attn") left out together: RunView::ablation. It changes no bit of the run.
 struct Ablate {
   int32_t run = 0;
   std::vector<std::string> left_out{};
   static const char* doing() { return "leaving sub-layers out"; }
 };
-/// `LookInside` measures what a run's model does with a text: RunView::inside. Without a text it takes that of the run.
+/// Measures what a run's model does with a text: RunView::inside. Without a text it takes that of the run.
 /// `left_out`: with the loss without each of its parts, a forward pass for each. An earlier step is trained again from
 /// the nearest keyframe, on a copy. `spectra_of`: with the singular values of what the next step adds to the matrices of
 /// this layer. It changes no bit of the run.
@@ -136,46 +136,46 @@ struct LookInside {
   std::optional<int32_t> spectra_of{};
   static const char* doing() { return "looking inside"; }
 };
-/// `PlayStep` copies the step that a run would take next, so that the copy can be played one instruction at a time:
+/// Copies the step that a run would take next, so that the copy can be played one instruction at a time:
 /// LabView::played. Of a run that is not finite it copies the step that made it so. It changes no bit of the run.
 struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
-/// `ReplaceRuns` puts other runs in the place of all present ones.
+/// Puts other runs in the place of all present ones.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;               ///< 1 to 4
   std::vector<std::vector<Edit>> edits{};  ///< a list for each run, or none; each edit takes effect at its
                                            ///< step
   bool play = true;
-  /// `known` trains no finished run again: such a run stands at the end of its budget at once, and the others catch up
+  /// Trains no finished run again: such a run stands at the end of its budget at once, and the others catch up
   /// with it. Without any such run, all play from step 0.
   bool known = false;
   std::string stash{};    ///< folder in which the session is saved first; empty: it is lost
   std::string letters{};  ///< one for each run, of A to D, ascending; empty: without a gap
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
-/// `TakeBack` takes back what the commands from `first` to `last` changed, or makes it again. It serves a hand that
+/// Takes back what the commands from `first` to `last` changed, or makes it again. It serves a hand that
 /// is faster than the trainer: only the trainer knows what each command found. A refused command changed nothing.
 struct TakeBack {
   Ticket first = 0, last = 0;
   bool again = false;
   const char* doing() const { return again ? "making a change again" : "taking a change back"; }
 };
-/// `SaveSession` saves the whole session, each run with weights, optimizer state and history, in a folder that
+/// Saves the whole session, each run with weights, optimizer state and history, in a folder that
 /// RestoreSession reads. Stashed forks and runs and the text of Lab::keep() go along. The former contents stay
 /// readable until the new state is complete. It is carried out even when the Lab ends.
 struct SaveSession {
   std::string folder;
   static const char* doing() { return "saving the session"; }
 };
-/// `RestoreSession` goes on from a saved session, bit for bit; a folder that cannot be read changes nothing.
+/// Goes on from a saved session, bit for bit; a folder that cannot be read changes nothing.
 struct RestoreSession {
   std::string folder;
   bool play = false;
   static const char* doing() { return "restoring the session"; }
 };
-/// `SwapSession` saves the session in one folder and restores another from the other.
+/// Saves the session in one folder and restores another from the other.
 struct SwapSession {
   std::string save, restore;
   bool play = false;
@@ -186,7 +186,7 @@ using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeRe
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
                                 RestoreFork, CheckSeeds, MeasureBatch, Ablate, LookInside, PlayStep,
                                 ReplaceRuns, TakeBack, SaveSession, RestoreSession, SwapSession>;
-/// `Command` is any one of these. command.cpp defines its copies: defined in every file that grows a list of
+/// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {
   using AnyCommand::AnyCommand;
@@ -197,24 +197,24 @@ struct Command : AnyCommand {
   ~Command();
 };
 
-/// `Change` holds the commands that take a change back and the commands that make it again.
+/// Holds the commands that take a change back and the commands that make it again.
 struct Change {
   std::vector<Command> undo, redo;
 };
-/// `Answer` reports a command that was refused, or that changed what can be taken back.
+/// Reports a command that was refused, or that changed what can be taken back.
 struct Answer {
   Ticket ticket = 0;
   std::string refused{};  ///< why it changed nothing; empty: it was carried out
   Change change{};
 };
-/// `Answers` are in the order of their tickets.
+/// In the order of their tickets.
 using Answers = std::vector<std::shared_ptr<const Answer>>;
 
-/// `can_be_taken_back` says whether the command's Answer may have a Change.
+/// Whether the command's Answer may have a Change.
 bool can_be_taken_back(const Command& command);
-/// `refusal` says why a command was refused; empty where it was not, or has no answer yet.
+/// Why a command was refused; empty where it was not, or has no answer yet.
 std::string refusal(const Answers& answers, Ticket ticket);
-/// `add_changes` adds the changes of the commands from `first` to `last` to `sum`. A setting that was changed more
+/// Adds the changes of the commands from `first` to `last` to `sum`. A setting that was changed more
 /// than once goes back to what the first command found, and again to what the last one made of it.
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);
 

@@ -84,7 +84,7 @@ struct Lab::Impl {
   std::jthread thread;
 };
 
-// `give` queues a command that stands for two as two, under the mutex: each fails by itself, and the first is still
+// Queues a command that stands for two as two, under the mutex: each fails by itself, and the first is still
 // saved when the Lab ends. The ticket is the second's.
 session::Ticket Lab::Impl::give(Command command) {
   const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
@@ -113,7 +113,7 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
   if (call) call();
 }
 
-// `take_commands` sleeps until there is something to do: a command, a step whose time has come, or the end (false).
+// Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
 bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& taken) {
   std::unique_lock lock(mutex);
   const auto called = [this] { return quitting || !commands.empty() || sidecar_changed; };
@@ -135,7 +135,7 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& tak
   return !quitting;
 }
 
-// `leaving` says whether the Lab ends. Commands that still wait then are dropped unless they save: a hand can ask for
+// Whether the Lab ends. Commands that still wait then are dropped unless they save: a hand can ask for
 // networks faster than they are built, nobody would see them, and the window would wait for minutes.
 bool Lab::Impl::leaving() {
   const std::lock_guard lock(mutex);
@@ -191,7 +191,7 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
   publish(trainer);
 }
 
-// `put_off_autosave` waits for the sidecar, which follows the answer to a command. A save before it would hold the
+// Waits for the sidecar, which follows the answer to a command. A save before it would hold the
 // command without what takes it back, until the next save.
 void Lab::Impl::put_off_autosave() {
   const auto now = Clock::now();
@@ -200,7 +200,7 @@ void Lab::Impl::put_off_autosave() {
   next_save = std::max(next_save, std::min(now + kKeptBy, *latest_save));
 }
 
-// `keep_last` shows the answers to the last commands when the trainer rests for good, and the app keeps what it makes
+// Shows the answers to the last commands when the trainer rests for good, and the app keeps what it makes
 // of them.
 void Lab::Impl::keep_last(const LabTrainer& trainer) {
   std::function<void()> call;
@@ -215,7 +215,7 @@ void Lab::Impl::keep_last(const LabTrainer& trainer) {
   if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
 }
 
-// `wait_for_autosave` leaves the disk in peace: large models, such as opened ones, are saved less often.
+// Leaves the disk in peace: large models, such as opened ones, are saved less often.
 void Lab::Impl::wait_for_autosave(size_t bytes) {
   constexpr double kBytesASecond = 50e6;
   latest_save.reset();
@@ -224,7 +224,7 @@ void Lab::Impl::wait_for_autosave(size_t bytes) {
   next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
 }
 
-// `say_autosave_error` tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
+// Tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
 void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error) {
   if (error.empty()) return;
   unsaved = whole = true;
@@ -233,7 +233,7 @@ void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error
   publish(trainer);
 }
 
-// `autosave` copies the state, which takes milliseconds; a thread of its own writes it.
+// Copies the state, which takes milliseconds; a thread of its own writes it.
 void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
   const size_t bytes = trainer.weight_bytes();
@@ -255,7 +255,7 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   autosaver->give(std::move(image));
 }
 
-// `refuse_rest` refuses the commands that a failed round left unanswered: they were not carried out.
+// Refuses the commands that a failed round left unanswered: they were not carried out.
 void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why) {
   for (const Posted& posted : taken) {
     if (posted.ticket <= trainer.answered) continue;
@@ -264,7 +264,7 @@ void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken
   }
 }
 
-// `run` is the thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
+// The thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
 // thread in its place.
 void Lab::Impl::run() {
   std::unique_ptr<LabTrainer> trainer;
@@ -312,7 +312,7 @@ void Lab::Impl::run() {
   changed.notify_all();
 }
 
-// `loop` is one round: the commands that came, then a portion of work.
+// One round: the commands that came, then a portion of work.
 void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
   answer_all(trainer, taken);
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());

@@ -19,10 +19,10 @@
 
 namespace normscope {
 
-/// `RunSpread` has the losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
+/// Has the losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
 /// rerun, and each step counts the reruns that reached it finite.
 struct RunSpread {
-  /// `Seed` is one rerun, whose losses are shared with the store of finished runs.
+  /// One rerun, whose losses are shared with the store of finished runs.
   struct Seed {
     uint64_t seed = 0;
     std::shared_ptr<const std::vector<float>> losses;
@@ -36,7 +36,7 @@ struct Ablation;    // session/ablation.h
 struct RunInside;   // session/run_inside.h
 struct PlayedStep;  // session/played_step.h
 
-/// `Sample` is what a model wrote at one of its steps.
+/// What a model wrote at one of its steps.
 struct Sample {
   int32_t step = 0;
   std::string text;
@@ -97,7 +97,7 @@ struct LabView {
   std::shared_ptr<const std::string> sidecar;  ///< of the session restored last, see keep()
   session::Ticket restored = 0;                ///< the command that restored it; 0: none
   std::shared_ptr<PlayedStep> played;          ///< the newest result of PlayStep, or nullptr; for one user
-  /// `answered` is the last command that was carried out or refused, and whose effect the view shows. A PlayStep has
+  /// The last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
   session::Answers answers;  ///< the newest thousand: refusals, and what takes other commands back
@@ -111,23 +111,23 @@ class RunCache;
 
 struct LabOptions {
   int threads = 0;
-  /// `backend` is where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
+  /// Where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// `finished` is the store of finished runs that the Lab shares with everything else that trains. Null means one of
+  /// The store of finished runs that the Lab shares with everything else that trains. Null means one of
   /// its own.
   std::shared_ptr<RunCache> finished{};
   std::shared_ptr<LossArchive> losses{};  ///< losses of reruns with other seeds; null: this process's only
-  /// `sample_text` completes what each run writes at the present step when the Lab rests (paused, budget spent).
+  /// Completes what each run writes at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
   /// `live_text` also refreshes what all runs write while training, at most twice a second and for at most 4 % of the
   /// time. Without it the text depends on specification and step alone, as screenshots and tests need it.
   bool live_text = true;
-  /// `memory` is the bytes that all runs may need together, those kept for undo included; 0: what this machine has.
+  /// The bytes that all runs may need together, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;
   int32_t line_length = 40;                     ///< symbols of a line
   int32_t validation_every = kValidationEvery;  ///< steps between validation losses; 0 = never
-  /// `autosave` names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change
+  /// Names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change
   /// at most every `autosave_every` seconds, and at the end. After a command it waits briefly for the sidecar of the
   /// app.
   std::string autosave{};
@@ -145,28 +145,28 @@ class Lab {
   /// The destructor drops posted commands that have not begun, except SaveSession.
   ~Lab();
 
-  /// `post` is the one way in. It returns at once, on any thread; commands are carried out in the order of posting.
+  /// The one way in. It returns at once, on any thread; commands are carried out in the order of posting.
   /// LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message says
   /// what failed.
   session::Ticket post(session::Command command);
-  /// `keep` takes a text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar:
+  /// Takes a text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar:
   /// what the app itself has to remember of it.
   void keep(std::string sidecar);
-  /// `at_end` sets what the trainer thread calls when the Lab ends, after the last view and before the last autosave.
+  /// Sets what the trainer thread calls when the Lab ends, after the last view and before the last autosave.
   /// The destructor waits for it, and it may call view() and keep().
   void at_end(std::function<void()> callback);
   void quit();
 
   const std::shared_ptr<RunCache>& finished_runs() const;
-  /// `view` returns the newest view: a shared immutable copy, cheap to take each frame.
+  /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
-  /// `on_change` sets what the trainer thread calls after each new view (a window wakes its event loop here). Call it
+  /// Sets what the trainer thread calls after each new view (a window wakes its event loop here). Call it
   /// before the first command.
   void on_change(std::function<void()> callback);
-  /// `wait_until` blocks until all posted commands are carried out and `step` is reached while playing on, or the Lab
+  /// Blocks until all posted commands are carried out and `step` is reached while playing on, or the Lab
   /// rests (budget spent, paused, nothing left to do). For headless runs and tests.
   void wait_until(int32_t step);
-  /// `wait_idle` blocks until the Lab rests.
+  /// Blocks until the Lab rests.
   void wait_idle();
 
  private:

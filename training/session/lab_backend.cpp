@@ -15,7 +15,7 @@ std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
   return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
 }
 
-// `leave_rerun` begins a rerun under way again: half of it on another backend would be neither's.
+// Begins a rerun under way again: half of it on another backend would be neither's.
 void LabTrainer::leave_rerun() {
   if (rerun_) seed_check_done_ -= rerun_->steps_done();
   rerun_.reset();
@@ -88,7 +88,7 @@ int64_t LabTrainer::held_bytes() const {
   return bytes;
 }
 
-// `make_room` refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
+// Refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
 // It drops runs that are kept for undoing an edit, the oldest first.
 void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   int64_t wanted = 0;
@@ -100,7 +100,7 @@ void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
 }
 
-// `share_bytes` keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
+// Keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
 // no more than it can use.
 void LabTrainer::share_bytes() {
   constexpr size_t kSession = size_t{256} << 20;

@@ -52,7 +52,7 @@ std::string LabTrainer::letters() const {
   return letters;
 }
 
-// `take_parked` takes the newest stashed run with this letter and specification, one with so many edits before others;
+// Takes the newest stashed run with this letter and specification, one with so many edits before others;
 // nullptr without one.
 std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter, int32_t edits) {
   size_t best = parked_.size();
@@ -70,7 +70,7 @@ std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter, int
   return found;
 }
 
-// `make_entries` makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;
+// Makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;
 // if one cannot be made, these stay stashed.
 std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
                                                                 const std::string& letters, Replaced old) {
@@ -94,7 +94,7 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
   return all;
 }
 
-// `show` makes these the Lab's runs; a D among them stays apart.
+// Makes these the Lab's runs; a D among them stays apart.
 void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   fork_.reset();
   runs_ = std::move(all);
@@ -109,7 +109,7 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   share_bytes();
 }
 
-// `restart` replaces all runs; the present ones are shown until the new ones are built.
+// Replaces all runs; the present ones are shown until the new ones are built.
 void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
                          std::vector<std::vector<Edit>> edits) {
   std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters, old);
@@ -217,7 +217,7 @@ void LabTrainer::reset(bool new_seed) {
   if (!playing_) target_ = 0;
 }
 
-// `exchange_reset` puts in the place of each shown run the run with the same letter and specification that was made
+// Puts in the place of each shown run the run with the same letter and specification that was made
 // last before it (or first after it). It exchanges all runs or none.
 void LabTrainer::exchange_reset(bool back) {
   std::vector<size_t> places;

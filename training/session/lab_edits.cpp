@@ -49,7 +49,7 @@ void LabTrainer::edit(int32_t run, const std::string& key, const std::string& va
   edit_structure(is_shared(key) ? -1 : run, key, value);
 }
 
-// `edit_live` restarts a run in which the change would come too late for any step, as the warm-up does once it is over.
+// Restarts a run in which the change would come too late for any step, as the warm-up does once it is over.
 void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
   std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
   std::vector<RunSpec> trials;
@@ -73,7 +73,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   if (!late.empty()) message = fmt::format("{} from step 0 again: no step to come would have changed", late);
 }
 
-// `park_copy` keeps a run as it stands before an edit, for undo, where memory has room for it.
+// Keeps a run as it stands before an edit, for undo, where memory has room for it.
 void LabTrainer::park_copy(const LabEntry& entry) {
   if (entry.run->steps_done() == 0 || !has_room(estimated_bytes(entry.run->spec()))) return;
   auto copy = std::make_unique<LabEntry>();
@@ -106,7 +106,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
   exchange(old, std::move(made));
 }
 
-// `exchange` puts another run in the place of one, which is stashed.
+// Puts another run in the place of one, which is stashed.
 void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   std::swap(old, *made);
   park(std::move(made), parked_);

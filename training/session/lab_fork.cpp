@@ -35,7 +35,7 @@ void LabTrainer::fork(session::ForkRequest request) {
   adopt_fork(std::move(made), request.source, request.train);
 }
 
-// `adopt_fork` replaces D when D itself is forked; the new D's source is then the run that the old D came from.
+// Replaces D when D itself is forked; the new D's source is then the run that the old D came from.
 void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
   const LabEntry& from = entry(source);
   made->letter = 'D';
@@ -58,7 +58,7 @@ void LabTrainer::bring_budget() {
   settle_budget();
 }
 
-// `settle_budget` ends the lockstep with the run that ends last.
+// Ends the lockstep with the run that ends last.
 void LabTrainer::settle_budget() {
   int32_t reached = 0;
   budget_ = 1;
@@ -70,7 +70,7 @@ void LabTrainer::settle_budget() {
   if (step_ >= budget_) pause();
 }
 
-// `fork_from` replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
+// Replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
   adopt_fork(entry_at(run, step, spec), run, false);
 }
@@ -81,7 +81,7 @@ void LabTrainer::fork_at(session::ForkRequest request) {
   adopt_fork(std::move(made), request.source, request.train);
 }
 
-// `run_at` trains a copy again, from the nearest keyframe up to the step.
+// Trains a copy again, from the nearest keyframe up to the step.
 std::unique_ptr<Run> LabTrainer::run_at(int32_t run, int32_t step) {
   std::unique_ptr<Run> made = entry(run).run->at(step);
   made->measure_live(false);

@@ -20,14 +20,14 @@ namespace {
 
 constexpr auto kReplayed = std::chrono::milliseconds(20);  // how long a broken run is replayed at a time
 
-/// `key_of` names what a broken run was before its last step, by its origin and edits.
+/// Names what a broken run was before its last step, by its origin and edits.
 std::string key_of(const Run& run) {
   return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
 }
 
 }  // namespace
 
-/// `play_step` trains a run that is not finite again up to the step before, since its present weights say nothing. It
+/// Trains a run that is not finite again up to the step before, since its present weights say nothing. It
 /// does so in portions between which commands are served, and keeps the run for the next time.
 void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
   replayed_ = -1;  // a newer request replaces the older one
@@ -44,7 +44,7 @@ void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
   }
 }
 
-/// `require_played` drops the former copy, and refuses a copy for which there is no memory.
+/// Drops the former copy, and refuses a copy for which there is no memory.
 void LabTrainer::require_played(const LabEntry& played) {
   played_.reset();
   const Run& run = *played.run;
@@ -53,7 +53,7 @@ void LabTrainer::require_played(const LabEntry& played) {
   require_bytes("copying a step", need, held_bytes(), memory());
 }
 
-/// `replay` trains a broken run again by a portion, up to its last step. True: the copy is handed out.
+/// Trains a broken run again by a portion, up to its last step. True: the copy is handed out.
 bool LabTrainer::replay(Clock::time_point until) {
   LabEntry& played = entry(replayed_);
   if (!played.broken() || !played.run->non_finite()) {  // the run was exchanged meanwhile

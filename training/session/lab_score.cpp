@@ -14,7 +14,7 @@
 namespace normscope {
 namespace {
 
-/// `accuracy_of` validates first where needed: a run that was opened at its end has no validation yet.
+/// Validates first where needed: a run that was opened at its end has no validation yet.
 std::string accuracy_of(Run& run) {
   if (run.spec().model.classes > 0 && std::isnan(run.validation_accuracy())) run.validation_loss();
   const double accuracy = run.validation_accuracy();
@@ -63,7 +63,7 @@ LabEntry* LabTrainer::looking() const {
   return least;
 }
 
-/// `look_some` measures at least one part, and as many more as take no time.
+/// Measures at least one part, and as many more as take no time.
 void LabTrainer::look_some(LabEntry& seen) {
   constexpr auto kAtOnce = std::chrono::milliseconds(20);
   const auto until = Clock::now() + kAtOnce;

@@ -21,7 +21,7 @@ constexpr double kShare = 0.25;              // of the training time, while the 
 constexpr double kMostCredit = 0.05;         // seconds; a command never waits longer
 constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames; only its losses are read
 
-// `spread_of` takes each step over the reruns that reached it finite.
+// Takes each step over the reruns that reached it finite.
 RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
   RunSpread spread;
   spread.seeds = static_cast<int32_t>(runs.size());
@@ -49,7 +49,7 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
 
 }  // namespace
 
-// `variability_key` leaves the budget out, which changes nothing that is computed.
+// Leaves the budget out, which changes nothing that is computed.
 const std::string& LabTrainer::variability_key(LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
@@ -82,7 +82,7 @@ void LabTrainer::add_variability(const std::string& key, uint64_t seed,
   luck->spread = std::make_shared<const RunSpread>(std::move(spread));
 }
 
-// `knows_variability` finds a rerun of this card with this budget or a longer one, or a finished run in the store.
+// Finds a rerun of this card with this budget or a longer one, or a finished run in the store.
 bool LabTrainer::knows_variability(const Rerun& rerun) {
   if (const SeedVariability* luck = find_variability(rerun.key))
     if (const auto at = luck->by_seed.find(rerun.seed);
@@ -102,7 +102,7 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
   return true;
 }
 
-// `check_seeds` goes seed by seed over all cards, so that every card soon has a band.
+// Goes seed by seed over all cards, so that every card soon has a band.
 void LabTrainer::check_seeds() {
   if (runs_.empty()) fail("lab", "there is no run to do again with other seeds");
   cancel_seeds();
@@ -185,7 +185,7 @@ void LabTrainer::seed_check_step() {
   }
 }
 
-// `check_seeds_beside` uses the time between two steps under a speed limit, and a share of the time at full speed.
+// Uses the time between two steps under a speed limit, and a share of the time at full speed.
 void LabTrainer::check_seeds_beside(double trained_seconds) {
   const double spare = limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kShare * trained_seconds;
   seed_check_credit_ = std::min(seed_check_credit_ + spare, kMostCredit);

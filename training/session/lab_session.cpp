@@ -31,7 +31,7 @@ constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
 constexpr std::string_view kFormats[] = {kFormat};
 
-/// `FileName` is the name of a file in the session's own folder.
+/// The name of a file in the session's own folder.
 struct FileName {
   codec::Json write(const std::string& name) const { return name; }
   void read(const InputValue& json, std::string& name) const {
@@ -75,7 +75,7 @@ void io(Io& io, codec::Of<Io, SavedSession::Entry>& e) {
 
 namespace {
 
-/// `ShownRuns` are the runs that are shown.
+/// The runs that are shown.
 struct ShownRuns {
   static constexpr codec::List kRuns{1, kMostRuns, codec::Object{}};
   codec::Json write(const std::vector<SavedSession::Entry>& runs) const { return kRuns.write(runs); }
@@ -113,7 +113,7 @@ SavedSession read_session(const std::string& folder) {
   return parse_session(read_input_file(path, input::kSession), path);
 }
 
-/// `named_in` lists the files that a session names in its folder; none where there is no readable session.
+/// Lists the files that a session names in its folder; none where there is no readable session.
 std::set<std::string> named_in(const std::string& folder) {
   std::set<std::string> names;
   try {
@@ -225,7 +225,7 @@ void Autosaver::loop() {
   }
 }
 
-// `stamp_of` identifies the state that a file was written from: any change of the run changes it.
+// Identifies the state that a file was written from: any change of the run changes it.
 uint64_t LabTrainer::stamp_of(const Run& run) {
   return run.history()->version() * 1000003 + run.revision() + 1;
 }
@@ -264,7 +264,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
   return image;
 }
 
-// `save` writes to a folder of the user's own: the whole session, and it remembers nothing of it.
+// Writes to a folder of the user's own: the whole session, and it remembers nothing of it.
 void LabTrainer::save(const std::string& folder) {
   if (runs_.empty()) return;
   SessionImage whole = image(session_generation(folder) + 1, true);
@@ -291,7 +291,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   return made;
 }
 
-// `require_bytes_for` checks all runs together before the first network is built; it reads the header of each file.
+// Checks all runs together before the first network is built; it reads the header of each file.
 void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession& session) {
   int64_t bytes = 0;
   for (const auto* entries : {&session.runs, &session.stash})

@@ -24,7 +24,7 @@
 
 namespace normscope {
 
-/// `KeptEntry` is what a session keeps of a run beside the run itself. A new member is named here and by io() in
+/// What a session keeps of a run beside the run itself. A new member is named here and by io() in
 /// lab_session.cpp.
 struct KeptEntry {
   char letter = 'A';
@@ -36,7 +36,7 @@ struct KeptEntry {
   bool operator==(const KeptEntry&) const = default;
 };
 
-/// `KeptSession` is what a session keeps beside its runs.
+/// What a session keeps beside its runs.
 struct KeptSession {
   int32_t step = 0, budget = 0;
   int32_t portion = 0;  ///< as LabTrainer's; the budget in older files
@@ -44,7 +44,7 @@ struct KeptSession {
   std::string sidecar;  ///< what the app keeps with it
 };
 
-/// `SavedSession` is what session.json says, checked; reading it is the gate of a restore.
+/// What session.json says, checked; reading it is the gate of a restore.
 struct SavedSession : KeptSession {
   struct Entry : KeptEntry {
     std::string place = "run";  ///< or where it was stashed: "undo", "redo", "parked"
@@ -64,13 +64,13 @@ struct SessionImage : KeptSession {
   std::vector<Entry> entries;
 };
 
-/// `parse_session` reads session.json; `name` stands for the file in messages. Throws Error.
+/// Reads session.json; `name` stands for the file in messages. Throws Error.
 SavedSession parse_session(std::string_view json, const std::string& name);
 
 class SessionWriter {
  public:
   explicit SessionWriter(std::string folder) : folder_(std::move(folder)) {}
-  /// `write` throws Error; the former state is then still whole.
+  /// Throws Error; the former state is then still whole.
   void write(const SessionImage& image);
 
  private:
@@ -81,10 +81,10 @@ class SessionWriter {
   std::map<std::weak_ptr<const Keyframe>, std::string, std::owner_less<>> keyframes_;
 };
 
-/// `session_generation` is the generation of the state in a folder; 0 where none can be read.
+/// The generation of the state in a folder; 0 where none can be read.
 int64_t session_generation(const std::string& folder);
 
-/// `Autosaver` writes images one after the other on its own thread, so that neither the trainer nor a window waits
+/// Writes images one after the other on its own thread, so that neither the trainer nor a window waits
 /// for a disk.
 class Autosaver {
  public:

@@ -34,7 +34,7 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// `shown_loss` is the loss that every card, plot and table shows for a run as it is.
+/// The loss that every card, plot and table shows for a run as it is.
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
 std::string badge_of(const LabEntry& entry, bool playing) {
@@ -60,7 +60,7 @@ std::string badge_of(const LabEntry& entry, bool playing) {
   return "";
 }
 
-// `name_of` says what a run began as: with the edits before its first own step. Later changes are events of it.
+// What a run began as: with the edits before its first own step. Later changes are events of it.
 std::string name_of(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!run.spec().name.empty()) return run.spec().name;
@@ -70,7 +70,7 @@ std::string name_of(const LabEntry& entry) {
   return default_name(born);
 }
 
-// `tell_apart` renames runs that have one name. It is seldom needed, and reading all settings takes a while.
+// Renames runs that have one name. It is seldom needed, and reading all settings takes a while.
 void tell_apart(std::vector<RunView>& runs) {
   std::vector<NamedSettings> named;
   std::set<std::string> names;
@@ -84,7 +84,7 @@ void tell_apart(std::vector<RunView>& runs) {
   for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
 }
 
-// `keep_sample` keeps the newest samples, and of older ones every second.
+// Keeps the newest samples, and of older ones every second.
 void keep_sample(LabEntry& entry, int32_t step) {
   constexpr size_t kMost = 400;
   if (!entry.samples)
@@ -194,7 +194,7 @@ void LabTrainer::do_work() {
   if (!reruns_.empty()) seed_check_step();
 }
 
-// `release_holds` ends D's wait at an earlier step, during which the others stand still.
+// Ends D's wait at an earlier step, during which the others stand still.
 bool LabTrainer::release_holds() {
   bool any = false;
   for (LabEntry* entry : entries()) {
@@ -212,7 +212,7 @@ std::vector<LabEntry*> LabTrainer::kept() const {
   return kept;
 }
 
-// `step_entry` returns its seconds without validation, which is rare and may take longer than many steps.
+// Its seconds without validation, which is rare and may take longer than many steps.
 double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   const auto begin = Clock::now();
@@ -232,7 +232,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
   return seconds;
 }
 
-// `keep_finished` skips a run that began in the middle of another, as its history has no beginning, and a run that is
+// Skips a run that began in the middle of another, as its history has no beginning, and a run that is
 // too large, as it would only push the others out.
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
@@ -262,7 +262,7 @@ void LabTrainer::step_all() {
   if (!reruns_.empty()) check_seeds_beside(seconds);
 }
 
-// `write_live` lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
+// Lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
 // shown together when the last is complete. It charges its time against a share of the training time.
 void LabTrainer::write_live(double trained_seconds) {
   text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);

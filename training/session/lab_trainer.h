@@ -24,7 +24,7 @@ namespace normscope {
 inline constexpr size_t kMostRuns = 4;     ///< A to D
 inline constexpr size_t kMostParked = 12;  ///< runs and forks kept for undo; each has a network
 
-/// `LabEntry` is a run of the Lab and what is shown of it beside its own state.
+/// A run of the Lab and what is shown of it beside its own state.
 struct LabEntry : KeptEntry {
   std::unique_ptr<Run> run;
   std::string text;                              ///< what it writes, as shown
@@ -56,12 +56,12 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
-  /// `open_device` opens the device that the options ask for, which takes a while. Where there is none, the view says
+  /// Opens the device that the options ask for, which takes a while. Where there is none, the view says
   /// why.
   void open_device();
   ~LabTrainer();
 
-  /// `carry_out` throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
+  /// Throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
   /// back.
   void carry_out(const session::Command& command, session::Ticket ticket = 0);
   void refuse(session::Ticket ticket, const std::string& why);
@@ -70,16 +70,16 @@ class LabTrainer {
   bool has_work() const;
   /// Says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
   bool only_looks() const { return replays() || looking(); }
-  /// `next_step_at` is the time until which a speed limit holds the next step back.
+  /// The time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
   /// `work` does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
   /// rerun with another seed. Throws Error.
   void work();
-  /// `fall_back` serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are
+  /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are
   /// there already.
   bool fall_back(const std::string& why);
 
-  /// `image` is the session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
+  /// The session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
   bool empty() const { return runs_.empty(); }
 
@@ -93,7 +93,7 @@ class LabTrainer {
   std::function<bool()> called{};  ///< whether a command waits
 
  private:
-  // `Carrier` calls one of these functions per command. Each throws Error and then leaves everything as it was.
+  // Calls one of these functions per command. Each throws Error and then leaves everything as it was.
   struct Carrier;
   void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
              std::string letters = {});
@@ -129,7 +129,7 @@ class LabTrainer {
   void restore(const std::string& folder, bool play, session::Ticket ticket);
   void take_back(const session::TakeBack& command);
 
-  /// `Found` is the session as a command found it.
+  /// The session as a command found it.
   struct Found {
     std::string letters;
     std::vector<std::shared_ptr<const RunSpec>> specs;
@@ -152,7 +152,7 @@ class LabTrainer {
   int64_t held_bytes() const;
   bool has_room(int64_t bytes) const { return memory() == 0 || held_bytes() + bytes <= memory(); }
   void make_room(const std::vector<RunSpec>& more);
-  // `Replaced` says what becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
+  // What becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
   // stashed. Exchanged: they are stashed, and a stashed run with the same letter and specification returns as it was
   // left.
   enum class Replaced : uint8_t { Forgotten, Stashed, Exchanged };
@@ -202,14 +202,14 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // `Rerun` is a run of a card with another seed (lab_seed_variability.cpp).
+  // A run of a card with another seed (lab_seed_variability.cpp).
   struct Rerun {
     std::string key;
     uint64_t seed;
     RunSpec spec;
     std::vector<Edit> edits;
   };
-  /// `SeedVariability` holds the reruns of one card: the seeds that are there, and their spread.
+  /// Holds the reruns of one card: the seeds that are there, and their spread.
   struct SeedVariability {
     std::string key;
     std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
@@ -235,7 +235,7 @@ class LabTrainer {
   BackendChoice choice_;
   std::string backend_note_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  /// `DataNumbers` are of the data with this hash; a large vocabulary makes them too slow for every view.
+  /// Of the data with this hash; a large vocabulary makes them too slow for every view.
   struct DataNumbers {
     uint64_t hash = 0;
     double unigram_entropy = 0;

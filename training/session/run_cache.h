@@ -23,12 +23,12 @@ class RunCache {
 
   explicit RunCache(size_t budget_bytes = kBudget) : budget_(budget_bytes) {}
 
-  /// `put` keeps a run under the key of its origin and edits; a known run stays unless the new one knows more. The
+  /// Keeps a run under the key of its origin and edits; a known run stays unless the new one knows more. The
   /// oldest runs are dropped when the budget is exceeded. Returns what is kept.
   std::shared_ptr<const FinishedRun> put(FinishedRun run);
-  /// `find` returns nullptr when the run is not there. The budget (train.steps) and the seed are part of the key.
+  /// Returns nullptr when the run is not there. The budget (train.steps) and the seed are part of the key.
   std::shared_ptr<const FinishedRun> find(const std::string& key) const;
-  /// `largest` is the most bytes that a run kept with weights may have.
+  /// The most bytes that a run kept with weights may have.
   size_t largest() const { return budget_ / 4; }
   size_t count() const;
 
@@ -40,16 +40,16 @@ class RunCache {
   std::deque<Entry> runs_;  ///< the oldest first
 };
 
-/// `LossArchive` keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
+/// Keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
 /// again with another seed. experiments/loss_archive.h, a room above, implements it over the store of results. Called
 /// from the trainer's thread.
 class LossArchive {
  public:
   virtual ~LossArchive() = default;
-  /// `find` returns the loss of every step of this run, in nats; empty where they are not known. Never throws.
+  /// The loss of every step of this run, in nats; empty where they are not known. Never throws.
   virtual std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
                                   Backend& backend) noexcept = 0;
-  /// `keep` keeps the losses, or nothing where that fails. Never throws.
+  /// Keeps the losses, or nothing where that fails. Never throws.
   virtual void keep(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash, Backend& backend,
                     const std::vector<float>& losses) noexcept = 0;
 };

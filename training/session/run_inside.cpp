@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-/// `tokens_of` is the text in the symbols of the run's data.
+/// The text in the symbols of the run's data.
 std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
   const RunSpec& spec = run.spec();
   if (!text.empty()) return run.task().encode(text);

@@ -15,7 +15,7 @@
 
 namespace normscope {
 
-/// `kMostInside` is the most tokens of a text that is looked at: pictures by token show no more.
+/// The most tokens of a text that is looked at: pictures by token show no more.
 inline constexpr size_t kMostInside = 256;
 
 struct RunInside {
@@ -29,7 +29,7 @@ struct RunInside {
   std::map<int32_t, std::string> words;  ///< of every token of the text and of every guess
 };
 
-/// `InsideLook` makes it part by part (inside.h), so that what is quick is shown first and a newer look can come before
+/// Makes it part by part (inside.h), so that what is quick is shown first and a newer look can come before
 /// what takes long. It changes no bit of the run, which has to stay as it is meanwhile.
 class InsideLook {
  public:

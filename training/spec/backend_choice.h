@@ -14,7 +14,7 @@ struct BackendChoice {
   bool tf32 = false;  ///< for CUDA's matrix products
   friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
 };
-/// `make_backend` opens the chosen backend; `threads` are as make_cpu_backend() takes them. Throws Error with the
+/// Opens the chosen backend; `threads` are as make_cpu_backend() takes them. Throws Error with the
 /// text of cuda_unavailable() where CUDA is requested and missing.
 inline std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0) {
   return choice.cuda ? make_cuda_backend({.tf32 = choice.tf32}) : make_cpu_backend(threads);

@@ -33,17 +33,17 @@
 
 namespace normscope::codec {
 
-/// `Of` is a struct as its io() takes it: const where it is written.
+/// A struct as its io() takes it: const where it is written.
 template <class Io, class T>
 using Of = std::conditional_t<Io::kReads, T, const T>;
 
-/// `OwnFields` calls the io() of a struct.
+/// Calls the io() of a struct.
 struct OwnFields {
   void operator()(auto& io_of, auto& value) const { io(io_of, value); }
 };
 template <class Fields = OwnFields>
 struct Object;
-/// `RuleOf` is the rule of a field whose io() names none.
+/// The rule of a field whose io() names none.
 template <class T>
 using RuleOf = std::conditional_t<std::is_same_v<T, bool>, Flag,
                                   std::conditional_t<std::is_same_v<T, double>, AnyNumber, Object<>>>;
@@ -56,7 +56,7 @@ class Writer {
   void operator()(const char* key, const T& value, const Rule& rule = {}) {
     (into_.is_array() ? into_.emplace_back() : into_[key]) = rule.write(value);
   }
-  /// `optional` leaves the field out where its value is what absence means.
+  /// Leaves the field out where its value is what absence means.
   template <class T, class Rule = RuleOf<T>>
   void optional(const char* key, const T& value, const Rule& rule = {},
                 const std::type_identity_t<T>& absent = {}) {
@@ -64,16 +64,16 @@ class Writer {
       if (std::isnan(value) && std::isnan(absent)) return;
     if (!(value == absent)) (*this)(key, value, rule);
   }
-  /// `note` writes what people read in the file and no reader does.
+  /// Writes what people read in the file and no reader does.
   void note(const char* key, Json value) { into_[key] = std::move(value); }
-  /// `require` has the Reader refuse the field with this key unless the condition holds.
+  /// Has the Reader refuse the field with this key unless the condition holds.
   void require(bool, const char*, std::string_view) {}
 
  private:
   Json& into_;
 };
 
-/// `Reader` has the same calls as Writer.
+/// Has the same calls as Writer.
 class Reader {
  public:
   static constexpr bool kReads = true;
@@ -108,7 +108,7 @@ class Reader {
   size_t next_ = 0;
 };
 
-/// `Object` keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than
+/// Keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than
 /// the struct.
 template <class Fields>
 struct Object {
@@ -129,7 +129,7 @@ Object()->Object<>;
 template <class Fields>
 Object(Fields) -> Object<Fields>;
 
-/// `row` keeps a struct as a list of its `count` fields without their keys.
+/// Keeps a struct as a list of its `count` fields without their keys.
 template <class Fields = OwnFields>
 constexpr Object<Fields> row(size_t count, Fields fields = {}) {
   return {fields, count};
@@ -139,7 +139,7 @@ template <class T, class Rule = RuleOf<T>>
 Json write(const T& value, const Rule& rule = {}) {
   return rule.write(value);
 }
-/// `read` throws Error for JSON that the rule does not allow.
+/// Throws Error for JSON that the rule does not allow.
 template <class T, class Rule = RuleOf<T>>
 T read(const InputValue& json, const Rule& rule = {}) {
   T value{};
@@ -147,7 +147,7 @@ T read(const InputValue& json, const Rule& rule = {}) {
   return value;
 }
 
-/// `text_of` replaces bytes that are no UTF-8, which JSON cannot hold.
+/// Replaces bytes that are no UTF-8, which JSON cannot hold.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 inline constexpr double kLargest = 1e300;  ///< the largest finite number in a file
 
-/// `Number` is a finite number.
+/// A finite number.
 struct Number {
   double low = -kLargest, high = kLargest;
   Json write(double value) const { return value; }
@@ -48,7 +48,7 @@ struct AnyNumber {
   }
 };
 
-/// `Whole` is a whole number, or the place of an enumerator.
+/// A whole number, or the place of an enumerator.
 struct Whole {
   int64_t low, high;
   Json write(auto value) const { return static_cast<int64_t>(value); }
@@ -69,7 +69,7 @@ struct Text {
   void read(const InputValue& json, std::string& value) const { value = json.text(most); }
 };
 
-/// `Words` is one of some words. An enumerator has the place of its word; a letter, or a text, is the word itself.
+/// One of some words. An enumerator has the place of its word; a letter, or a text, is the word itself.
 struct Words {
   std::span<const std::string_view> words;
   template <class T>
@@ -91,7 +91,7 @@ struct Words {
   }
 };
 
-/// `List` is a list of `least` to `most` items, which all follow the rule.
+/// A list of `least` to `most` items, which all follow the rule.
 template <class Rule>
 struct List {
   size_t least, most;
@@ -107,7 +107,7 @@ struct List {
   }
 };
 
-/// `Map` is an object of at most `most` members, which all follow the rule, as a map from their keys.
+/// An object of at most `most` members, which all follow the rule, as a map from their keys.
 template <class Rule>
 struct Map {
   size_t most;
@@ -123,7 +123,7 @@ struct Map {
   }
 };
 
-/// `Maybe` is a std::optional; an empty one is null.
+/// A std::optional; an empty one is null.
 template <class Rule>
 struct Maybe {
   Rule rule;

@@ -14,19 +14,19 @@ namespace normscope {
 
 inline constexpr size_t kMostFields = 4096;  ///< the table's, and three wirings for each layer of two stacks
 
-/// `SettingKey` is the key of a setting; the key of an older version is read as today's.
+/// The key of a setting; the key of an older version is read as today's.
 struct SettingKey {
   codec::Json write(const std::string& key) const { return key; }
   void read(const InputValue& json, std::string& key) const { key = current_key(json.text(kLongestText)); }
 };
 
-/// `kSetting` keeps a setting and its value as [key, value].
+/// Keeps a setting and its value as [key, value].
 inline constexpr auto kSetting = codec::row(2, [](auto& io, auto& setting) {
   io("key", setting.first, codec::Text{kLongestText});
   io("value", setting.second, codec::Text{kLongestText});
 });
 
-/// `WholeSpec` keeps a specification as the list of its settings.
+/// Keeps a specification as the list of its settings.
 struct WholeSpec {
   static constexpr codec::List kSettings{0, kMostFields, kSetting};
   codec::Json write(const RunSpec& spec) const { return kSettings.write(field_values(spec)); }

@@ -35,7 +35,7 @@ inline constexpr Schedule::Kind kSchedules[] = {
 #undef SCHEDULE
 };
 
-/// `ScheduleRow` is a row of schedules.def.
+/// A row of schedules.def.
 struct ScheduleRow {
   const char* name = "";   ///< "inverse-sqrt": on the command line and in files
   const char* words = "";  ///< "1/√step": the rate after warm-up, as the Lab calls it; empty: constant

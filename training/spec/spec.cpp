@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kWiring = "wiring.";
 constexpr size_t kLongestKey = 60;
 
-// `WiringPlace` is one place of a spec's wiring, by key: a sub-layer or one of the single norms.
+// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   WiredNorm* norm = nullptr;
@@ -30,7 +30,7 @@ std::string key_of(std::string_view stack, size_t layer, std::string_view sublay
   return fmt::format("wiring.{}L{:02}.{}", stack, layer + 1, sublayer);
 }
 
-// `NamedStack` is a stack under the prefix of its keys: none for a single stack, "enc." and "dec." in an
+// A stack under the prefix of its keys: none for a single stack, "enc." and "dec." in an
 // encoder-decoder.
 struct NamedStack {
   std::string_view prefix;
@@ -42,7 +42,7 @@ std::vector<NamedStack> stacks_of(ModelConfig& model) {
   return {{"enc.", &model.encoder, false}, {"dec.", &model.decoder, true}};
 }
 
-// `layer_of` reads "L012.attn": the layer's place and what follows its dot; nothing for another form or depth.
+// Reads "L012.attn": the layer's place and what follows its dot; nothing for another form or depth.
 std::optional<std::pair<size_t, std::string_view>> layer_of(std::string_view rest, size_t layers) {
   const size_t dot = rest.find('.');
   int64_t number = 0;
@@ -86,7 +86,7 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
-// `kFormerKeys` are in older configurations, sessions, checkpoints and command lines; docs/configuration.md names them.
+// In older configurations, sessions, checkpoints and command lines; docs/configuration.md names them.
 constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
                                                                          {"model.width", "model.d_model"}};
 
@@ -98,7 +98,7 @@ constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train
   fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
 }
 
-// `places_of` lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
+// Lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
 std::vector<std::string> places_of(const RunSpec& spec, std::string_view key) {
   const size_t star = key.find('*');
   if (star == key.npos) return {std::string(key)};
@@ -128,7 +128,7 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
   complete(spec);
 }
 
-// `get_wiring` lists what several places hold, each value once.
+// Lists what several places hold, each value once.
 std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
@@ -141,7 +141,7 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   return fmt::format("{}", fmt::join(values, " | "));
 }
 
-// `check_text` reads texts that are values only as a whole.
+// Reads texts that are values only as a whole.
 void check_text(const Field& field, std::string_view value) {
   std::vector<int32_t> steps;
   if (field.key == "train.milestones" && !parse_steps(value, steps))
@@ -265,7 +265,7 @@ void fit_to_data(RunSpec& spec, const Task& task) {
 
 namespace {
 
-// `check_data_fits` checks which data each architecture can learn: one line that names the way out.
+// Checks which data each architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
   struct Fit {
     Architecture architecture;
@@ -287,7 +287,7 @@ void check_data_fits(const RunSpec& spec) {
            spec.data.name, fmt::join(fit.data, ", "));
 }
 
-// `check_consecutive` allows rows that go on only for a text that a decoder reads.
+// Allows rows that go on only for a text that a decoder reads.
 void check_consecutive(const RunSpec& spec) {
   const bool text = spec.data.name == "corpus" || spec.data.name == "text";
   if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))

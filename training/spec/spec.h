@@ -42,7 +42,7 @@ struct RunSpec {
   uint64_t seed = 1;
 };
 
-/// `Edit` changes a running experiment: at the start of step `step` (before its update), key takes value.
+/// Changes a running experiment: at the start of step `step` (before its update), key takes value.
 struct Edit {
   int32_t step = 0;
   std::string key, value;
@@ -64,70 +64,70 @@ struct Field {
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
 };
 
-/// `spec_fields` are in the order in which they must be set: model.layers, model.d_model, model.heads,
+/// In the order in which they must be set: model.layers, model.d_model, model.heads,
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
 /// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
-/// `choices_of` are the values of a Choice, with the placements that were added.
+/// The values of a Choice, with the placements that were added.
 std::vector<std::string_view> choices_of(const Field& field);
-/// `current_key` is what a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
+/// What a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
 std::string_view current_key(std::string_view key);
-/// `is_live` says whether the key can change while the run goes on. Throws Error for an unknown key.
+/// Whether the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
-/// `set_field` sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and
+/// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and
 /// then leaves the spec unchanged: "[train.warmup] 'abc' is not a whole number: expected 0 to 100000".
 void set_field(RunSpec& spec, std::string_view key, std::string_view value);
 std::string get_field(const RunSpec& spec, std::string_view key);
-/// `wiring_keys` lists the wiring.* keys of a spec at its depth.
+/// Lists the wiring.* keys of a spec at its depth.
 std::vector<std::string> wiring_keys(const RunSpec& spec);
-/// `field_values` is the whole spec as text: every field in table order, and the wiring.* keys when no preset
+/// The whole spec as text: every field in table order, and the wiring.* keys when no preset
 /// of placements.def describes the wiring. Set in this order on any RunSpec, they give the same spec, on a machine that
 /// has other placements of its own too.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
-/// `portable_value` is get_field as a file keeps it: "custom" for a placement that was added.
+/// Get_field as a file keeps it: "custom" for a placement that was added.
 std::string portable_value(const RunSpec& spec, std::string_view key);
 bool operator==(const RunSpec& a, const RunSpec& b);
-/// `edits_between` lists the edits that turn one spec into another, all at one step; empty when they are equal.
+/// Lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
-/// `portable_edits` are edits that do the same to a run that begins as `from` where the added placements are unknown:
+/// Edits that do the same to a run that begins as `from` where the added placements are unknown:
 /// such a placement becomes the wiring that it fills in. Sorted by their steps where anything was added.
 std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits);
-/// `require_editable` throws Error for a field of the data: no run goes on with other data.
+/// Throws Error for a field of the data: no run goes on with other data.
 void require_editable(std::string_view key);
-/// `edit_from` reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
+/// Reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
-/// `complete` fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
+/// Fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
 /// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the rows
 /// of a parser are as long as it has features.
 void complete(RunSpec& spec);
-/// `fit_to_data` takes over from the data vocabulary, classes and size of images, then completes the spec.
+/// Takes over from the data vocabulary, classes and size of images, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);
-/// `validate` checks combinations that no single field can see. Throws Error.
+/// Checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// `units_of_step` is what a step reads: symbols of a transformer's rows, images, states of a parse.
+/// What a step reads: symbols of a transformer's rows, images, states of a parse.
 double units_of_step(const RunSpec& spec);
 
-/// `kCriticalPasses` is the most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
+/// The most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
 inline constexpr int32_t kCriticalPasses = 6;
-/// `critical_cost_text` says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
+/// Says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
 /// forward pass is a third of a step's arithmetic.
 std::string critical_cost_text(int32_t every);
-/// `critical_every` is the fewest steps between two such measurements, in the run as it is or after one of its edits;
+/// The fewest steps between two such measurements, in the run as it is or after one of its edits;
 /// 0: it is never measured.
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
-/// `default_comparison` has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
+/// Has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// `comparison_of` has three runs of an architecture on its own data. "decoder": the default comparison.
+/// Has three runs of an architecture on its own data. "decoder": the default comparison.
 /// "convolutional": the network of Xu et al. (2019) with its norms in one place, in the other, and without. "parser":
 /// their parser with two kinds of norm, and without.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
-/// `preset_names` lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
+/// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();
 /// `offered_presets` are those and the placements that were added.
 std::vector<std::string> offered_presets();

@@ -14,7 +14,7 @@ void add_attention_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
 
-/// `FieldWords` is what every row says of itself.
+/// What every row says of itself.
 struct FieldWords {
   std::string_view key, label, unit, help;
   bool live = false;
@@ -74,7 +74,7 @@ Field text(const FieldWords& words) {
   return field;
 }
 
-/// `enum_from` is for enumerations whose values count up from zero in the order of their names.
+/// For enumerations whose values count up from zero in the order of their names.
 template <typename Enum, size_t N>
 Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
   return static_cast<Enum>(std::find(names, names + N, name) - names);

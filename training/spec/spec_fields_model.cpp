@@ -19,7 +19,7 @@ Placement encoder_placement_of(const ModelConfig& model) {
   return placement_of(model.encoder, context_of(model, false));
 }
 
-// `resize` changes a stack's depth: a preset stays one; a custom wiring is cut, or grows by copies of its last layer.
+// Changes a stack's depth: a preset stays one; a custom wiring is cut, or grows by copies of its last layer.
 void resize(StackWiring& stack, Placement placement, NormKind norm, const StackContext& context) {
   if (placement != Placement::Custom) {
     stack = preset_stack(placement, norm, context);
@@ -29,7 +29,7 @@ void resize(StackWiring& stack, Placement placement, NormKind norm, const StackC
   stack.layers.resize(static_cast<size_t>(context.layers), last);
 }
 
-// `reshape` changes what the wirings depend on (depths, architecture) and fits them to it.
+// Changes what the wirings depend on (depths, architecture) and fits them to it.
 template <typename Change>
 void reshape(RunSpec& spec, Change change) {
   ModelConfig& model = spec.model;
@@ -111,7 +111,7 @@ void replace_norms(LayerWiring& layer, NormKind kind) {
       if (*norm != NormKind::None) *norm = kind;
 }
 
-// `set_norm` turns every norm that there is into one of the new kind.
+// Turns every norm that there is into one of the new kind.
 void set_norm(RunSpec& spec, NormKind kind) {
   spec.model.norm = kind;
   for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
@@ -154,7 +154,7 @@ Field sequence_field() {
   return field;
 }
 
-// `memory_field` sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
+// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
 Field memory_field() {
   Field field =
       field_of(FieldType::Integer,

@@ -99,7 +99,7 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-// `source_field` is what the task `kName` learns from: naming it selects that task; data.name follows this field and has
+// What the task `kName` learns from: naming it selects that task; data.name follows this field and has
 // the last word. Without it a text or a passage gives way to the built-in sentences; the others stay, and say what they
 // lack.
 template <auto At, const char* kName, bool kGivesWay = false>

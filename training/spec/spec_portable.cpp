@@ -15,7 +15,7 @@ constexpr std::string_view kBetweenValues = " | ";  // of a key with a star, see
 
 bool names_placement(std::string_view key) { return key.ends_with("placement"); }
 
-/// `is_own` says whether one of the stacks is a placement that was added.
+/// Whether one of the stacks is a placement that was added.
 bool is_own(const RunSpec& spec) {
   const ModelConfig& model = spec.model;
   const bool both = model.architecture == Architecture::EncoderDecoder;
@@ -24,7 +24,7 @@ bool is_own(const RunSpec& spec) {
          (both && is_added(placement_of(model.encoder, context_of(model, false))));
 }
 
-/// `fills_wiring` says whether a setting fills in whole stacks, as their placement has it.
+/// Whether a setting fills in whole stacks, as their placement has it.
 bool fills_wiring(std::string_view key) {
   return names_placement(key) || key == "model.layers" || key == "model.encoder_layers" ||
          key == "model.architecture";
@@ -35,14 +35,14 @@ bool is_own_name(std::string_view value) {
   return std::any_of(own.begin(), own.end(), [&](Placement p) { return value == to_string(p); });
 }
 
-/// `with_star` turns "wiring.enc.L03.attn" into "wiring.enc.L*.attn"; other keys stay.
+/// Turns "wiring.enc.L03.attn" into "wiring.enc.L*.attn"; other keys stay.
 std::string with_star(const std::string& key) {
   const size_t layer = key.find(".L");
   if (layer == key.npos) return key;
   return key.substr(0, layer + 2) + "*" + key.substr(key.find('.', layer + 1));
 }
 
-/// `add_wiring` adds edits that say all of a wiring, with one for all layers where they are alike.
+/// Adds edits that say all of a wiring, with one for all layers where they are alike.
 void add_wiring(std::vector<Edit>& edits, const RunSpec& spec, int32_t step) {
   for (const std::string& key : wiring_keys(spec)) {
     const std::string all = with_star(key);

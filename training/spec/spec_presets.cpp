@@ -62,14 +62,14 @@ RunSpec transformer_of_2026() {
   return spec;
 }
 
-/// `set_authors_adam` sets Adam as in Kingma and Ba (2015), for a paper that states only its rate.
+/// Sets Adam as in Kingma and Ba (2015), for a paper that states only its rate.
 void set_authors_adam(RunSpec& spec, float rate) {
   spec.train.schedule.peak = rate;
   spec.train.beta2 = 0.999f;
   spec.train.eps = 1e-8f;
 }
 
-/// `convolutional_run` is the convolutional network of Xu et al. (2019, section 2.1) with their batch and rate,
+/// The convolutional network of Xu et al. (2019, section 2.1) with their batch and rate,
 /// LayerNorm before the activation, on drawn digits.
 RunSpec convolutional_run() {
   RunSpec spec;
@@ -80,7 +80,7 @@ RunSpec convolutional_run() {
   return spec;
 }
 
-/// `parser_run` is Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions,
+/// Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions,
 /// dropout 0.2, Adam at 1e-3, a norm before each activation. "3 layers" of their Table 1 is read as two hidden layers
 /// and the output. The embeddings of 50 are Chen and Manning's (2014).
 RunSpec parser_run() {
@@ -96,7 +96,7 @@ RunSpec parser_run() {
   return spec;
 }
 
-/// `NamedRun` is a preset that is more than a placement.
+/// A preset that is more than a placement.
 struct NamedRun {
   std::string_view name;
   RunSpec (*make)();
@@ -117,7 +117,7 @@ const std::string* value_of(const NamedSettings& run, const std::string& key) {
   return at == run.settings.end() ? nullptr : &at->second;
 }
 
-/// `tells` leaves out what is no setting of the experiment, and wirings, which are no words.
+/// Leaves out what is no setting of the experiment, and wirings, which are no words.
 bool tells(const std::string& key) {
   return key != "run.name" && key != "train.steps" && !key.starts_with("wiring.");
 }
@@ -127,7 +127,7 @@ std::string said(const std::string& key, const std::string& value) {
   return fmt::format("{} {}", field ? std::string(field->label) : key, value);
 }
 
-/// `tell_apart` goes through the settings in their order and names those that part runs that read alike so far.
+/// Goes through the settings in their order and names those that part runs that read alike so far.
 void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings>& runs,
                 const std::vector<size_t>& alike) {
   std::vector<std::string> told(runs.size());

@@ -30,7 +30,7 @@ bool parse_whole(std::string_view text, T& value) {
 
 std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
 
-// `check_range` compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double, and a whole number may
+// Compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double, and a whole number may
 // be one that no double is. NaN fails.
 template <typename Value>
 void check_range(const Field& field, std::string_view text, Value value) {

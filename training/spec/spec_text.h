@@ -18,22 +18,22 @@ struct Field;
 bool parse_integer(std::string_view text, int64_t& value);
 bool parse_real(std::string_view text, float& value);
 bool parse_flag(std::string_view text, bool& value);
-/// `parse_steps` reads "100, 200": whole numbers >= 1, ascending; an empty text is an empty list.
+/// Reads "100, 200": whole numbers >= 1, ascending; an empty text is an empty list.
 bool parse_steps(std::string_view text, std::vector<int32_t>& steps);
 std::string steps_text(const std::vector<int32_t>& steps);
-/// `real_text` is the shortest decimal text that reads back as the same float.
+/// The shortest decimal text that reads back as the same float.
 std::string real_text(float value);
 
-/// `one_of` says "relu or gelu", "a, b or c".
+/// Says "relu or gelu", "a, b or c".
 inline std::string one_of(const std::vector<std::string_view>& names) { return in_words(names, "or"); }
-/// `names_of` lists the names of all kinds of a table, in its order.
+/// Lists the names of all kinds of a table, in its order.
 template <typename Kind, size_t N>
 std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {
   std::vector<std::string_view> names;
   for (const Kind kind : kinds) names.push_back(to_string(kind));
   return names;
 }
-/// `choice_from` finds the kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected
+/// Finds the kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected
 /// constant, ...".
 template <typename Kind, size_t N>
 Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_view name) {
@@ -42,7 +42,7 @@ Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_vie
   fail(place, "'{}' is unknown: expected {}", name, one_of(names_of(kinds)));
 }
 
-/// `check_value` throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0
+/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0
 /// to 100000".
 void check_value(const Field& field, std::string_view text);
 

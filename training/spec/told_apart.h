@@ -11,7 +11,7 @@ struct NamedSettings {
   std::string name;                                             ///< "Pre-LN, no warm-up"
   std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value, as field_values()
 };
-/// `told_apart` returns the names. Those that several runs have say behind their first part in what these differ:
+/// The names. Those that several runs have say behind their first part in what these differ:
 /// "Pre-LN, learning rate 0.001, no warm-up". Runs that differ in no setting keep one name.
 std::vector<std::string> told_apart(const std::vector<NamedSettings>& runs);
 

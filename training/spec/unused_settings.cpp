@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-/// `any_norm` says whether the model has a norm of a kind that `wanted` accepts.
+/// Whether the model has a norm of a kind that `wanted` accepts.
 template <typename Wanted>
 bool any_norm(const ModelConfig& model, Wanted wanted) {
   const auto in = [&](const StackWiring& stack) {
@@ -27,19 +27,19 @@ bool any_norm(const ModelConfig& model, Wanted wanted) {
 
 bool has_both(const RunSpec& s) { return has_both(s.model); }
 
-/// `any_layer` says whether `wanted` accepts a layer of the model.
+/// Whether `wanted` accepts a layer of the model.
 template <typename Wanted>
 bool any_layer(const RunSpec& s, Wanted wanted) {
   return std::ranges::any_of(s.model.stack().layers, wanted) ||
          (has_both(s) && std::ranges::any_of(s.model.encoder.layers, wanted));
 }
 
-/// `any_clipped` says whether QK-clip means anything for an attention of the model.
+/// Whether QK-clip means anything for an attention of the model.
 bool any_clipped(const RunSpec& s) {
   return any_layer(s, [&](const LayerWiring& layer) { return clips(s.model, layer.attention.inner); });
 }
 
-/// `any_keeps_size` says whether a matrix keeps the size that it starts with, which unit vectors do not.
+/// Whether a matrix keeps the size that it starts with, which unit vectors do not.
 bool any_keeps_size(const RunSpec& s) {
   return any_layer(s, [](const LayerWiring& layer) {
     return !layer.attention.inner.sphere || !layer.feed_forward.inner.sphere;
@@ -198,7 +198,7 @@ constexpr Condition kConditions[] = {
     {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
 };
 
-/// `choices_that_read` are the choices of the deciding field under which the setting is read: "linear or cosine".
+/// The choices of the deciding field under which the setting is read: "linear or cosine".
 std::string choices_that_read(const Condition& row) {
   RunSpec spec;
   std::vector<std::string_view> names;

@@ -9,7 +9,7 @@
 
 namespace normscope {
 
-/// `unused_reason` says why this run does not read the field, as "train.optimizer is adam: expected momentum". It is
+/// Why this run does not read the field, as "train.optimizer is adam: expected momentum". It is
 /// empty where the run does, and for wiring.*. An edit or another data set may make the run read it later.
 std::string unused_reason(const RunSpec& spec, std::string_view key);
 

@@ -13,7 +13,7 @@ namespace normscope {
 struct ModelConfig;
 struct TrainConfig;
 
-/// `Optimizer` says what a step does with the gradients: the rules of spec/optimizers.def. Three kernels serve them
+/// What a step does with the gradients: the rules of spec/optimizers.def. Three kernels serve them
 /// all; StepInputs holds what differs from rule to rule (set_update_rule).
 /// sgd: w -= lr g.
 /// momentum: m = mu m + g, w -= lr m.
@@ -36,10 +36,10 @@ inline constexpr Optimizer kOptimizers[] = {
 #undef OPTIMIZER
 };
 
-/// `Rectified` chooses RAdam's factor and its warm-up: by the paper or by its authors' program.
+/// Chooses RAdam's factor and its warm-up: by the paper or by its authors' program.
 enum class Rectified : uint8_t { No, ByPaper, ByCode };
 
-/// `UpdateRule` is a row of optimizers.def.
+/// A row of optimizers.def.
 struct UpdateRule {
   const char* name = "";            ///< "radam-code": on the command line and in files
   const char* label = "";           ///< "RAdam (code)": in the Lab
@@ -49,33 +49,33 @@ struct UpdateRule {
   Rectified rectified = Rectified::No;
 };
 const UpdateRule& rule_of(Optimizer optimizer);
-/// `update_op` is the op that ends the optimizer's step; kNoOp for None.
+/// The op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
-/// `keeps_second_moment` says whether a step is divided by the root of a mean of squared gradients, Adam's v. Under Muon
+/// Whether a step is divided by the root of a mean of squared gradients, Adam's v. Under Muon
 /// only that of parameters which are no matrices of a layer is.
 bool keeps_second_moment(Optimizer optimizer);
-/// `check_transfer` throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
+/// Throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
 /// whose size the gradient's does not change.
 void check_transfer(const ModelConfig& model, Optimizer optimizer);
-/// `shares_moments` says whether the moments of one optimizer mean the same under the other.
+/// Whether the moments of one optimizer mean the same under the other.
 bool shares_moments(Optimizer a, Optimizer b);
 const char* to_string(Optimizer optimizer);       ///< "adam", "radam-code"
 Optimizer optimizer_from(std::string_view name);  ///< throws Error listing the names
 
-/// `radam_length` is RAdam's length of the approximated average:
+/// RAdam's length of the approximated average:
 ///   rho_t   = rho_inf - 2 t b^t / (1 - b^t)
 ///   rho_inf = 2 / (1 - b) - 1
 double radam_length(double beta2, int64_t t);
-/// `radam_rectification` needs rho_t > 4:
+/// Needs rho_t > 4:
 ///   r_t = sqrt((rho_t - 4) (rho_t - 2) rho_inf / ((rho_inf - 4) (rho_inf - 2) rho_t))
 double radam_rectification(double beta2, int64_t t);
 
-/// `set_update_rule` fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began. It
+/// Fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began. It
 /// leaves inputs.lr alone.
 void set_update_rule(StepInputs& inputs, const TrainConfig& train, int64_t t);
 
 DropoutInputs dropout_inputs(double probability);
-/// `set_dropout` fills in the model's three probabilities of dropout.
+/// Fills in the model's three probabilities of dropout.
 void set_dropout(StepInputs& inputs, const ModelConfig& model);
 
 }  // namespace normscope

@@ -25,7 +25,7 @@ struct Sentence {
   bool done = false;
 };
 
-// `add_best` adds the `count` best continuations of one hypothesis to the candidates. A probability that is not a
+// Adds the `count` best continuations of one hypothesis to the candidates. A probability that is not a
 // number is skipped.
 void add_best(const Hypothesis& from, int32_t index, std::span<const float> next, size_t count,
               std::vector<Candidate>& candidates, std::vector<int32_t>& order) {

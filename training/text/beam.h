@@ -24,16 +24,16 @@ struct Hypothesis {
   double score(double length_penalty) const;
 };
 
-/// `BeamRow` is one row of a query: hypothesis number `row` of a sentence and its symbols so far.
+/// One row of a query: hypothesis number `row` of a sentence and its symbols so far.
 struct BeamRow {
   int32_t sentence = 0, row = 0;  ///< row < beam
   const std::vector<int32_t>* symbols = nullptr;
 };
 
-/// `NextSymbols` returns log-probabilities (rows.size(), vocabulary) of the next symbol of each row.
+/// Returns log-probabilities (rows.size(), vocabulary) of the next symbol of each row.
 using NextSymbols = std::function<std::span<const float>(std::span<const BeamRow> rows)>;
 
-/// `beam_search` returns the best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller
+/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller
 /// symbol.
 std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vocabulary, int32_t end,
                                     const BeamOptions& options, const NextSymbols& next);

@@ -24,7 +24,7 @@ bool stands_apart(char c) {
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
-// `rewrite_pairs` rewrites every pair of neighbours that the predicate takes, from the left and without overlap.
+// Rewrites every pair of neighbours that the predicate takes, from the left and without overlap.
 template <typename Takes, typename Write>
 std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
   std::string out;
@@ -39,7 +39,7 @@ std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
   return out;
 }
 
-// `is_space` is what Python's str.split() takes for white space.
+// What Python's str.split() takes for white space.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||

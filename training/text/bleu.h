@@ -21,7 +21,7 @@ struct Bleu {
   int64_t hypothesis_length = 0, reference_length = 0;  ///< tokens
 };
 
-/// `corpus_bleu` takes one reference for each hypothesis. Throws Error when their numbers differ or there are none.
+/// Takes one reference for each hypothesis. Throws Error when their numbers differ or there are none.
 Bleu corpus_bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
 /// "BLEU 23.41 (58.1/30.2/18.0/11.2, BP 0.987, 10234/10369 tokens)"

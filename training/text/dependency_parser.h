@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// `Parsing` is sentences, and how far a parser has come with them. It outlives the parser: each portion may make one.
+/// Sentences, and how far a parser has come with them. It outlives the parser: each portion may make one.
 struct Parsing {
   struct Row {  ///< a sentence that is being parsed
     size_t place;
@@ -36,11 +36,11 @@ class DependencyParser {
   /// `vocabulary` is that of the training trees and must outlive the parser. Throws Error where the model is no parser.
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
-  /// `parse` returns the sentences with the parser's heads and labels; it reads forms and tags, and no head.
+  /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.
   /// `progress` gets the number done and says whether to go on; sentences that are left keep their heads.
   std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
                                     const std::function<bool(size_t)>& progress = {});
-  /// `go_on` continues `parsing` as parse() does, by at least one transition of each sentence in its rows.
+  /// Continues `parsing` as parse() does, by at least one transition of each sentence in its rows.
   void go_on(Parsing& parsing, const std::function<bool(size_t)>& progress);
 
  private:
@@ -49,14 +49,14 @@ class DependencyParser {
     Program program;
   };
   static Logits logits_of(Store& store, const ModelConfig& model);
-  /// `best` is the allowed transition with the largest logit, and an allowed one even where logits are NaN.
+  /// The allowed transition with the largest logit, and an allowed one even where logits are NaN.
   int32_t best(const ParseState& state, std::span<const float> logits) const;
 
   const ParseVocabulary* vocabulary_;
   Logits logits_;
 };
 
-/// `attachment_of` scores the task's validation trees as the model parses them; none where the task has no trees.
+/// Scores the task's validation trees as the model parses them; none where the task has no trees.
 std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task);
 /// The same in portions: it begins where `parsing` has no sentence yet, else goes on where that stopped. There is no
 /// score until it is complete. The weights must be the same each time. `progress` as in DependencyParser::parse().

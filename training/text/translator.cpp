@@ -21,7 +21,7 @@ int32_t bucket_of(int32_t length, int32_t longest) {
   return *std::lower_bound(lengths.begin(), lengths.end(), std::min(length, longest));
 }
 
-/// `log_softmax` turns logits into log-probabilities, in place.
+/// Turns logits into log-probabilities, in place.
 void log_softmax(std::span<float> x) {
   const float largest = *std::max_element(x.begin(), x.end());
   double sum = 0;
@@ -48,7 +48,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   output_.emplace(part_of(tape, record_logits(tape, model, hidden)));
 }
 
-// `part_of` seals what was recorded to run forwards; only its output is read.
+// Seals what was recorded to run forwards; only its output is read.
 Translator::Part Translator::part_of(const Tape& tape, ValueId output) {
   return {tape.value(output).name,
           seal(tape, {.backward = false, .reuse_bytes = true, .keep_probabilities = false})};

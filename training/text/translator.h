@@ -19,10 +19,10 @@ namespace normscope {
 
 class Translator {
  public:
-  /// `begin` starts a target row, `end` ends it (-1: rows are as long as their sources).
+  /// Starts a target row, `end` ends it (-1: rows are as long as their sources).
   Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options = {});
 
-  /// `translate` keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
+  /// Keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
   /// `progress` gets the number done and says whether to go on; translations that are left are empty.
   std::vector<std::vector<int32_t>> translate(std::span<const std::vector<int32_t>> sources,
                                               const std::function<bool(size_t)>& progress = {});
@@ -52,7 +52,7 @@ class Translator {
   std::vector<float> hidden_, probabilities_;
 };
 
-/// `average_weights` writes the means of the weights of several saved runs into the Store (checkpoint averaging).
+/// Writes the means of the weights of several saved runs into the Store (checkpoint averaging).
 /// Throws Error when a file lacks a weight, has it in another shape, or has one that the Store lacks.
 void average_weights(std::span<const std::string> paths, Store& store);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostAdded = 200'000;
 
-/// `last_character_at` is where the character that ends at `end` begins.
+/// Where the character that ends at `end` begins.
 size_t last_character_at(std::string_view text, size_t end) {
   do --end;
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80);
@@ -49,7 +49,7 @@ size_t white_end_behind(std::string_view text, size_t at) {
   return at;
 }
 
-/// `longest_at` is the value of the longest text of the tree that begins at `at`, and where it ends.
+/// The value of the longest text of the tree that begins at `at`, and where it ends.
 int32_t longest_at(const ByteTree& tree, std::string_view text, size_t at, size_t& end) {
   int32_t found = ByteTree::kNone;
   for (int32_t node = ByteTree::kRoot; at < text.size();) {

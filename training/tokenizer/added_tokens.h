@@ -30,7 +30,7 @@ class AddedTokens {
   /// Throws Error for a token that the model's vocabulary has under another number.
   AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize);
 
-  /// `cut` finds the tokens in a text, of which it makes pieces.
+  /// Finds the tokens in a text, of which it makes pieces.
   std::vector<Piece> cut(const std::string& text, const Normalizer& normalize) const;
   const AddedToken* find(int32_t id) const;  ///< null where none has this number
   const AddedToken* find(std::string_view text) const;

@@ -15,7 +15,7 @@
 
 namespace normscope::tokenizer {
 
-/// `kMostParts` is how many components a sequence may have, `kMostWord` how long a text of a component, in bytes.
+/// How many components a sequence may have, `kMostWord` how long a text of a component, in bytes.
 inline constexpr size_t kMostParts = 32, kMostWord = 1000;
 
 template <typename Made>
@@ -24,7 +24,7 @@ struct ComponentReader {
   Made (*read)(const InputValue& value);
 };
 
-/// `read_component` throws Error, with all types of the table, for one that is none of them.
+/// Throws Error, with all types of the table, for one that is none of them.
 template <typename Made, size_t count>
 Made read_component(const InputValue& value, const ComponentReader<Made> (&table)[count]) {
   std::array<std::string_view, count> types;
@@ -32,80 +32,80 @@ Made read_component(const InputValue& value, const ComponentReader<Made> (&table
   return table[value.at("type").choice(types)].read(value);
 }
 
-/// `Normalizer` is what is done to a text before it is cut into words: "normalizer".
+/// What is done to a text before it is cut into words: "normalizer".
 using Normalizer = std::function<void(std::string&)>;
 
-/// `kMostText` is how long a text may be while it is encoded or decoded, in bytes: what a file says may lengthen it.
+/// How long a text may be while it is encoded or decoded, in bytes: what a file says may lengthen it.
 inline constexpr size_t kMostText = size_t{1} << 26;
 
-/// `require_short` throws Error for a text longer than kMostText.
+/// Throws Error for a text longer than kMostText.
 void require_short(const std::string& text);
 
-/// `read_normalizer` has none for null.
+/// Has none for null.
 Normalizer read_normalizer(const InputValue& value);
 
-/// `read_replacement` is a component Replace, which normalizers and decoders have.
+/// A component Replace, which normalizers and decoders have.
 Normalizer read_replacement(const InputValue& value);
 
-/// `Charsmap` is SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of
+/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of
 /// what is replaced, and the texts that replace it. A file's table is checked where it is read; a walk over it stays
 /// inside.
 class Charsmap {
  public:
   /// Throws Error where `value` is no table in base64.
   explicit Charsmap(const InputValue& value);
-  /// `replaced` looks up each grapheme of at most five bytes as a whole, everything else character by character.
+  /// Looks up each grapheme of at most five bytes as a whole, everything else character by character.
   std::string replaced(std::string_view text) const;
 
  private:
-  /// `find` has what replaces the shortest beginning of `part` that the table knows.
+  /// Has what replaces the shortest beginning of `part` that the table knows.
   std::optional<std::string_view> find(std::string_view part) const;
 
   std::vector<uint32_t> units_;
   std::string texts_;  // each ends with a zero byte
 };
 
-/// `Piece` is a part of a text: words to come, or a token that was found in it.
+/// A part of a text: words to come, or a token that was found in it.
 struct Piece {
   std::string text;
   bool first = false;  ///< begins where the whole text begins
   int32_t token = -1;  ///< -1: none yet
 };
 
-/// `PreTokenizer` cuts a text into the words that a model encodes one by one: "pre_tokenizer".
+/// Cuts a text into the words that a model encodes one by one: "pre_tokenizer".
 using PreTokenizer = std::function<void(std::vector<Piece>&)>;
 
-/// `read_pre_tokenizer` throws Error, too, for an expression that is none of the published ones. null is none.
+/// Throws Error, too, for an expression that is none of the published ones. null is none.
 PreTokenizer read_pre_tokenizer(const InputValue& value);
 
 enum class Prepend { Never, First, Always };
-/// `read_prepend_scheme` is Metaspace's, which as a decoder has the same fields.
+/// Metaspace's, which as a decoder has the same fields.
 Prepend read_prepend_scheme(const InputValue& value);
-/// `read_metaspace` is the character that Metaspace writes for a blank.
+/// The character that Metaspace writes for a blank.
 std::string read_metaspace(const InputValue& value);
 
-/// `Surroundings` are put around an encoded text: "post_processor", as far as one text is concerned.
+/// Put around an encoded text: "post_processor", as far as one text is concerned.
 struct Surroundings {
   std::vector<int32_t> before, behind;
 };
 
-/// `read_surroundings` throws Error, too, for a template without the text in it, or with it twice. null is nothing
+/// Throws Error, too, for a template without the text in it, or with it twice. null is nothing
 /// around.
 Surroundings read_surroundings(const InputValue& value);
 
-/// `Decoder` makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.
+/// Makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.
 using Decoder = std::function<void(std::vector<std::string>&)>;
 
 /// `read_decoder` puts, for null, a blank between tokens.
 Decoder read_decoder(const InputValue& value);
 
-/// `in_byte_alphabet` writes every byte as a visible character, as byte-level vocabularies do: those of Latin-1 that
+/// Writes every byte as a visible character, as byte-level vocabularies do: those of Latin-1 that
 /// can be seen are themselves, the others follow from U+0100 on (Radford et al. 2019).
 std::string in_byte_alphabet(std::string_view bytes);
-/// `from_byte_alphabet` is nothing where a character of the text stands for no byte.
+/// Nothing where a character of the text stands for no byte.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 
-/// `from_older_files` writes the tokenizer.json that says what these files of a folder say, with tokenizer_config.json
+/// Writes the tokenizer.json that says what these files of a folder say, with tokenizer_config.json
 /// where there is one: vocab.txt (BERT), or vocab.json with merges.txt (GPT-2, RoBERTa, OPT). Throws Error.
 std::string from_older_files(const std::string& folder);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-/// `byte_of` reads <0x0A>.
+/// Reads <0x0A>.
 std::optional<char> byte_of(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
   unsigned byte = 0;

@@ -12,7 +12,7 @@
 namespace normscope::tokenizer {
 namespace {
 
-/// `each_character` hands every character to `put`, with the text that is made.
+/// Hands every character to `put`, with the text that is made.
 template <typename Put>
 void each_character(std::string& text, Put&& put) {
   std::string made;
@@ -130,7 +130,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = made.append(text, at);
 }
 
-/// `replace_runs` replaces runs of at least `least` characters that `test` holds for.
+/// Replaces runs of at least `least` characters that `test` holds for.
 template <typename Test>
 void replace_runs(std::string& text, size_t least, std::string_view to, Test&& test) {
   std::string made;

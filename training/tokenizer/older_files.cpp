@@ -82,7 +82,7 @@ Json ends(const OlderOptions& options) {
   return {{"type", "TemplateProcessing"}, {"single", parts}, {"special_tokens", special}};
 }
 
-/// `is_roberta` asks the model where nothing names the tokenizer's class, as the library does.
+/// Asks the model where nothing names the tokenizer's class, as the library does.
 bool is_roberta(const OlderFiles& files, const OlderOptions& options) {
   constexpr std::string_view kClasses[] = {"GPT2Tokenizer", "RobertaTokenizer"},
                              kModels[] = {"gpt2", "opt", "roberta"};

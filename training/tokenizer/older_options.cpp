@@ -44,7 +44,7 @@ std::optional<bool> maybe_flag(const InputValue& object, const char* key) {
   return found && !found->is_null() ? std::optional(found->flag()) : std::nullopt;
 }
 
-/// `check_keys` knows special tokens, and the names in `others`.
+/// Knows special tokens, and the names in `others`.
 void check_keys(const InputValue& object, std::initializer_list<std::string_view> others) {
   for (const auto& [key, value] : object.members(kMostKeys)) {
     const auto has = [&](std::string_view names) { return among(split(names, ' '), key); };
@@ -83,7 +83,7 @@ std::optional<size_t> OlderOptions::kind(std::span<const std::string_view> class
 
 std::optional<bool> OlderOptions::maybe(const char* key) const { return maybe_flag(config_, key); }
 
-/// `find` looks into special_tokens_map.json first, which the library passes over where added_tokens_decoder is there.
+/// Looks into special_tokens_map.json first, which the library passes over where added_tokens_decoder is there.
 std::optional<InputValue> OlderOptions::find(std::string_view key) const {
   const auto mapped = config_.find(kDecoder) ? std::nullopt : map_.find(key);
   return mapped ? mapped : config_.find(key);
@@ -100,7 +100,7 @@ OlderOptions::Token OlderOptions::token_of(const InputValue& value, bool special
           .normalized = maybe_flag(value, "normalized")};
 }
 
-/// `put` lets a later token take the place of an earlier one of its text, but not of one that a file numbers.
+/// Lets a later token take the place of an earlier one of its text, but not of one that a file numbers.
 void OlderOptions::put(Token token) {
   if (token.text.empty()) return;
   const auto [found, fresh] = index_.emplace(token.text, tokens_.size());
@@ -122,7 +122,7 @@ std::optional<int32_t> OlderOptions::in_vocabulary(const std::string& token) con
   return found->get<int32_t>();
 }
 
-/// `put_numbered` reads {"708": {"content": "[X]"}} of added_tokens_decoder, or else {"[X]": 708} of a file of its own.
+/// Reads {"708": {"content": "[X]"}} of added_tokens_decoder, or else {"[X]": 708} of a file of its own.
 void OlderOptions::put_numbered() {
   std::map<int32_t, std::pair<Token, InputValue>> listed;
   if (const auto decoder = config_.find(kDecoder); decoder && !decoder->is_null()) {

@@ -11,7 +11,7 @@
 namespace normscope::tokenizer {
 namespace {
 
-/// `Part` is a stretch of a text, which is what was looked for (`match`) or what is between. Parts cover the text.
+/// A stretch of a text, which is what was looked for (`match`) or what is between. Parts cover the text.
 struct Part {
   size_t begin, end;
   bool match;
@@ -83,7 +83,7 @@ void cut(std::vector<Piece>& pieces, const Finder& find, Behaviour behaviour) {
   pieces = std::move(made);
 }
 
-/// `each_that` finds every single character that `test` holds for.
+/// Finds every single character that `test` holds for.
 template <typename Test>
 Finder each_that(Test test) {
   return [test](std::string_view text) {

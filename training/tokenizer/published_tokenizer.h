@@ -18,23 +18,23 @@ namespace normscope::tokenizer {
 
 enum class Special { LeftOut, Kept };
 
-/// `has_tokenizer` says whether a folder has the files of one that PublishedTokenizer reads.
+/// Whether a folder has the files of one that PublishedTokenizer reads.
 bool has_tokenizer(const std::string& folder);
 
 class PublishedTokenizer {
  public:
-  /// `load` reads a folder with tokenizer.json or the older files, or a tokenizer.json itself. Throws Error.
+  /// Reads a folder with tokenizer.json or the older files, or a tokenizer.json itself. Throws Error.
   static PublishedTokenizer load(const std::string& path);
-  /// `parse` reads a tokenizer.json from memory; `name` stands for the file in errors.
+  /// Reads a tokenizer.json from memory; `name` stands for the file in errors.
   static PublishedTokenizer parse(std::string_view json, const std::string& name);
 
-  /// `encode` puts begin and end around the text where they are asked for; special tokens in the text are found either
+  /// Puts begin and end around the text where they are asked for; special tokens in the text are found either
   /// way. What is no UTF-8 is read as U+FFFD. Throws Error for a character that the model has nothing for.
   std::vector<int32_t> encode(std::string_view text, Special around = Special::Kept) const;
-  /// `decode` passes over numbers of no token.
+  /// Passes over numbers of no token.
   std::string decode(std::span<const int32_t> ids, Special special = Special::LeftOut) const;
 
-  /// `types` are the kinds that the symbols of a text have in a model that knows so many, as BERT does of two sentences:
+  /// The kinds that the symbols of a text have in a model that knows so many, as BERT does of two sentences:
   /// a symbol's is how many [SEP] stand before it, the last where there are more. Empty where all are of one kind.
   std::vector<int32_t> types(std::span<const int32_t> ids, int32_t kinds) const;
 

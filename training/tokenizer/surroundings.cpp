@@ -35,7 +35,7 @@ Surroundings read_template(const InputValue& value) {
   return made;
 }
 
-/// `read_pair_of_tokens` reads BertProcessing and RobertaProcessing, which for one text are the same.
+/// Reads BertProcessing and RobertaProcessing, which for one text are the same.
 Surroundings read_pair_of_tokens(const InputValue& value) {
   const auto id = [&](const char* key) { return read_id(value.at(key).list(2, 2)[1]); };
   return {{id("cls")}, {id("sep")}};

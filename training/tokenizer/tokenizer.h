@@ -17,18 +17,18 @@ class Tokenizer {
  public:
   static constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3;
 
-  /// `train` throws Error when the sentences are too few for `vocabulary` pieces, unless `or_fewer`.
+  /// Throws Error when the sentences are too few for `vocabulary` pieces, unless `or_fewer`.
   static Tokenizer train(const std::vector<std::string_view>& sentences, int32_t vocabulary,
                          bool or_fewer = false);
-  /// `load` reads a SentencePiece model file, which must have been made by train(). Throws Error.
+  /// Reads a SentencePiece model file, which must have been made by train(). Throws Error.
   static Tokenizer load(const std::string& path);
-  /// `parse` reads the same from memory; `name` stands for the file in errors.
+  /// Reads the same from memory; `name` stands for the file in errors.
   static Tokenizer parse(std::string model, const std::string& name);
   void save(const std::string& path) const;  ///< atomic
 
   int32_t vocabulary() const;
   std::vector<int32_t> encode(std::string_view text) const;  ///< without begin and end
-  /// `decode` reads up to the first end, and omits begin and padding.
+  /// Reads up to the first end, and omits begin and padding.
   std::string decode(std::span<const int32_t> symbols) const;
   const std::string& model() const { return model_; }  ///< serialised
 
@@ -39,7 +39,7 @@ class Tokenizer {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// `tokenizer_unavailable` is empty where SentencePiece was built in, else says why not.
+/// Empty where SentencePiece was built in, else says why not.
 std::string tokenizer_unavailable();
 
 }  // namespace normscope

@@ -17,7 +17,7 @@ constexpr char32_t kReplacement = 0xfffd;
 
 bool in(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
 
-/// `length_of` is the length of the character that begins with these bytes; of a broken one, negative, how many bytes
+/// The length of the character that begins with these bytes; of a broken one, negative, how many bytes
 /// begin one.
 int length_of(std::string_view bytes) {
   const auto byte = [&](size_t i) -> unsigned {

@@ -8,14 +8,14 @@
 
 namespace normscope::tokenizer {
 
-/// `unicode_unavailable` is empty where utf8proc was built in, else says why not.
+/// Empty where utf8proc was built in, else says why not.
 std::string unicode_unavailable();
 
-/// `well_formed` has U+FFFD in place of what is no UTF-8: one for the longest beginning of a character, as the Unicode
+/// Has U+FFFD in place of what is no UTF-8: one for the longest beginning of a character, as the Unicode
 /// standard recommends and Python's bytes.decode(errors="replace") does it. All texts below are well-formed.
 std::string well_formed(std::string_view bytes);
 
-/// `take_character` returns the character at `at`, which it moves behind it.
+/// The character at `at`, which it moves behind it.
 char32_t take_character(std::string_view text, size_t& at);
 void put_character(std::string& text, char32_t character);
 
@@ -31,7 +31,7 @@ bool is_word_character(char32_t c);   ///< what \w finds: Alphabetic, M, Nd, Pc,
 enum class NormalForm { C, D, KC, KD };
 std::string in_form(const std::string& text, NormalForm form);
 std::string in_lower_case(const std::string& text);  ///< character by character
-/// `grapheme_end` is where the extended grapheme cluster that begins at `at` ends.
+/// Where the extended grapheme cluster that begins at `at` ends.
 size_t grapheme_end(std::string_view text, size_t at);
 
 }  // namespace normscope::tokenizer

@@ -41,7 +41,7 @@ Kind kind_at(std::string_view text, size_t at) {
   return at < text.size() ? kind_of(take_character(text, at)) : Kind::End;
 }
 
-/// `run_end` is where the characters of a kind end, of which it takes at most `most`.
+/// Where the characters of a kind end, of which it takes at most `most`.
 size_t run_end(std::string_view text, size_t at, Kind kind, size_t most = SIZE_MAX) {
   for (size_t count = 0; count < most && at < text.size(); ++count) {
     size_t behind = at;
@@ -51,14 +51,14 @@ size_t run_end(std::string_view text, size_t at, Kind kind, size_t most = SIZE_M
   return at;
 }
 
-/// `small_letter` knows the letters of contractions; U+017F is a way to write s, as expressions without case know.
+/// Knows the letters of contractions; U+017F is a way to write s, as expressions without case know.
 char32_t small_letter(char32_t c, bool any_case) {
   if (!any_case) return c;
   if (c == 0x17f) return 's';
   return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/// `contraction_end` is `at` where none begins.
+/// `at` where none begins.
 size_t contraction_end(std::string_view text, size_t at, bool any_case) {
   if (text[at] != '\'' || at + 1 >= text.size()) return at;
   size_t end = at + 1;
@@ -69,7 +69,7 @@ size_t contraction_end(std::string_view text, size_t at, bool any_case) {
   return second == (first == 'l' ? 'l' : 'e') ? end : at;
 }
 
-/// `white_end` leaves the last white character of a run to what follows it.
+/// Leaves the last white character of a run to what follows it.
 size_t white_end(std::string_view text, size_t at, bool lines_end) {
   size_t end = at, last = at, line = at;  // `last`: where the last character begins
   while (end < text.size()) {

@@ -17,10 +17,10 @@ struct WordRule {
 /// `kGpt2Words` is the rule that the pre-tokenizer ByteLevel has by itself.
 inline constexpr WordRule kGpt2Words{false, false, 0, false};
 
-/// `word_rule` is nothing for an expression that is none of the published ones.
+/// Nothing for an expression that is none of the published ones.
 const WordRule* word_rule(std::string_view expression);
 
-/// `word_end` is where the word that begins at `at` ends; every character belongs to a word.
+/// Where the word that begins at `at` ends; every character belongs to a word.
 size_t word_end(std::string_view text, size_t at, const WordRule& rule);
 
 }  // namespace normscope::tokenizer

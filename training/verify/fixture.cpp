@@ -27,7 +27,7 @@ Placement placement_of(const InputValue& name) {
   }
 }
 
-/// `placements` reads one name for all layers, or one for each layer.
+/// Reads one name for all layers, or one for each layer.
 std::vector<Placement> placements(const InputValue& value, int32_t layers) {
   const auto count = static_cast<size_t>(layers);
   if (value.is_text()) return std::vector(count, placement_of(value));
@@ -36,7 +36,7 @@ std::vector<Placement> placements(const InputValue& value, int32_t layers) {
   return list;
 }
 
-/// `wire` takes the norms of the stack from its last layer's placement: a final norm behind pre and sandwich.
+/// Takes the norms of the stack from its last layer's placement: a final norm behind pre and sandwich.
 StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const StackContext& context) {
   StackWiring stack = preset_stack(placement.back(), norm, context);
   for (size_t l = 0; l < placement.size(); ++l)
@@ -52,7 +52,7 @@ NormKind norm_of(const InputValue& name) {
   }
 }
 
-// `read_transformer` has the limits of the settings (spec/spec_fields_model.cpp).
+// Has the limits of the settings (spec/spec_fields_model.cpp).
 void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelConfig& m) {
   constexpr std::string_view kPositions[] = {"learned", "sin", "relative"};
   m.heads = c.at("heads").whole(1, 128);
@@ -100,7 +100,7 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
   return m;
 }
 
-/// `name_inputs` names the batch as the program does and as the file does.
+/// Names the batch as the program does and as the file does.
 void name_inputs(Fixture& f) {
   const ModelConfig& m = f.config;
   const int64_t B = f.batch;
@@ -121,14 +121,14 @@ void name_inputs(Fixture& f) {
   if (m.memory > 0) f.before = {{"tokens", "input/before", {B, f.length}, 0, m.vocabulary - 1}};
 }
 
-/// `placement_text` is "post", or "mixed" where the layers differ.
+/// "post", or "mixed" where the layers differ.
 std::string placement_text(const std::vector<Placement>& list) {
   for (Placement p : list)
     if (p != list.front()) return "mixed";
   return to_string(list.front());
 }
 
-/// `describe_other` describes the two that are no transformers.
+/// Describes the two that are no transformers.
 std::string describe_other(const ModelConfig& c) {
   const std::string norms =
       fmt::format("{}, {}", to_string(placement_of(c.stack(), context_of(c, true))), short_name(c.norm));
@@ -152,12 +152,12 @@ std::string describe(const Fixture& f) {
                      f.key_lengths ? ", padded" : "", memory, c.layers, c.d_model, c.heads, c.vocabulary);
 }
 
-/// `norm_part` is gain or bias of a norm in the given place.
+/// Gain or bias of a norm in the given place.
 std::string norm_part(const std::string& place, char part) {
   return place + (part == 'g' ? ".gain" : ".bias");
 }
 
-/// `read_stacks` reads the wiring of a transformer and the lengths of its rows.
+/// Reads the wiring of a transformer and the lengths of its rows.
 void read_stacks(const SafetensorsFile& file, const InputValue& c, Fixture& f) {
   ModelConfig& m = f.config;
   const InputValue placement = c.at("placement"), other = c.find("placement_dec").value_or(placement);

@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// `FixtureInput` is integers of the batch: their names in the program and in the file, and their range.
+/// Integers of the batch: their names in the program and in the file, and their range.
 struct FixtureInput {
   std::string name, tensor;
   TensorShape shape;
@@ -29,12 +29,12 @@ struct Fixture {
   std::vector<FixtureInput> before;  ///< for the segment whose states are the memory; empty without a memory
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
-  /// `parameter` is our name for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign
+  /// Our name for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign
   /// name.
   std::string parameter(const std::string& name) const;
 };
 
-/// `read_fixture` throws Error for a foreign file or a model that this version does not build.
+/// Throws Error for a foreign file or a model that this version does not build.
 Fixture read_fixture(const SafetensorsFile& file);
 
 }  // namespace normscope

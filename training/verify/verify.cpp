@@ -44,7 +44,7 @@ double distance(const std::vector<float>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
-/// `Worst` keeps the worst of several errors; NaN is the worst of all.
+/// Keeps the worst of several errors; NaN is the worst of all.
 class Worst {
  public:
   Worst(std::string what, double tolerance) : check_{std::move(what), 0, tolerance, ""} {}
@@ -132,7 +132,7 @@ class Verifier {
     std::copy(values.begin(), values.end(), to.begin());
   }
 
-  /// `remember` makes a memory of what the layers read of the segment before, with nothing before that: its newest
+  /// Makes a memory of what the layers read of the segment before, with nothing before that: its newest
   /// positions.
   void remember(Program& program) {
     Program before = seal(tape_, {.loss = model_.loss, .backward = false, .update = kNoOp});
@@ -202,13 +202,13 @@ class Verifier {
     for (const Worst& w : {branches, outputs}) report_.checks.push_back(w.check());
   }
 
-  /// `first_scale` is the branch scale of the first step: the file's, for Adam has moved ours.
+  /// The branch scale of the first step: the file's, for Adam has moved ours.
   std::vector<float> first_scale(int32_t parameter) const {
     for (const auto& [name, p] : names_)
       if (p == parameter) return file_.floats("param/" + name);
     return {1.0f};
   }
-  /// `weigh` multiplies rows by one number or one a feature; a share by its absolute value.
+  /// Multiplies rows by one number or one a feature; a share by its absolute value.
   static void weigh(std::vector<float>& rows, const std::vector<float>& by, bool share) {
     for (size_t i = 0; i < rows.size(); ++i) {
       const float scale = by[i % by.size()];
@@ -230,7 +230,7 @@ class Verifier {
     report_.checks.push_back(worst.check());
   }
 
-  /// `apart_after` is for a parameter after the last step, over the distance that it moved; NaN where the file's has
+  /// For a parameter after the last step, over the distance that it moved; NaN where the file's has
   /// another size.
   double apart_after(const std::string& name, const std::vector<float>& ours) const {
     const std::vector<double> gradient = file_.doubles("grad/" + name),

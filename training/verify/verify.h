@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// `VerifyCheck` is one comparison: its worst error, the place of that error, and the tolerance.
+/// One comparison: its worst error, the place of that error, and the tolerance.
 struct VerifyCheck {
   std::string what;  ///< "gradients"
   double error = 0;  ///< relative; NaN fails
@@ -29,12 +29,12 @@ struct VerifyReport {
   bool passed() const;
 };
 
-/// `verify_fixture` builds the fixture's model on the backend and compares. Throws Error when the file is not a
+/// Builds the fixture's model on the backend and compares. Throws Error when the file is not a
 /// fixture, lacks a tensor, has one that the model does not know, or describes a model that cannot be built.
 VerifyReport verify_fixture(const std::string& path, Backend& backend);
 VerifyReport verify_fixture(SafetensorsFile file, Backend& backend);
 
-/// `to_string` writes the model, then one line for each check with error, tolerance and verdict.
+/// Writes the model, then one line for each check with error, tolerance and verdict.
 std::string to_string(const VerifyReport& report);
 
 }  // namespace normscope

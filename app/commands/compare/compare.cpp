@@ -31,7 +31,7 @@ constexpr const char* kOutFolder = "out";
 
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
-/// `agreement_lines` sums up the seeds of each run: "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus …".
+/// Sums up the seeds of each run: "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus …".
 std::vector<std::string> agreement_lines(const CompareStudy& study) {
   std::vector<std::string> lines;
   for (const ConfigRun& run : study.letters()) {
@@ -55,7 +55,7 @@ std::vector<std::string> agreement_lines(const CompareStudy& study) {
   return lines;
 }
 
-/// `compare_command_of` is the line that trains the same runs.
+/// The line that trains the same runs.
 std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
                                std::string_view between) {
   std::string line = "normscope compare";
@@ -98,7 +98,7 @@ void show_compared(const CompareStudy& study, int32_t seeds) {
   flush();
 }
 
-/// `close_compared` writes log and pictures. Where the store lacks a run, an earlier log and its pictures stay.
+/// Writes log and pictures. Where the store lacks a run, an earlier log and its pictures stay.
 Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
                     Closing& closing) {
   if (options.stored && !study.complete()) {
@@ -154,7 +154,7 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   return run_study(study_options, work);
 }
 
-/// `files_to_write` puts what was asked for without a name (name_outputs()) into --out.
+/// Puts what was asked for without a name (name_outputs()) into --out.
 StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder) {
   const auto place = [&](const std::string& path, std::string_view unnamed, const char* ending) {
     return path == unnamed ? folder + "/compare" + ending : path;

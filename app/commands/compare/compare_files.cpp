@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using compare::Comparison, compare::Figure;
 
-/// `Named` is "runs.jsonl:B" as path and letter, unless there is a file of that name.
+/// "runs.jsonl:B" as path and letter, unless there is a file of that name.
 struct Named {
   std::string path;
   char letter = 0;
@@ -39,7 +39,7 @@ Named named(const std::string& word) {
   return {word.substr(0, size - 2), word.back()};
 }
 
-/// `letters_of` are the letters of the runs of a file: as the file names them, else in their order.
+/// The letters of the runs of a file: as the file names them, else in their order.
 std::vector<char> letters_of(const records::RecordedFile& file) {
   std::vector<char> letters;
   for (const records::RecordedRun& run : file.runs)
@@ -107,7 +107,7 @@ compare::Choice choice_of(const CompareOptions& options, const std::vector<compa
   return choice;
 }
 
-/// `Output` is a file to write, and how.
+/// A file to write, and how.
 struct Output {
   std::string option, path;
   std::function<void()> write;
@@ -142,7 +142,7 @@ std::string json_text(const Comparison& all) {
   return to_json(all).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// `page_of` includes the figures that are written too, with their paths as seen from the page.
+/// Includes the figures that are written too, with their paths as seen from the page.
 std::string page_of(const CompareOptions& options, const Comparison& all,
                     const std::vector<Output>& figures) {
   const bool file = options.markdown != kStandardOutput;

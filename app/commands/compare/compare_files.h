@@ -14,7 +14,7 @@ class App;
 
 namespace normscope::commands {
 
-/// `kStandardOutput` replaces a file's name.
+/// Replaces a file's name.
 inline constexpr const char* kStandardOutput = "-";
 
 struct CompareOptions {
@@ -29,16 +29,16 @@ struct CompareOptions {
   std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not asked for
 };
 
-/// `add_compare_files` adds the files, which exclude the options of training, and the options that need files. --json,
+/// Adds the files, which exclude the options of training, and the options that need files. --json,
 /// --markdown and --csv also belong to training.
 void add_compare_files(CLI::App& app, CompareOptions& options);
-/// `name_outputs` runs after parsing: an output that was asked for without a name goes to standard output (json,
+/// Runs after parsing: an output that was asked for without a name goes to standard output (json,
 /// markdown) or into `out`.
 void name_outputs(const CLI::App& app, CompareOptions& options, const std::string& out);
-/// `check_named` runs before anything is read or trained. It throws CommandError for a run that follows an option which
+/// Runs before anything is read or trained. It throws CommandError for a run that follows an option which
 /// takes a name, because the run would be overwritten.
 void check_named(const CompareOptions& options);
-/// `compare_files` throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for
+/// Throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for
 /// runs that cannot be compared.
 cli::Exit compare_files(const CompareOptions& options);
 

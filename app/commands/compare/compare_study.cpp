@@ -35,7 +35,7 @@ void log_run(RunLog& log, const RunLabel& label, const History& history) {
   }
 }
 
-/// `take_back_resumed` removes the event that a run was put by and gone on with: its bits are the same.
+/// Removes the event that a run was put by and gone on with: its bits are the same.
 void take_back_resumed(History& history) {
   for (const RunEvent& event : history.events())
     if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
@@ -115,7 +115,7 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
   return count_of(study_, studied);
 }
 
-/// `collect` makes results of what was kept; equal runs get one each.
+/// Makes results of what was kept; equal runs get one each.
 void CompareStudy::collect(const experiments::Studied& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::Taken>& taken = studied.runs[place];

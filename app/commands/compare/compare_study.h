@@ -18,7 +18,7 @@ namespace normscope::commands {
 
 class CompareStudy {
  public:
-  /// `CompareStudy` takes seeds 1 to `seeds` of each run, with the budget of the first run; with `own_seed`, as many
+  /// Takes seeds 1 to `seeds` of each run, with the budget of the first run; with `own_seed`, as many
   /// seeds from the runs' own one upwards. Throws CommandError for data that cannot be used.
   CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed);
   CompareStudy(const CompareStudy&) = delete;
@@ -26,23 +26,23 @@ class CompareStudy {
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
-  /// `history_bytes` is the most that the frames of all seeds' histories hold, which are kept for the log. It
+  /// The most that the frames of all seeds' histories hold, which are kept for the log. It
   /// builds each run, and throws Error for one that the engine refuses.
   int64_t history_bytes() const;
 
-  /// `train` throws CommandError for runs that cannot be built, before anything is trained.
+  /// Throws CommandError for runs that cannot be built, before anything is trained.
   cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                         const cli::OnProgress& on_progress);
 
   /// `results` are those of the finished runs, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }
   bool complete() const { return results_.size() == study_.runs.size(); }
-  /// `log` throws CommandError where the file cannot be written.
+  /// Throws CommandError where the file cannot be written.
   void log(const std::string& path) const;
-  /// `draw` draws the Lab with the runs of the first seed, once all of them are there. It trains nothing: it takes what
+  /// Draws the Lab with the runs of the first seed, once all of them are there. It trains nothing: it takes what
   /// the study has.
   void draw(const cli::StudyOptions& options, const std::string& folder, cli::Closing& closing) const;
-  /// `require_trained` throws CommandError where a run could not be trained.
+  /// Throws CommandError where a run could not be trained.
   void require_trained() const;
 
  private:
@@ -53,7 +53,7 @@ class CompareStudy {
     double validation;
     std::shared_ptr<const History> history;
   };
-  /// `require_buildable` refuses runs that the engine or this machine's memory refuses, before any is trained. Each of
+  /// Refuses runs that the engine or this machine's memory refuses, before any is trained. Each of
   /// the shards keeps its own part of the histories.
   void require_buildable(int32_t shards) const;
   void keep(size_t place, Run& run);
@@ -73,7 +73,7 @@ class CompareStudy {
   std::string failed_;  ///< why a run could not be trained; empty: all could
 };
 
-/// `lab_picture_path` is one of the two pictures that draw() makes.
+/// One of the two pictures that draw() makes.
 std::string lab_picture_path(const std::string& folder, bool dark);
 
 }  // namespace normscope::commands

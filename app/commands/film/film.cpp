@@ -43,7 +43,7 @@ struct Steps {
   int32_t first = 0, last = 0;
 };
 
-/// `steps_of` is what --from and --to leave of a session of so many steps.
+/// What --from and --to leave of a session of so many steps.
 Steps steps_of(const FilmOptions& options, int32_t newest) {
   const Steps steps{options.from == kOwn ? 0 : options.from, options.to == kOwn ? newest : options.to};
   if (steps.last > newest || steps.first > steps.last)
@@ -53,7 +53,7 @@ Steps steps_of(const FilmOptions& options, int32_t newest) {
   return steps;
 }
 
-/// `restore` opens a folder that a window kept, with its runs as they were.
+/// Opens a folder that a window kept, with its runs as they were.
 Steps restore(Lab& lab, const FilmOptions& options) {
   lab.post(session::RestoreSession{options.session, false});
   {
@@ -70,14 +70,14 @@ Steps restore(Lab& lab, const FilmOptions& options) {
   return steps_of(options, view->step);
 }
 
-/// `step_of` spaces frames as far apart as can be, from the first step to the last; a single frame is the last.
+/// Spaces frames as far apart as can be, from the first step to the last; a single frame is the last.
 int32_t step_of(int64_t frame, int64_t frames, const Steps& steps) {
   if (frames == 1) return steps.last;
   const double way = static_cast<double>(frame) / static_cast<double>(frames - 1);
   return steps.first + static_cast<int32_t>(std::lround(way * (steps.last - steps.first)));
 }
 
-/// `play_to` plays on to a step; false when it was interrupted.
+/// Plays on to a step; false when it was interrupted.
 bool play_to(Lab& lab, int32_t step, Progress& progress) {
   if (step <= lab.view()->step) return true;
   lab.post(session::PlayTo{step});
@@ -86,7 +86,7 @@ bool play_to(Lab& lab, int32_t step, Progress& progress) {
   return true;
 }
 
-/// `train` trains runs as Ctrl+S saves them: to the end of their budget first. They rest at every step that is shown,
+/// Trains runs as Ctrl+S saves them: to the end of their budget first. They rest at every step that is shown,
 /// so that what each model wrote there is known. Nothing when it was interrupted.
 std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options,
                            int64_t frames) {
@@ -105,7 +105,7 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
-/// `drawn` is what the screen shows. An interrupt meanwhile ends the program at once where frames are files, as only
+/// What the screen shows. An interrupt meanwhile ends the program at once where frames are files, as only
 /// whole ones are left; a film that goes through ffmpeg is put away first.
 headless::Image drawn(Stand& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
@@ -113,7 +113,7 @@ headless::Image drawn(Stand& stand, const FilmForm& form) {
   return stand.picture();
 }
 
-/// `draw_frames` returns false when it was interrupted.
+/// False when it was interrupted.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
   Stand stand(lab, picture);
   if (picture.compare) stand.state.screens.shown = Screen::Compare;
@@ -141,7 +141,7 @@ Exit interrupted(const FilmForm& form) {
   return Exit::Interrupted;
 }
 
-/// `runs_in` are the runs of a configuration; none for a folder that a window kept.
+/// The runs of a configuration; none for a folder that a window kept.
 std::vector<ConfigRun> runs_in(const std::string& session) {
   const FileLook look = look_at(session);
   if (look.kind == FileKind::Session) return {};

@@ -20,27 +20,27 @@ struct FilmForm {
   int64_t frames = 1;
 };
 
-/// `film_kind` throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and
+/// Throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and
 /// CommandError(internal) where ffmpeg is needed and not on PATH.
 FilmKind film_kind(const std::string& path);
-/// `frame_path` is the file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is
+/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is
 /// x.png itself.
 std::string frame_path(const FilmForm& form, int64_t frame);
 
-/// `kFramesInterrupted` is said where a film of PNGs is interrupted.
+/// Said where a film of PNGs is interrupted.
 inline constexpr const char* kFramesInterrupted =
     "interrupted; the frames that were drawn are there, each whole";
 
 class FilmWriter {
  public:
   virtual ~FilmWriter() = default;
-  /// `add` returns false when it was interrupted. Throws Error.
+  /// False when it was interrupted. Throws Error.
   virtual bool add(const headless::Image& frame) = 0;
-  /// `close` runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
+  /// Runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
   /// Throws Error.
   virtual bool close() = 0;
 };
-/// `make_film_writer` throws Error.
+/// Throws Error.
 std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form);
 
 }  // namespace normscope::commands

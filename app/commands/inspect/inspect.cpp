@@ -60,7 +60,7 @@ void require_text(const InspectOptions& options) {
     throw CommandError(Exit::Usage, "inspect needs a text: expected --text or --ids");
 }
 
-/// `passage_of` is the text in numbers; `encode` makes them of letters.
+/// The text in numbers; `encode` makes them of letters.
 template <typename Encode>
 std::vector<int32_t> passage_of(const InspectOptions& options, Encode encode) {
   const bool letters = !options.text.empty();
@@ -105,7 +105,7 @@ Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig&
   return Exit::Ok;
 }
 
-/// `tokenizer_of` is nothing where the folder has none that can be used, which matters to --text alone.
+/// Nothing where the folder has none that can be used, which matters to --text alone.
 std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   try {
     return PublishedTokenizer::load(folder);

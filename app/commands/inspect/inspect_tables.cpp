@@ -90,7 +90,7 @@ void print_stream(const Inspected& of) {
 /// The shares of the embedding, the layers before and the layer itself in a state.
 using LayerShares = std::array<double, 3>;
 
-/// `sums_of` adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
+/// Adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
 template <typename Share>
 LayerShares sums_of(size_t first, size_t last, const Share& share) {
   LayerShares sums{};
@@ -110,7 +110,7 @@ LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   return {median_of(by_token[0]), median_of(by_token[1]), median_of(by_token[2])};
 }
 
-/// `print_shares` has a row for each layer: the shares of its last state.
+/// Has a row for each layer: the shares of its last state.
 void print_shares(const Inspected& of) {
   const std::vector<Inside::Sublayer>& all = of.inside.sublayers;
   const bool dominated = dominant_of(of.inside).has_value();
@@ -146,7 +146,7 @@ void print_attention(const Inspected& of) {
   print_table("entropy of attention, nats: mean over the heads, and the heads at both ends", rows, "lrrr");
 }
 
-/// `print_lens` shows the first guess at each token of a short text, otherwise several at the last.
+/// Shows the first guess at each token of a short text, otherwise several at the last.
 void print_lens(const Inspected& of) {
   const Inside& in = of.inside;
   const size_t tokens = in.tokens.size(), guesses = in.lens.front().guesses.size() / tokens,

@@ -79,7 +79,7 @@ Exit show(const Lesson& lesson) {
   return Exit::Ok;
 }
 
-/// `print_end` returns whether every claim holds, and every measured.json is that of its lesson.
+/// Whether every claim holds, and every measured.json is that of its lesson.
 bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   size_t held = 0, checks = 0;
   bool passed = true;
@@ -92,7 +92,7 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   return passed;
 }
 
-/// `check_command_of` is the line that trains the same runs.
+/// The line that trains the same runs.
 std::string check_command_of(const LessonOptions& options, std::string_view between) {
   std::string line = "normscope lesson check" + (options.id.empty() ? "" : " " + options.id);
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -101,7 +101,7 @@ std::string check_command_of(const LessonOptions& options, std::string_view betw
   return line + backend_line(options.study.backend, between);
 }
 
-/// `LessonCheck` measures the chosen lessons: their runs are trained, their claims judged.
+/// Measures the chosen lessons: their runs are trained, their claims judged.
 class LessonCheck {
  public:
   LessonCheck(const Course& course, const LessonOptions& options)
@@ -132,7 +132,7 @@ class LessonCheck {
     return count;
   }
 
-  /// `judge` prints each lesson as soon as it is judged. False: interrupted.
+  /// Prints each lesson as soon as it is judged. False: interrupted.
   bool judge() try {
     if (lacks_)
       throw CommandError(Exit::Input,
@@ -199,7 +199,7 @@ Exit check(const Course& course, const LessonOptions& options) {
   return run_study(options.study, work);
 }
 
-// `check_measured` comes before anything is trained or written, as a damaged measured.json is at fault itself.
+// Comes before anything is trained or written, as a damaged measured.json is at fault itself.
 void check_measured(const Course& course) {
   with_exit(Exit::Input, [&] {
     for (const Lesson& lesson : course.lessons) load_results(lesson);
@@ -208,7 +208,7 @@ void check_measured(const Course& course) {
 
 std::string links_path(const LessonOptions& options) { return options.out + "/links.json"; }
 
-/// `add_figures` adds {"warm-up:run:losses": "1&screen=..."}: each figure of a lesson as a link that opens it there.
+/// Adds {"warm-up:run:losses": "1&screen=..."}: each figure of a lesson as a link that opens it there.
 void add_figures(const Lesson& lesson, nlohmann::json& links) {
   link::LinkedView view;
   for (const RunSpec& spec : default_comparison())
@@ -223,7 +223,7 @@ void add_figures(const Lesson& lesson, nlohmann::json& links) {
   }
 }
 
-/// `links_text` is {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0; and
+/// {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0; and
 /// its figures.
 std::string links_text(const Course& course) {
   nlohmann::json links = nlohmann::json::object();
@@ -237,7 +237,7 @@ std::string links_text(const Course& course) {
   return links.dump(2) + "\n";
 }
 
-/// `check_report` lets a page be in a lesson's folder, but never in the place of one of its files.
+/// Lets a page be in a lesson's folder, but never in the place of one of its files.
 void check_report(const Course& course, const LessonOptions& options) {
   std::vector<NamedFile> outputs, inputs;
   for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
@@ -247,7 +247,7 @@ void check_report(const Course& course, const LessonOptions& options) {
   refuse_clashes(outputs, inputs);
 }
 
-/// `check_languages` reports a language whose texts do not match the lesson's as it does a broken lesson.
+/// Reports a language whose texts do not match the lesson's as it does a broken lesson.
 void check_languages(Course& course) {
   for (const Lesson& lesson : course.lessons)
     for (const std::string& fault : language_faults(lesson)) {

@@ -8,19 +8,19 @@
 
 namespace normscope::commands {
 
-/// `course_of` returns the lessons of a folder; empty: those that came with the program. It says on standard error
+/// The lessons of a folder; empty: those that came with the program. It says on standard error
 /// which lessons cannot be read. `language` ("de") is an order: it throws CommandError where no lesson has it. `wish`
 /// is used without one, for lessons that have it; otherwise lessons are in English.
 course::Course course_of(const std::string& folder, const std::string& language = "",
                          const std::string& wish = "");
 
-/// `add_language` adds the option --language of the commands that show lessons.
+/// Adds the option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
-/// `check_language` throws CommandError for a language that no lesson of `folder` (empty: the course's) has; an empty
+/// Throws CommandError for a language that no lesson of `folder` (empty: the course's) has; an empty
 /// language is English.
 void check_language(const std::string& language, const std::string& folder = "");
 
-/// `lesson_of` throws a CommandError that names the lessons.
+/// Throws a CommandError that names the lessons.
 const course::Lesson& lesson_of(const course::Course& course, const std::string& id);
 
 }  // namespace normscope::commands

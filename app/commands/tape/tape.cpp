@@ -40,7 +40,7 @@ std::vector<ConfigRun> chosen_runs(const TapeOptions& options) {
   return runs;
 }
 
-/// `Sealed` has a run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
+/// Has a run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
 struct Sealed {
   explicit Sealed(RunSpec spec)
       : task(task_of(spec)),
@@ -74,7 +74,7 @@ struct Sealed {
   std::unique_ptr<Network> network;
 };
 
-/// `changes_since` is what became of the first run's program in this one.
+/// What became of the first run's program in this one.
 ProgramChange changes_since(const Sealed& first, const Sealed& other) {
   return change_of(first.network->program->data(), other.network->program->data());
 }
@@ -91,7 +91,7 @@ void check_options(const TapeOptions& options, size_t runs) {
     throw CommandError(Exit::Usage, "tape --layers: expected --fold with it");
 }
 
-/// `text_of` has the listing only where nothing else was asked for.
+/// Has the listing only where nothing else was asked for.
 std::string text_of(const TapeOptions& options, const Listing& listing, const ProgramChange* change,
                     const StepReport& report) {
   std::string text;

@@ -25,20 +25,20 @@ struct TapeOptions {
   int32_t after = 0;    ///< steps trained before
   int32_t threads = 1;  ///< 0: one per physical core
 
-  /// `wants_step` says whether something needs the step itself and not only its program.
+  /// Whether something needs the step itself and not only its program.
   bool wants_step() const { return fold || memory || !checks.empty() || !instructions.empty(); }
 };
 
-/// `prepared_spec` completes the specification for its data. Throws CommandError(memory) where the machine cannot hold
+/// Completes the specification for its data. Throws CommandError(memory) where the machine cannot hold
 /// the run.
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies = false);
 
-/// `StepReport` is what was asked of a step, as text and as fields of the run's object.
+/// What was asked of a step, as text and as fields of the run's object.
 struct StepReport {
   std::string text;
   nlohmann::json fields = nlohmann::json::object();
 };
-/// `step_report` trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
+/// Trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
 StepReport step_report(RunSpec spec, const TapeOptions& options);
 
 using tape::to_json;

@@ -26,7 +26,7 @@ using nlohmann::json;
 
 constexpr int kRepeats = 20;
 
-/// `Looked` is a run, stepped up to the step that is looked at, and that step on a copy.
+/// A run, stepped up to the step that is looked at, and that step on a copy.
 struct Looked {
   Looked(RunSpec spec, const TapeOptions& options)
       : task(task_of(spec)), backend(make_cpu_backend(options.threads)) {
@@ -101,7 +101,7 @@ void add_checks(Looked& looked, const TapeOptions& options, StepReport& report) 
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-/// `add_tensor` adds a row of the table and an object for one tensor.
+/// Adds a row of the table and an object for one tensor.
 void add_tensor(const StepPlayer& player, TensorId tensor, const char* use,
                 std::vector<std::vector<std::string>>& rows, json& list) {
   const ValueInfo& info = player.data().values[static_cast<size_t>(tensor.value)];
@@ -117,7 +117,7 @@ void add_tensor(const StepPlayer& player, TensorId tensor, const char* use,
   list.push_back(std::move(one));
 }
 
-/// `add_instruction` adds one instruction: what it computes, and its tensors right after it.
+/// Adds one instruction: what it computes, and its tensors right after it.
 void add_instruction(StepPlayer& player, size_t index, StepReport& report) {
   const Instruction& it = player.data().instructions[index];
   const OpRule& rule = rule_of(it);

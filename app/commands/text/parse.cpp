@@ -30,7 +30,7 @@ struct ParseOptions {
 
 bool has_tree(const DependencyTree& tree) { return tree.words.front().head != kNoHead; }
 
-/// `require_tags` refuses words alone: tags are a third of what the parser reads, and their lack would not show.
+/// Refuses words alone: tags are a third of what the parser reads, and their lack would not show.
 void require_tags(const std::vector<DependencyTree>& sentences, const std::string& path) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     const std::vector<TreeWord>& words = sentences[i].words;
@@ -44,7 +44,7 @@ void require_tags(const std::vector<DependencyTree>& sentences, const std::strin
   }
 }
 
-/// `say_scores` prints both counts of the sentences that came with a tree, but never among the trees.
+/// Prints both counts of the sentences that came with a tree, but never among the trees.
 void say_scores(const std::vector<DependencyTree>& sentences, const std::vector<DependencyTree>& parsed,
                 bool beside_trees) {
   std::vector<DependencyTree> gold, ours;

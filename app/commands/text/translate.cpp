@@ -33,7 +33,7 @@ struct TranslateOptions {
 
 constexpr size_t kShown = 5;
 
-/// `Work` is sentences to translate and, where they are known, their translations.
+/// Sentences to translate and, where they are known, their translations.
 struct Work {
   std::vector<std::string> sources, references;
 };

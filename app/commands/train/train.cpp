@@ -18,7 +18,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// `add_sources` adds what trains: exactly one of them, or data alone.
+/// Adds what trains: exactly one of them, or data alone.
 void add_sources(CLI::App& sub, TrainOptions& options) {
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
@@ -68,7 +68,7 @@ void add_course(CLI::App& sub, TrainOptions& options) {
       ->type_name("FILE");
 }
 
-/// `add_resume` excludes presets and data, which a saved run has itself. --text says where a moved text is.
+/// Excludes presets and data, which a saved run has itself. --text says where a moved text is.
 void add_resume(CLI::App& sub, TrainOptions& options) {
   CLI::Option* resume =
       sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");

@@ -36,7 +36,7 @@ struct TrainOptions {
   cli::BackendOptions backend;
 };
 
-/// `Planned` is a run that was asked for and what it learns; runs on the same data share it.
+/// A run that was asked for and what it learns; runs on the same data share it.
 struct Planned {
   ConfigRun config;
   std::shared_ptr<const Task> task;
@@ -57,26 +57,26 @@ struct Job {
 };
 
 std::vector<Planned> planned_runs(const TrainOptions& options);
-/// `jobs_on` makes the planned runs, or the saved run that goes on, on `backend`.
+/// Makes the planned runs, or the saved run that goes on, on `backend`.
 std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 
-/// `check_memory` adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
+/// Adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
 /// the machine has before anything is allocated.
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 cli::Exit profile_all(std::vector<Job>& jobs);
 
-/// `train_all` returns true when the budget was reached, false when interrupted.
+/// True when the budget was reached, false when interrupted.
 bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<Job>& jobs, RunLog& log,
                cli::Closing& closing);
 
-/// `check_files` checks every file that the command will write against every file that it reads. The checkpoint being
+/// Checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
 void check_files(const TrainOptions& options, const std::vector<Planned>& planned);
-/// `place_tokenizer` puts the pieces of sentence pairs beside the saved run, unless they are read from elsewhere.
+/// Puts the pieces of sentence pairs beside the saved run, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec);
-/// `write_tokenizers` writes learned pieces before the first state that needs them.
+/// Writes learned pieces before the first state that needs them.
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned);
-/// `save_between` saves the state during training, and the last few states under names of their own. A disk that is
+/// Saves the state during training, and the last few states under names of their own. A disk that is
 /// full for a while does not end the training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs);
 void save_all(const TrainOptions& options, const std::vector<Job>& jobs, cli::Closing& closing);

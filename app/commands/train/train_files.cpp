@@ -19,7 +19,7 @@ std::string beside_save(const TrainOptions& options) {
   return options.save.empty() ? "" : options.save + ".bpe.model";
 }
 
-/// `may_write_tokenizer` lets learned pieces be written where the command line says so, with --save or --set
+/// Lets learned pieces be written where the command line says so, with --save or --set
 /// data.tokenizer: a configuration that was opened only names what is read.
 bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
   const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
@@ -27,7 +27,7 @@ bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
          (path == beside_save(options) || std::any_of(options.set.begin(), options.set.end(), names_it));
 }
 
-/// `save_path` turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.
+/// Turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.
 std::string save_path(const std::string& path, const std::string& part) {
   const size_t dot = path.rfind('.');
   const size_t slash = last_separator(path);

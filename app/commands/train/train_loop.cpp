@@ -18,7 +18,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// `show` says what a validation found of a model that remembers, or whose text is worth a line of its own.
+/// What a validation found of a model that remembers, or whose text is worth a line of its own.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
   const bool remembers = job.run->spec().model.memory > 0;
@@ -40,7 +40,7 @@ void show(const Job& job, size_t runs) {
   flush();
 }
 
-/// `fall_back` continues all runs from their newest snapshots on the CPU, after the loss of a device.
+/// Continues all runs from their newest snapshots on the CPU, after the loss of a device.
 void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why) {
   for (Job& job : jobs) job.run->recover_on(machine.cpu(), why);
   machine.leave_device(why);
@@ -114,7 +114,7 @@ std::string note_on(const Task& task) {
   return {};
 }
 
-/// `say_notes` speaks once for each data set.
+/// Speaks once for each data set.
 void say_notes(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
   for (const Job& job : jobs)

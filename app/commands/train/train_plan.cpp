@@ -40,7 +40,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
                     : ""));
 }
 
-/// `profile_all` takes a few steps to fill caches and batch, then times every instruction alone on that batch with the
+/// Takes a few steps to fill caches and batch, then times every instruction alone on that batch with the
 /// rate at zero. Called within an EndsAtOnce: a step of a huge model cannot stop in its middle.
 Exit profile_all(std::vector<Job>& jobs) {
   constexpr int kSteps = 3, kRepeats = 20;

@@ -29,7 +29,7 @@ Assignment parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// `apply_files` sets what the options for data and start say, before --set has the last word.
+/// Sets what the options for data and start say, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::Usage, [&] {
     if (!options.pairs.empty() + !options.labels.empty() + !options.treebank.empty() > 1)
@@ -52,7 +52,7 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
   });
 }
 
-/// `require_valid_read` refuses unread validation data after --set, which may have chosen the data.
+/// Refuses unread validation data after --set, which may have chosen the data.
 void require_valid_read(const TrainOptions& options, const RunSpec& spec) {
   const std::string reason = options.valid.empty() ? "" : unused_reason(spec, "data.valid");
   if (!reason.empty())
@@ -131,7 +131,7 @@ std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
   return jobs;
 }
 
-/// `resumed_job` keeps the run's specification; what the command line changes is an edit of the run from here on.
+/// Keeps the run's specification; what the command line changes is an edit of the run from here on.
 Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
   Job job;
   job.task = std::move(task);
@@ -156,7 +156,7 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
   return job;
 }
 
-/// `check_weights` throws Error for what train.init_from cannot read, before anything is trained.
+/// Throws Error for what train.init_from cannot read, before anything is trained.
 void check_weights(const std::string& path) {
   std::error_code none;
   if (std::filesystem::is_directory(path, none))

@@ -35,7 +35,7 @@ void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
   }
 }
 
-/// `in_parallel` calls job(i, store) for every i < count on as many threads as the store has, each with one thread of
+/// Calls job(i, store) for every i < count on as many threads as the store has, each with one thread of
 /// its own: small models train faster side by side than with all threads on one of them, and to the same bits.
 void in_parallel(experiments::RunStore& store, size_t count,
                  const std::function<void(size_t, experiments::RunStore&)>& job) {
@@ -46,7 +46,7 @@ void in_parallel(experiments::RunStore& store, size_t count,
   experiments::work_off("a lesson's runs", count, store.threads(), stop, make, [] {});
 }
 
-/// `add_runs` adds the runs that a curve needs for one seed.
+/// Adds the runs that a curve needs for one seed.
 void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
               std::vector<experiments::Experiment>& runs) {
   if (curve.of == Curve::Of::Tape) return;
@@ -118,7 +118,7 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
   return runs;
 }
 
-/// `add_mapped` adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
+/// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
   for (const LessonRun& run : lesson.runs)
     if (shows_trained_map(lesson, run.id)) runs.push_back({spec_of(lesson, run.id, 1), run.edits});
@@ -177,10 +177,10 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
 
 namespace {
 
-/// `limit_text` writes it as in lesson.toml, with a minus sign.
+/// Writes it as in lesson.toml, with a minus sign.
 std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
 
-/// `length_of` counts characters, not bytes: ², Σ and – are one each.
+/// Counts characters, not bytes: ², Σ and – are one each.
 size_t length_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(),
                                            [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));

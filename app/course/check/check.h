@@ -24,10 +24,10 @@ struct CurveBand {
   std::vector<double> x, mean, low, high;
 };
 
-/// `band_of` is one curve over the seeds that have it.
+/// One curve over the seeds that have it.
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
 
-/// `Results` is what a lesson came to: from a check, or from measured.json.
+/// What a lesson came to: from a check, or from measured.json.
 struct Results {
   int32_t seeds = 0;
   std::map<std::string, Measured> measures;
@@ -44,10 +44,10 @@ struct Verdict {
   bool holds = false;
 };
 
-/// `holds` says whether every seed lies in the band, and there is at least one.
+/// Whether every seed lies in the band, and there is at least one.
 bool holds(const Check& check, const Measured& measured);
 
-/// `values_of` returns what the check's measure would be if the neighbour were true, from five seeds' results. The
+/// What the check's measure would be if the neighbour were true, from five seeds' results. The
 /// check tells the two apart when none of these values lies in its band.
 std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
                               const Results& results);
@@ -61,30 +61,30 @@ struct LessonReport {
   bool passed() const;
 };
 
-/// `runs_of_seed` returns every run that a lesson needs for one seed.
+/// Returns every run that a lesson needs for one seed.
 std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed);
-/// `runs_of` returns every run that these lessons need, each once, seed by seed.
+/// Returns every run that these lessons need, each once, seed by seed.
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
-/// `check_lesson` requires every seed of every check to lie in its band. Throws Error.
+/// Requires every seed of every check to lie in its band. Throws Error.
 LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
                           const experiments::OnStep& on_step = {});
 
-/// `to_text` writes rows of a table claim, measured, spread, verdict, under `table_head`. For each check that fails it
+/// Writes rows of a table claim, measured, spread, verdict, under `table_head`. For each check that fails it
 /// adds the values of all seeds and the sentence that they contradict.
 std::string table_head();
 std::string to_text(const LessonReport& report);
 std::string spread_text(const Verdict& verdict);
 std::string band_text(const Check& check);
 
-/// `save_results` writes measured.json of the lesson's folder atomically.
+/// Writes measured.json of the lesson's folder atomically.
 void save_results(const Lesson& lesson, const Results& results);
-/// `load_results` returns nothing when there is no file, or when it is of another definition. Throws Error for a file
+/// Returns nothing when there is no file, or when it is of another definition. Throws Error for a file
 /// that cannot be read.
 std::optional<Results> load_results(const Lesson& lesson);
 /// `parse_results` does the same from memory; `name` is the file for messages.
 std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
-/// `staleness` is empty, or says why the numbers in measured.json cannot be those of `fresh`: missing, another
+/// Empty, or says why the numbers in measured.json cannot be those of `fresh`: missing, another
 /// definition, values outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 

@@ -15,9 +15,9 @@ nlohmann::json to_json(const Measure& measure, const Measured& measured);
 /// `to_json` of reports writes "normscope lessons 1": for each lesson its measures by seed and its checks.
 nlohmann::json to_json(const std::vector<LessonReport>& reports);
 std::string to_csv(const std::vector<LessonReport>& reports);  ///< one line per measure and seed
-/// `to_svg` draws a figure over the measured seeds, in the light theme.
+/// Draws a figure over the measured seeds, in the light theme.
 std::string to_svg(const LessonReport& report, const Figure& figure);
-/// `to_markdown` writes a page; `command` says how it was made.
+/// Writes a page; `command` says how it was made.
 std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command);
 
 }  // namespace normscope::course

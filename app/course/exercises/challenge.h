@@ -11,11 +11,11 @@
 
 namespace normscope::course {
 
-/// `Words` is the language of a course.
+/// The language of a course.
 using Words = words::Language;
 
 struct Challenge {
-  /// `Choice` is a field of the run and the values that it may be set to. Ways count as different where they differ in
+  /// A field of the run and the values that it may be set to. Ways count as different where they differ in
   /// the first choice.
   struct Choice {
     struct Value {
@@ -25,7 +25,7 @@ struct Challenge {
     std::string field, label;
     std::vector<Value> values;  ///< one of them is the run's own
   };
-  /// `Way` is a run that is only compared, with the measure of it that a check keeps below the line.
+  /// A run that is only compared, with the measure of it that a check keeps below the line.
   struct Way {
     std::string run, measure;
   };
@@ -45,7 +45,7 @@ struct Challenge {
   std::vector<Hint> hints;
 };
 
-/// `Try` is one training of the learner's: what differs from the start, "model.placement=pre train.warmup=200", and
+/// One training of the learner's: what differs from the start, "model.placement=pre train.warmup=200", and
 /// what it came to.
 struct Try {
   std::string set;
@@ -53,19 +53,19 @@ struct Try {
   bool operator==(const Try&) const = default;
 };
 
-/// `Settings` are the changes in the order of their fields. `to_text` writes them as they are kept, and `settings_of`
+/// The changes in the order of their fields. `to_text` writes them as they are kept, and `settings_of`
 /// reads them back.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 std::string to_text(const Settings& settings);
 Settings settings_of(const std::string& set);
 
-/// `below_line` says whether a loss is below the line; a loss that could not be measured is not.
+/// Whether a loss is below the line; a loss that could not be measured is not.
 bool below_line(const Challenge& challenge, double loss);
-/// `ways_found` returns the trainings below the line that differ in the first choice, the best of each, in the order in
+/// The trainings below the line that differ in the first choice, the best of each, in the order in
 /// which they were found.
 std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries);
 int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints);
-/// `score_rule` states the rule in a sentence; `score_text` shows the sum so far: "2 ways × 40 − 3 trainings × 5 − 0
+/// States the rule in a sentence; `score_text` shows the sum so far: "2 ways × 40 − 3 trainings × 5 − 0
 /// for hints = 65 points". Both are in the language of `words`.
 std::string score_rule(const Challenge& challenge, const Words& words = words::language("en"));
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,

@@ -22,19 +22,19 @@ struct Say {
 inline constexpr std::string_view kGap = "___";
 inline constexpr size_t kSays = 3;
 
-/// `has_one_gap` says whether the text holds the gap exactly once.
+/// Whether the text holds the gap exactly once.
 bool has_one_gap(const Say& say);
-/// `offered` returns all words of a sentence in alphabetical order, which gives nothing away.
+/// All words of a sentence in alphabetical order, which gives nothing away.
 std::vector<std::string> offered(const Say& say);
-/// `filled` puts `word` into the gap.
+/// Puts `word` into the gap.
 std::string filled(const Say& say, std::string_view word);
-/// `why_not` says why a word is wrong; it is empty for the right word and for one that is not offered.
+/// Why a word is wrong; it is empty for the right word and for one that is not offered.
 std::string why_not(const Say& say, std::string_view word);
-/// `kept_word` is the English word for one that is offered, and `shown_word` the one that is offered for what was kept; it
+/// The English word for one that is offered, and `shown_word` the one that is offered for what was kept; it
 /// is empty where that is of another version of the lesson.
 std::string kept_word(const Say& say, std::string_view word);
 std::string shown_word(const Say& say, std::string_view kept);
-/// `said_right` counts the right answers, as they are kept, given one per sentence.
+/// Counts the right answers, as they are kept, given one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
 
 }  // namespace normscope::course

@@ -24,11 +24,11 @@ inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarT
 /// Says whether an answer may lie on both sides of zero.
 bool has_either_sign(const Prediction& prediction);
 
-/// `fault_of_order` names a pair of cards, by their ids, that an answer has in the wrong order.
+/// Names a pair of cards, by their ids, that an answer has in the wrong order.
 std::string fault_of_order(const std::string& first, const std::string& second);
-/// `possible_faults` lists what can be wrong with an answer to this prediction.
+/// Lists what can be wrong with an answer to this prediction.
 std::vector<std::string> possible_faults(const Prediction& prediction);
-/// `thought_behind` is the lesson's first thought that leads to one of the faults; empty: none does.
+/// The lesson's first thought that leads to one of the faults; empty: none does.
 std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults);
 
 }  // namespace normscope::course

@@ -9,7 +9,7 @@
 namespace normscope::course {
 namespace {
 
-/// `resting_place` is the index of the point at which the ball lies, the nearest measured one.
+/// The index of the point at which the ball lies, the nearest measured one.
 size_t resting_place(const CurveData& valley, double rate) {
   const auto nearest = std::min_element(valley.x.begin(), valley.x.end(), [&](double a, double b) {
     return std::abs(a - rate) < std::abs(b - rate);
@@ -17,14 +17,14 @@ size_t resting_place(const CurveData& valley, double rate) {
   return static_cast<size_t>(nearest - valley.x.begin());
 }
 
-/// `widest_part` is a step of the arrow keys that reaches the next point from each.
+/// A step of the arrow keys that reaches the next point from each.
 double widest_part(const std::vector<double>& x) {
   double widest = 0;
   for (size_t i = 1; i < x.size(); ++i) widest = std::max(widest, x[i] - x[i - 1]);
   return widest;
 }
 
-/// `sentence_at` tells a step that goes too far from one that leads uphill from its beginning.
+/// Tells a step that goes too far from one that leads uphill from its beginning.
 std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveData& valley, size_t at) {
   const double change = valley.y[at];
   const auto shorter = valley.y.begin() + static_cast<std::ptrdiff_t>(at);
@@ -39,7 +39,7 @@ std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveDat
                                  {"change", ui::number(std::abs(change), 2)}});
 }
 
-/// `upright` marks a rate, in words and, for little room, in fewer.
+/// Marks a rate, in words and, for little room, in fewer.
 plot::RefLine upright(double rate, const char* key, const char* brief, const Words& words) {
   const std::string number = ui::number(rate, 2);
   plot::RefLine line;

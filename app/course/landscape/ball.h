@@ -6,7 +6,7 @@
 
 namespace normscope::course {
 
-/// `add_ball` adds the ball at the measured point nearest to data.ball, its sentence, the level before the step, and
+/// Adds the ball at the measured point nearest to data.ball, its sentence, the level before the step, and
 /// marks at the rate in use and at the critical rate. Without a measured point it adds the level alone.
 void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley, const FigureData& data,
               plot::PlotSpec& plot);

@@ -9,15 +9,15 @@
 
 namespace normscope::course {
 
-/// `measure_one_step` takes the loss before the step away, so that the steps of several runs start at the same level.
+/// Takes the loss before the step away, so that the steps of several runs start at the same level.
 CurveData measure_one_step(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
                            experiments::RunStore& runs, const experiments::OnStep& on_step);
 
-/// `comes_back` is the rate at which such a curve comes back to the loss before the step, from below: on the straight
+/// The rate at which such a curve comes back to the loss before the step, from below: on the straight
 /// line between the two measured points around it. None where it never falls, or never comes back.
 std::optional<double> comes_back(const CurveData& valley);
 
-/// `rate_in_use` is the rate at which the run, with the learner's changes, makes the step of that curve.
+/// The rate at which the run, with the learner's changes, makes the step of that curve.
 double rate_in_use(const Lesson& lesson, const Curve& curve, const Changes& changes);
 
 }  // namespace normscope::course

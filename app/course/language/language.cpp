@@ -27,7 +27,7 @@ constexpr const char* kTexts = "texts.toml";
 
 using Texts = std::map<std::string, std::string>;  ///< by key: "figure.losses.title"
 
-/// `is_language` accepts "de" and "pt-BR", as the name becomes part of a path.
+/// Accepts "de" and "pt-BR", as the name becomes part of a path.
 bool is_language(const std::string& name) {
   return !name.empty() && name.size() <= 16 &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
@@ -39,7 +39,7 @@ std::string path_in(const std::string& folder, const std::string& language, cons
 
 std::string prose_file(StepKind kind) { return std::string(to_string(kind)) + ".md"; }
 
-/// `flatten` turns [figure.losses] title into "figure.losses.title". What is no text is at fault.
+/// Turns [figure.losses] title into "figure.losses.title". What is no text is at fault.
 void flatten(const toml::table& table, const std::string& file, const std::string& before, Texts& out) {
   for (const auto& [key, node] : table) {
     const std::string name = before + (before.empty() ? "" : ".") + std::string(key.str());
@@ -61,7 +61,7 @@ std::vector<std::string> without(const std::vector<std::string>& all, const std:
   return rest;
 }
 
-/// `difference` returns "3 missing: a, b, c; 1 superfluous: d"; both lists are sorted.
+/// Returns "3 missing: a, b, c; 1 superfluous: d"; both lists are sorted.
 std::string difference(const std::vector<std::string>& wanted, const std::vector<std::string>& there) {
   const std::vector<std::string> missing = without(wanted, there), more = without(there, wanted);
   std::string out;
@@ -71,7 +71,7 @@ std::string difference(const std::vector<std::string>& wanted, const std::vector
   return out;
 }
 
-/// `braces_of` lists numbers, tiles and forms of a text as they are written between braces: "{value end_A}".
+/// Lists numbers, tiles and forms of a text as they are written between braces: "{value end_A}".
 std::vector<std::string> braces_of(const Prose& prose) {
   std::vector<std::string> all;
   for (const Block& block : prose.blocks)
@@ -152,7 +152,7 @@ void say_texts(Say& say, const std::string& table, const Said& said) {
   }
 }
 
-/// `check_say` demands one gap, and words that differ.
+/// Demands one gap, and words that differ.
 void check_say(const Say& say, const std::string& file, size_t number) {
   if (!has_one_gap(say))
     throw Error(fmt::format("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap));

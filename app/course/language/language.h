@@ -13,26 +13,26 @@
 
 namespace normscope::course {
 
-/// `each_text` visits every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". It
+/// Visits every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". It
 /// leaves out empty texts and sources.
 void each_text(Lesson& lesson, const std::function<void(const std::string& key, std::string& text)>& said);
 
-/// `languages_of` returns the names of the folders in a lesson's folder that have a texts.toml, sorted.
+/// The names of the folders in a lesson's folder that have a texts.toml, sorted.
 std::vector<std::string> languages_of(const std::string& lesson_folder);
-/// `languages_in` returns the languages that any lesson of a folder has.
+/// The languages that any lesson of a folder has.
 std::vector<std::string> languages_in(const std::string& folder);
 
-/// `language_files` lists the files of one language of a lesson.
+/// Lists the files of one language of a lesson.
 std::vector<std::string> language_files(const Lesson& lesson, const std::string& language);
 
-/// `translated` is the lesson in that language. It throws an Error that names every missing or superfluous key of
+/// The lesson in that language. It throws an Error that names every missing or superfluous key of
 /// texts.toml, and every number, tile or form that is in only one of a Markdown file and its English original.
 Lesson translated(const Lesson& lesson, const std::string& language);
 
-/// `language_faults` says what is wrong with the languages of a lesson, one line each.
+/// What is wrong with the languages of a lesson, one line each.
 std::vector<std::string> language_faults(const Lesson& lesson);
 
-/// `called` is what the lessons call a thing of some kind ("setting", "elsewhere") by a key from outside this program.
+/// What the lessons call a thing of some kind ("setting", "elsewhere") by a key from outside this program.
 /// It is `otherwise` where assets/words/course.toml has no word for it.
 std::string called(const Words& words, std::string_view kind, std::string_view key,
                    std::string_view otherwise);

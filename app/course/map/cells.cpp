@@ -33,7 +33,7 @@ sweep::Axis axis_of(const std::string& field, const std::vector<double>& values)
   return axis;
 }
 
-/// `is_log` asks two values for a ratio of 4 at least, as their distance is even in either way.
+/// Asks two values for a ratio of 4 at least, as their distance is even in either way.
 bool is_log(const std::vector<double>& values) {
   if (values.size() > 2) return !even(values, false);
   return values.front() > 0 && values.back() >= 4 * values.front();
@@ -54,7 +54,7 @@ FigureAxis shown_axis(const std::string& field, const std::vector<double>& value
   return axis;
 }
 
-/// `Known` has a curve's value at each x as far as it is known: of one seed, or the mean of several.
+/// Has a curve's value at each x as far as it is known: of one seed, or the mean of several.
 struct Known {
   const std::vector<double>* y = nullptr;
   std::optional<double> at(size_t i) const {

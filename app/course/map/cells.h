@@ -8,15 +8,15 @@
 
 namespace normscope::course {
 
-/// `grid_of` uses the learner's own measurement, as far as it has come, or else the five seeds. A cell has its loss
+/// Uses the learner's own measurement, as far as it has come, or else the five seeds. A cell has its loss
 /// above letter frequencies as its loss, with a level of 0, and whether it learns.
 sweep::Grid grid_of(const Curve& border, const FigureData& data);
 
-/// `add_cell_map` adds the cells and, in ink, the border between cells in which at least half of the seeds learn and
+/// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and
 /// the others.
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
-/// `set_cell_axes` sets the axes of such a figure, from half a cell below the first value to half a cell above the
+/// Sets the axes of such a figure, from half a cell below the first value to half a cell above the
 /// last. Cells are of one size and have no gaps, so the values must be evenly spaced, or evenly in their logarithm;
 /// `uneven` says why they are not, or is empty.
 std::string uneven(const Curve& border);

@@ -12,7 +12,7 @@
 namespace normscope::course {
 namespace {
 
-/// `shares_of` returns a row over its sum, `width` wide; empty where it has no sum.
+/// A row over its sum, `width` wide; empty where it has no sum.
 std::vector<float> shares_of(const std::vector<double>& row, size_t entries, size_t width) {
   std::vector<double> known(width, 0);
   double sum = 0;
@@ -26,7 +26,7 @@ std::vector<float> shares_of(const std::vector<double>& row, size_t entries, siz
   return shares;
 }
 
-/// `sizes_of` returns how wide each column is beside the last, where the input has the same width in all of them; empty
+/// How wide each column is beside the last, where the input has the same width in all of them; empty
 /// where a state has no share of it.
 std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
   std::vector<float> sizes;

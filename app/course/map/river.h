@@ -7,7 +7,7 @@
 
 namespace normscope::course {
 
-/// `add_river` adds the river of a map. Column 0 is the input alone, column i is row i of the map over its sum. A map
+/// Adds the river of a map. Column 0 is the input alone, column i is row i of the map over its sum. A map
 /// with a row that has no sum, as one that is not finite, adds nothing. A river that `grows` is of a stream that nothing
 /// rescales: every part keeps its variance, so a state is as wide as the variances of its parts together.
 void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words,

@@ -20,7 +20,7 @@ double final_loss(const experiments::RunFindings& run, bool excess) {
   return excess ? mean - run.level : mean;
 }
 
-/// `learns` follows the rule of the run's card, of the zoo and of a sweep (measure/plateau.h).
+/// Follows the rule of the run's card, of the zoo and of a sweep (measure/plateau.h).
 bool learns(const experiments::RunFindings& run) {
   return verdict_of(run.history->events()).kind == normscope::Verdict::Kind::Learns;
 }
@@ -38,7 +38,7 @@ RunSpec point(const Curve& curve, const RunSpec& spec, double x, double value) {
   return with_value(with_value(spec, curve.other, value), curve.field, x);
 }
 
-/// `line_of` sets the values of the other field; a plain sweep has none and keeps the run's own.
+/// Sets the values of the other field; a plain sweep has none and keeps the run's own.
 RunSpec line_of(const Curve& curve, const RunSpec& spec) {
   return curve.other.empty() ? spec : with_value(spec, curve.other, curve.values.front());
 }

@@ -14,29 +14,29 @@
 
 namespace normscope::course {
 
-/// `is_swept` says whether the run of the curve is trained over values of settings.
+/// Whether the run of the curve is trained over values of settings.
 inline bool is_swept(const Curve& curve) {
   return curve.of == Curve::Of::Sweep || curve.of == Curve::Of::Border;
 }
 
-/// `with_value` is a run of a sweep, with another value of one field.
+/// A run of a sweep, with another value of one field.
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
-/// `points_of` returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
+/// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
 /// do not fit.
 std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
 
-/// `measure_swept` measures over `xs`: the curve's own values, and those that the learner tried.
+/// Measures over `xs`: the curve's own values, and those that the learner tried.
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
                         const std::vector<Edit>& edits, experiments::RunStore& store,
                         const experiments::OnStep& on_step);
-/// `finished_part` is the part of a sweep whose runs are finished, up to the first unfinished one.
+/// The part of a sweep whose runs are finished, up to the first unfinished one.
 CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
                         const experiments::RunStore& store);
-/// `same_runs` says whether both curves are measured on exactly the same runs.
+/// Whether both curves are measured on exactly the same runs.
 bool same_runs(const Curve& a, const Curve& b);
 
-/// `add_cells` adds its cells after each border.
+/// Adds its cells after each border.
 void add_cells(std::vector<Curve>& curves);
 /// `excess_of_row` and `learns_of_row` name the curves of a row: "NAME.1" and "NAME.1.learns" of row 0.
 std::string excess_of_row(const Curve& border, size_t row);

@@ -13,21 +13,21 @@ namespace normscope::course {
 
 inline bool is_slot(const Knob& knob) { return !knob.slot.empty(); }
 
-/// `first_value` is the number of a knob when the lesson opens: its field's value, or the index of its first choice.
+/// The number of a knob when the lesson opens: its field's value, or the index of its first choice.
 double first_value(const Lesson& lesson, const Knob& knob);
-/// `shown_value` is the value as shown: "0.004", "LayerNorm".
+/// The value as shown: "0.004", "LayerNorm".
 std::string shown_value(const Knob& knob, double value);
 
-/// `wiring_of_slots` returns the keys and values of the wiring that the slots of a run make, with each knob at the
+/// The keys and values of the wiring that the slots of a run make, with each knob at the
 /// number that `value` gives.
 std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const std::string& run,
                                                    const std::function<double(const Knob&)>& value);
 
-/// `wrong_slots` says why the slots do not match the run, whose wiring they must make at first. It is empty when they
+/// Why the slots do not match the run, whose wiring they must make at first. It is empty when they
 /// match, or when there are no slots.
 std::string wrong_slots(const Lesson& lesson, const std::string& run);
 
-/// `zoo_settings` is what an entry of the zoo sets for the wiring of a run whose layers are alike, as KEY=VALUE.
+/// What an entry of the zoo sets for the wiring of a run whose layers are alike, as KEY=VALUE.
 std::vector<std::string> zoo_settings(const RunSpec& spec);
 
 }  // namespace normscope::course

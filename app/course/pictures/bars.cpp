@@ -46,7 +46,7 @@ double length_of(const std::vector<double>& row) {
   return std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
 }
 
-/// `nice` is the smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 0 where there is nothing.
+/// The smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 0 where there is nothing.
 double nice(double value) {
   if (!(value > 0)) return 0;
   const double power = std::pow(10.0, std::floor(std::log10(value)));
@@ -78,7 +78,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return off <= kSame * most;
 }
 
-/// `StripPlace` is a strip in its rectangle: a head, and below it the bars between two numbers of its axis.
+/// A strip in its rectangle: a head, and below it the bars between two numbers of its axis.
 struct StripPlace {
   Rect head, area;
   const Bars::Strip& strip;
@@ -99,7 +99,7 @@ struct StripPlace {
 
 size_t strips_of(const Bars& bars) { return bars.beside ? 4 : 3; }
 
-/// `strip_place` has three strips side by side, and four in two rows, the gradients in the lower one.
+/// Has three strips side by side, and four in two rows, the gradients in the lower one.
 StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
   const size_t rows = bars.beside ? 2 : 1, across = bars.beside ? 2 : 3;
   const auto part = [](float whole, size_t count) {
@@ -114,7 +114,7 @@ StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
   return {head, place.inset(0, kValueRoom), *strips[which]};
 }
 
-/// `unnoticed_of` adds up what of a gradient points along all numbers alike and along y, which are at a right angle.
+/// Adds up what of a gradient points along all numbers alike and along y, which are at a right angle.
 double unnoticed_of(const std::vector<double>& gradient, const std::vector<double>& y) {
   const double square = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
   const double sum = std::accumulate(gradient.begin(), gradient.end(), 0.0);
@@ -127,7 +127,7 @@ const std::string& detached_words(const Bars::Beside& beside, const Words& words
   return words.say(fmt::format("norms.{}.title", short_name(beside.norm)));
 }
 
-/// `add_beside` replays the other tape with the same hand, and gives both gradients one axis.
+/// Replays the other tape with the same hand, and gives both gradients one axis.
 void add_beside(Bars& bars, const SmallTape& beside, const BarsHand& hand) {
   const auto back = [&](const SmallTape& tape) {
     return doubles(replay_small_tape(tape).gradients.at(bars.x).values);
@@ -139,7 +139,7 @@ void add_beside(Bars& bars, const SmallTape& beside, const BarsHand& hand) {
   bars.beside = std::move(other);
 }
 
-/// `paint_spread` draws the mean as a line, and one spread to either side as a soft band.
+/// Draws the mean as a line, and one spread to either side as a soft band.
 void paint_spread(Painter& p, const Theme& t, const StripPlace& at, double mean, double spread) {
   const float top = std::max(at.area.y - kValueRoom, at.at(mean + spread)),
               bottom = std::min(at.area.bottom() + kValueRoom, at.at(mean - spread));
@@ -218,7 +218,7 @@ BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value
 
 namespace {
 
-/// `moved_sentence` says what the last move has left and changed of y and of the gradient.
+/// What the last move has left and changed of y and of the gradient.
 std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
   using Last = BarsHand::Last;
   BarsHand before = hand;

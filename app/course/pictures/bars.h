@@ -14,7 +14,7 @@
 
 namespace normscope::course {
 
-/// `BarsHand` is what the hand did to x: every number of `row` times `times`, plus `add`.
+/// What the hand did to x: every number of `row` times `times`, plus `add`.
 struct BarsHand {
   enum class Last : uint8_t { None, Add, Times, Bar } last = Last::None;  ///< what it moved last
   double add = 0, times = 1;
@@ -23,7 +23,7 @@ struct BarsHand {
 };
 
 struct Bars {
-  /// `Strip` is one of the three: its numbers now, and as the tape is written.
+  /// One of the three: its numbers now, and as the tape is written.
   struct Strip {
     std::vector<double> now, written;
     double low = 0, high = 1;  ///< of its axis
@@ -32,7 +32,7 @@ struct Bars {
   Strip in, out, back;
   double mean = 0, spread = 1;  ///< of x
   double length = 0;            ///< of the gradient that comes back to x
-  /// `Beside` is the same row through another norm, which differs on the way back alone.
+  /// The same row through another norm, which differs on the way back alone.
   struct Beside {
     NormKind norm;
     Strip back;
@@ -44,32 +44,32 @@ struct Bars {
   bool back_known = true;  ///< whether it may be seen
 };
 
-/// `bars_of` replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
+/// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
 /// same.
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
-/// `tape_beside` is the tape that stands beside that of the figure; null: there is none.
+/// The tape that stands beside that of the figure; null: there is none.
 const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);
 
-/// `with_bar` is the hand after it has drawn one number of x to a value.
+/// The hand after it has drawn one number of x to a value.
 BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value);
 
-/// `bars_sentence` says what the last move has left as it is and what it has changed, by comparing the replay without
+/// What the last move has left as it is and what it has changed, by comparing the replay without
 /// that move; of two tapes also which gradient asks for what y does not notice.
 std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
                           const SmallTape* beside = nullptr);
 
-/// `bar_boxes` places the bars of x, of y and of each gradient in `rect`, from zero to each number.
+/// Places the bars of x, of y and of each gradient in `rect`, from zero to each number.
 std::vector<std::vector<ui::Rect>> bar_boxes(const Bars& bars, const ui::Rect& rect);
-/// `bar_slots` is where a hand may take hold of each bar of x: the whole height of its column. `bar_value` is the number
+/// Where a hand may take hold of each bar of x: the whole height of its column. `bar_value` is the number
 /// at a height there.
 std::vector<ui::Rect> bar_slots(const Bars& bars, const ui::Rect& rect);
 double bar_value(const Bars& bars, const ui::Rect& slot, float y);
 
-/// `paint_bars` draws the handles of x only for a hand.
+/// Draws the handles of x only for a hand.
 void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::Rect& rect,
                 const Words& words, bool hand);
 
-/// `wrong_bars` is empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
+/// Empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
 /// one beside it differs in that norm alone.
 std::string wrong_bars(const Lesson& lesson, const Figure& figure);
 

@@ -19,17 +19,17 @@ constexpr float kChainTip = 7, kChainBarb = 3.5f, kChainShaft = 2.4f;
 
 const TextStyle kChainNumber{Face::Mono, type::tick}, kChainWords{Face::Sans, type::body};
 
-/// `reach_of` is how long an arrow is.
+/// How long an arrow is.
 double reach_of(Vec v) { return static_cast<double>(std::hypot(v.x, v.y)); }
 
-/// `turn_between` is the angle between a stream of length `before` and one of length `behind`, which an arrow of length
+/// The angle between a stream of length `before` and one of length `behind`, which an arrow of length
 /// `branch` made of it: by the law of cosines.
 double turn_between(double before, double behind, double branch) {
   const double cosine = (before * before + behind * behind - branch * branch) / (2 * before * behind);
   return std::acos(std::clamp(cosine, -1.0, 1.0));
 }
 
-/// `paint_link` draws an arrow from one end of the chain to the next.
+/// Draws an arrow from one end of the chain to the next.
 void paint_link(Painter& p, Vec from, Vec to, Colour colour, float width) {
   const Vec way{to.x - from.x, to.y - from.y};
   const auto length = static_cast<float>(reach_of(way));
@@ -44,7 +44,7 @@ void paint_link(Painter& p, Vec from, Vec to, Colour colour, float width) {
   p.polygon(head, colour);
 }
 
-/// `paint_lengths` compares the stream with its arrows in one line, as two bars of one scale.
+/// Compares the stream with its arrows in one line, as two bars of one scale.
 void paint_lengths(Painter& p, const Theme& t, const Chain& chain, Rect rect, const Words& words) {
   const std::pair<const char*, double> rows[] = {{"course.chain.stream", chain.times()},
                                                  {"course.chain.line", chain.straight}};

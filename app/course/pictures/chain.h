@@ -21,21 +21,21 @@ struct Chain {
   double times() const;  ///< length of the stream behind the last one shown
 };
 
-/// `chain_layers` is how many layers are measured; 0 where nothing may be seen.
+/// How many layers are measured; 0 where nothing may be seen.
 int32_t chain_layers(const Figure& figure, const FigureData& data);
-/// `chain_of` shows the branches of the lowest `layers`, two in each.
+/// Shows the branches of the lowest `layers`, two in each.
 Chain chain_of(const Figure& figure, const FigureData& data, int32_t layers);
 
-/// `chain_points` places the ends of a whole chain in `rect`, the start first: the same place for each, however many
+/// Places the ends of a whole chain in `rect`, the start first: the same place for each, however many
 /// are shown.
 std::vector<ui::Vec> chain_points(const Chain& chain, const ui::Rect& rect);
 void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const ui::Rect& rect,
                  const Words& words);
 
-/// `chain_sentence` says how long the stream is, and how long its arrows were in one line; empty where nothing is known.
+/// How long the stream is, and how long its arrows were in one line; empty where nothing is known.
 std::string chain_sentence(const Chain& chain, const Words& words);
 
-/// `wrong_chain` is empty where the figure is no chain, or its two curves are the path and the branches of one run.
+/// Empty where the figure is no chain, or its two curves are the path and the branches of one run.
 std::string wrong_chain(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -28,7 +28,7 @@ std::vector<std::string> numbers_of(const std::vector<std::string>& lines) {
   return lines.empty() ? std::vector<std::string>{} : numbers_in(lines.front());
 }
 
-/// `Layout` finds the box of a name while the network grows.
+/// Finds the box of a name while the network grows.
 class Layout {
  public:
   Layout(const SmallTape& tape, const TapeTable& table) : tape_(tape), table_(table) {}
@@ -61,7 +61,7 @@ class Layout {
     return nullptr;
   }
 
-  /// `branches_off` says whether a later sum reads the name beside what is made of it: there a branch leaves.
+  /// Whether a later sum reads the name beside what is made of it: there a branch leaves.
   bool branches_off(const std::string& name, const std::string& reader) const {
     const SmallTape::Instruction* reads = instruction(reader);
     if (!reads || reads->op == SmallTape::Op::Add) return false;
@@ -100,7 +100,7 @@ class Layout {
   TapeNetwork network_;
 };
 
-/// `wire_between` is a line from a box to one that reads it, with right angles, so many px beside the middle.
+/// A line from a box to one that reads it, with right angles, so many px beside the middle.
 std::vector<Vec> wire_between(const TapeNetwork& network, const NetworkPlaces& places, size_t from, size_t to,
                               float aside) {
   const NetworkBox &a = network.boxes[from], &b = network.boxes[to];
@@ -117,7 +117,7 @@ std::vector<Vec> wire_between(const TapeNetwork& network, const NetworkPlaces& p
   return {{x, source.y}, {x, y}, {target.right(), y}};
 }
 
-/// `tip` draws the head of an arrow that comes from `from` and ends at `to`.
+/// Draws the head of an arrow that comes from `from` and ends at `to`.
 void tip(Painter& p, Vec from, Vec to, Colour colour) {
   const float dx = to.x > from.x ? 1.f : to.x < from.x ? -1.f : 0.f;
   const float dy = to.y > from.y ? 1.f : to.y < from.y ? -1.f : 0.f;
@@ -127,7 +127,7 @@ void tip(Painter& p, Vec from, Vec to, Colour colour) {
             colour);
 }
 
-/// `passed_back` says whether the way back has come to a box. The probabilities have no gradient of their own, as the
+/// Whether the way back has come to a box. The probabilities have no gradient of their own, as the
 /// loss hands its gradient to the scores at once: they are passed where the scores are reached.
 bool passed_back(const NetworkPicture& picture, size_t box) {
   if (!picture.table->rows[box].gradient.empty()) return true;
@@ -154,7 +154,7 @@ void draw_wires(Painter& p, const Theme& t, const NetworkPicture& picture, const
     }
 }
 
-/// `draw_line` draws the numbers of a box's upper or lower line, the followed one in a frame. A single number has the
+/// Draws the numbers of a box's upper or lower line, the followed one in a frame. A single number has the
 /// whole line; of several, one that is too wide for its cell is written as `shorter` has it.
 void draw_line(Painter& p, const Theme& t, const Rect& line, float cell,
                const std::vector<std::string>& numbers, const std::vector<std::string>& shorter,

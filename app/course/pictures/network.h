@@ -21,10 +21,10 @@ struct TapeNetwork {
   size_t levels = 0, columns = 0, numbers = 0;  ///< the last: most numbers in a box
 };
 
-/// `network_of` lays a tape out. It throws Error for one whose numbers are not single rows, or too many to be drawn.
+/// Lays a tape out. It throws Error for one whose numbers are not single rows, or too many to be drawn.
 TapeNetwork network_of(const SmallTape& tape, const TapeTable& table);
 
-/// `NetworkPicture` is a network at one moment of its replay.
+/// A network at one moment of its replay.
 struct NetworkPicture {
   const TapeNetwork* network = nullptr;
   const TapeTable* table = nullptr;
@@ -32,7 +32,7 @@ struct NetworkPicture {
   size_t place = 1;                    ///< that is followed: its numbers are framed
 };
 
-/// `NetworkPlaces` says where what was drawn, or will be, lies in a rectangle.
+/// Where what was drawn, or will be, lies in a rectangle.
 struct NetworkPlaces {
   std::vector<ui::Rect> boxes;  ///< by box
   float name = 0, cell = 0;     ///< widths in a box
@@ -40,7 +40,7 @@ struct NetworkPlaces {
   ui::Rect free;                ///< beside the stream, above the branch: room for words
 };
 NetworkPlaces places_of(const TapeNetwork& network, const ui::Rect& area);
-/// `place_at` returns the place, from 1, of the number under a point; 0: there is none.
+/// The place, from 1, of the number under a point; 0: there is none.
 size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, ui::Vec point);
 
 void draw_network(ui::Painter& p, const ui::Theme& t, const NetworkPicture& picture,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kSentenceLine = 17;
 
-/// `paint_still` draws a picture below its title and its sentence.
+/// Draws a picture below its title and its sentence.
 ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, const Figure& figure,
                     const FigureData& data, plot::ExportSize size) {
   const ui::Rect whole{0, 0, size.width, size.height};

@@ -9,10 +9,10 @@
 
 namespace normscope::course {
 
-/// `is_picture` says whether a figure is drawn by a painter of this room, and not as a plot or a table.
+/// Whether a figure is drawn by a painter of this room, and not as a plot or a table.
 bool is_picture(const Figure& figure);
 
-/// `picture_svg` draws such a figure with what may be seen of it.
+/// Draws such a figure with what may be seen of it.
 std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
                         const ui::Theme& theme, plot::ExportSize size);
 

@@ -31,21 +31,21 @@ int32_t layers_in(const Lesson& lesson, const Curve& curve, const Changes& chang
   return layers_of(curve.y, spec_of(lesson, curve.run, 1, changes).model);
 }
 
-/// `part_of` names the stack that a number belongs to, in a model with two.
+/// Names the stack that a number belongs to, in a model with two.
 std::string part_of(const std::string& y, const Words& words) {
   return y.starts_with("enc.")   ? words.say("course.walk.encoder")
          : y.starts_with("dec.") ? words.say("course.walk.decoder")
                                  : "";
 }
 
-/// `WalkPlaces` is where the parts of a walk lie in its rectangle.
+/// Where the parts of a walk lie in its rectangle.
 struct WalkPlaces {
   Rect heads, stacks, key;
   float stack = 0, slab = 0, arrow = 0,
         widest = 0;  // px: a stack's width, the heights of a layer and of an arrow
 
   float left(size_t i) const { return stacks.x + static_cast<float>(i) * (stack + kBetweenStacks); }
-  /// `slab_of` is the box of a layer counted from the loss, which is 0.
+  /// The box of a layer counted from the loss, which is 0.
   Rect slab_of(size_t i, int32_t down) const {
     return {left(i), stacks.y + static_cast<float>(down) * (slab + arrow), std::min(stack * 0.75f, kWideSlab),
             slab};
@@ -66,7 +66,7 @@ WalkPlaces walk_places(const Walk& walk, Rect rect) {
   return at;
 }
 
-/// `arrow_in` is an arrow of that width that comes down from `top` to `bottom`.
+/// An arrow of that width that comes down from `top` to `bottom`.
 WalkArrow arrow_in(float x, float top, float bottom, float width, double length) {
   const float tip = std::min(kArrowTip, (bottom - top) * 0.6f);
   return {{x - width / 2, top, width, bottom - top - tip}, {x, bottom}, length};
@@ -102,7 +102,7 @@ void paint_stack(Painter& p, const Theme& t, const Walk& walk, size_t i, const W
                words.say("course.walk.layer", {{"number", layer}}));
 }
 
-/// `paint_key` shows the arrow of each tick, from the longest on.
+/// Shows the arrow of each tick, from the longest on.
 void paint_key(Painter& p, const Theme& t, const Walk& walk, const WalkPlaces& at) {
   std::vector<double> ticks = walk.scale.ticks;
   std::sort(ticks.rbegin(), ticks.rend());
@@ -142,7 +142,7 @@ std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& cur
   return divisors;
 }
 
-/// `share_words` says a share as people do: the nearest of those that have a word.
+/// Says a share as people do: the nearest of those that have a word.
 const std::string& share_words(double share, const Words& words) {
   constexpr std::pair<double, const char*> kShares[] = {{100, "hundred_times"},
                                                         {10, "ten_times"},

@@ -20,7 +20,7 @@ struct Walk {
     std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
     std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
-    /// `divisors` are by layer what the norms on the way into it divide the gradient by, in the order in which it passes
+    /// By layer what the norms on the way into it divide the gradient by, in the order in which it passes
     /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
     std::vector<std::vector<double>> divisors{};
   };
@@ -30,36 +30,36 @@ struct Walk {
   FigureAxis scale;  ///< of the arrows: nothing at `low`, the widest at `high`; the ticks are the key
 };
 
-/// `walk_steps` is the first step of a figure's curves, and the last that any of them has reached; it is less than the
+/// The first step of a figure's curves, and the last that any of them has reached; it is less than the
 /// first where nothing may be seen.
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
-/// `opening_step` is the one that a walk shows before a hand has chosen another.
+/// The one that a walk shows before a hand has chosen another.
 int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
-/// `walk_at` takes a step from what may be seen: the learner's own run, or the mean over the seeds.
+/// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
 
-/// `divisors_text` writes them for the room there is: "÷ 1.13 ÷ 1.41", or "÷ 1.59" for all of them; empty for none.
+/// Writes them for the room there is: "÷ 1.13 ÷ 1.41", or "÷ 1.59" for all of them; empty for none.
 std::string divisors_text(const ui::Painter& p, const std::vector<double>& divisors, float room);
 
-/// `arrow_width` is how wide an arrow is, of at most `widest`.
+/// How wide an arrow is, of at most `widest`.
 float arrow_width(const FigureAxis& scale, double length, float widest);
 
-/// `WalkArrow` is the arrow into one layer of a stack, from its upper end to its tip.
+/// The arrow into one layer of a stack, from its upper end to its tip.
 struct WalkArrow {
   ui::Rect shaft;  ///< without its head
   ui::Vec tip;
   double length = 0;
 };
-/// `walk_arrows` places the arrows of a picture in `rect`: by stack, then by layer, the lowest first.
+/// Places the arrows of a picture in `rect`: by stack, then by layer, the lowest first.
 std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const ui::Rect& rect);
 
 void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::Rect& rect,
                 const Words& words);
 
-/// `walk_sentence` says how much the lowest layer hears of what the highest one does; empty where nothing is known.
+/// How much the lowest layer hears of what the highest one does; empty where nothing is known.
 std::string walk_sentence(const Walk& walk, const Words& words);
 
-/// `wrong_walk` is empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
+/// Empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
 std::string wrong_walk(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -27,7 +27,7 @@ std::string few_words(Table& t, std::string_view key, int32_t most) {
   return text;
 }
 
-/// `short_word` reads the word of a button.
+/// Reads the word of a button.
 std::string short_word(Table& t, std::string_view key) {
   const std::string word = t.text(key);
   if (word.size() > kLongestWord)
@@ -73,7 +73,7 @@ Challenge::Choice read_choice(Table& t) {
   return choice;
 }
 
-/// `Referee` judges everything of [challenge] that needs the whole lesson.
+/// Judges everything of [challenge] that needs the whole lesson.
 class Referee {
  public:
   Referee(const Lesson& lesson, const Table& root) : lesson_(lesson), task_(*lesson.challenge), root_(root) {}
@@ -158,7 +158,7 @@ class Referee {
              fmt::format("{} is '{}' at the start: expected it among the values", choice.field, own));
   }
 
-  /// `reachable` demands that a way differs from the start in what is offered, and in nothing else.
+  /// Demands that a way differs from the start in what is offered, and in nothing else.
   void reachable(const std::string& run) const {
     const RunSpec& way = lesson_.run(run)->spec;
     RunSpec made = lesson_.run(task_.run)->spec;

@@ -9,17 +9,17 @@
 
 namespace normscope::course {
 
-/// `read_says` returns no sentences or three.
+/// No sentences or three.
 std::vector<Say> read_says(Table& root);
-/// `read_thoughts` reads the thoughts behind wrong answers to this prediction.
+/// Reads the thoughts behind wrong answers to this prediction.
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);
 
-/// `check_challenge` requires that the start is above the line, that every measured way is below it and within what is
+/// Requires that the start is above the line, that every measured way is below it and within what is
 /// offered, and that no text or figure before the end waits for a way. Throws Error.
 void check_challenge(const Lesson& lesson, const Table& root);
 
-/// `of_way` says whether the curve belongs to a way: such a curve is measured with the lesson, and not when a learner
+/// Whether the curve belongs to a way: such a curve is measured with the lesson, and not when a learner
 /// does the lesson.
 bool of_way(const Lesson& lesson, const Curve& curve);
 bool of_way(const Lesson& lesson, const Measure& measure);

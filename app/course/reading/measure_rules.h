@@ -13,7 +13,7 @@ inline constexpr size_t kMostOfCurve = 100'000;  ///< points
 inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
 inline constexpr size_t kMostOfText = 100'000;   ///< bytes of text that a model wrote
 
-/// `ShareRows` is a beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
+/// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
 struct ShareRows {
   codec::AnyNumber share{};
   static constexpr size_t kMost = 1024;

@@ -33,7 +33,7 @@ Neighbour read_neighbour(Table t) {
   return n;
 }
 
-/// `MeasureChecker` checks that everything is there that [measure.NAME] and [[check]] refer to.
+/// Checks that everything is there that [measure.NAME] and [[check]] refer to.
 class MeasureChecker : TableChecker {
  public:
   using TableChecker::TableChecker;
@@ -45,7 +45,7 @@ class MeasureChecker : TableChecker {
   }
 
  private:
-  /// `cut` refuses a mean of what may end at a bound of its measurement: that has a median only.
+  /// Refuses a mean of what may end at a bound of its measurement: that has a median only.
   void cut(const std::string& table, bool can_be, Mean mean) const {
     if (can_be && mean != Mean::Median)
       refuse(table, "mean",
@@ -115,7 +115,7 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
-/// `number_field` reads the field that takes the values of a sweep or a border.
+/// Reads the field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
   if (!find_field(name))

@@ -10,16 +10,16 @@
 
 namespace normscope::course {
 
-/// `read_run` reads a run's name, its edits, and any field of the specification; fields are set in the order of the
+/// Reads a run's name, its edits, and any field of the specification; fields are set in the order of the
 /// table of fields.
 LessonRun read_run(const std::string& id, Table t);
 Mean mean_of(Table& t);  ///< its key "mean"
 Curve read_curve(const std::string& id, Table t);
 Measure read_measure(const std::string& id, Table t);
-/// `read_check` reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
+/// Reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
 Check read_check(Table t);
 
-/// `TableChecker` is what a checker of a lesson begins with once all its tables are read: refuse() throws Error at
+/// What a checker of a lesson begins with once all its tables are read: refuse() throws Error at
 /// [table.key], and need() refuses there what was not found.
 class TableChecker {
  public:
@@ -34,10 +34,10 @@ class TableChecker {
   const Table& root_;
 };
 
-/// `set_bounds` finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
+/// Finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
 /// most" so much.
 void set_bounds(Lesson& lesson);
-/// `check_measures` requires that every curve and measure named by a measure or check is in the lesson. A measure that
+/// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
 /// may end at a bound of its measurement (can_be_cut in measures.h) must be counted or have a median, because a mean of
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);

@@ -10,7 +10,7 @@ using view::SlotId;
 
 constexpr size_t kMostPictures = 2;  // that fit beside each other
 
-/// `place_in` searches layer by layer, from the bottom up.
+/// Searches layer by layer, from the bottom up.
 std::optional<OpeningPlace> place_in(const view::Stack& stack, std::string_view name) {
   for (const int end : {view::kFinal, view::kEmbedding})
     if (const SlotId at{end, view::Sub::Attention, Slot::Stream, stack.side}; view::slot_name(at) == name)

@@ -12,16 +12,16 @@
 
 namespace normscope::course {
 
-/// `OpeningPlace` is a place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
+/// A place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
 /// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
 struct OpeningPlace {
   view::SlotId at;
   bool skip_scale = false;
 };
-/// `opening_place` returns nothing where the model has no place of that name.
+/// Returns nothing where the model has no place of that name.
 std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name);
 
-/// `read_opening` reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
+/// Reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
 std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t);
 
 }  // namespace normscope::course

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kOwn = "as in the lesson", kBold = "**";
 
-/// `cells_of` takes "| a | b |" apart into a and b.
+/// Takes "| a | b |" apart into a and b.
 std::vector<std::string> cells_of(std::string_view row) {
   std::vector<std::string> cells;
   for (size_t from = 1; from < row.size();) {
@@ -36,12 +36,12 @@ const Check& check_of(const Lesson& lesson, const std::string& measure) {
                        [&](const Check& c) { return c.measure == measure; });
 }
 
-/// `head_of` names a measure as the head of the table does.
+/// Names a measure as the head of the table does.
 std::string head_of(const Lesson& lesson, const std::string& measure) {
   return fmt::format("{} ({})", lesson.measure(measure)->label, band_text(check_of(lesson, measure)));
 }
 
-/// `same_head` compares the bands alone, because a translation has other labels.
+/// Compares the bands alone, because a translation has other labels.
 bool same_head(const Lesson& lesson, const std::string& measure, const std::string& head) {
   if (lesson.language.empty()) return head == head_of(lesson, measure);
   return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
@@ -61,7 +61,7 @@ std::string claim_in_words(const Lesson& lesson, std::string text) {
 
 namespace {
 
-/// `measured_words` brackets the last two of "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold", if there are any.
+/// Brackets the last two of "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold", if there are any.
 std::string measured_words(const Lesson& lesson, const std::string& cell) {
   const size_t first = cell.find(", "), last = cell.rfind(", "), of = cell.find(" of ", last);
   if (first == cell.npos || of == cell.npos) return claim_in_words(lesson, cell);

@@ -14,7 +14,7 @@ namespace {
 
 using Op = SmallTape::Op;
 
-/// `mean_of` is the mean of a row, `product_mean` that of the products of two.
+/// The mean of a row, `product_mean` that of the products of two.
 double mean_of(const std::vector<float>& row) {
   return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
 }
@@ -24,10 +24,10 @@ double product_mean(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 std::string text_of(double value) { return ui::number(value, 3); }
-/// `factor` sets a number below zero in brackets, as it stands behind a sign.
+/// Sets a number below zero in brackets, as it stands behind a sign.
 std::string factor(double value) { return value < 0 ? "(" + text_of(value) + ")" : text_of(value); }
 
-/// `Follower` follows one place through one instruction, whose numbers it knows by name.
+/// Follows one place through one instruction, whose numbers it knows by name.
 class Follower {
  public:
   Follower(const SmallTape::Instruction& i, const SmallReplay& replay, size_t place, const Words& words)
@@ -112,7 +112,7 @@ class Follower {
                        gradient_text(arriving), factor(value(x)), gradient_text(w));
   }
 
-  /// `rounded` is zero where the number is only what rounding left of numbers as large as `of`.
+  /// Zero where the number is only what rounding left of numbers as large as `of`.
   static double rounded(double value, const std::vector<float>& of) {
     const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
     const double most = std::abs(static_cast<double>(*std::max_element(of.begin(), of.end(), larger)));

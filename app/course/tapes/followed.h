@@ -10,13 +10,13 @@
 
 namespace normscope::course {
 
-/// `softmax` turns each row of scores into shares that add up to one.
+/// Turns each row of scores into shares that add up to one.
 std::vector<float> softmax(const SmallValue& scores);
 
-/// `subscripted` writes the place below the line: "w₂" for 2, "w" for 0.
+/// Writes the place below the line: "w₂" for 2, "w" for 0.
 std::string subscripted(const std::string& name, size_t place);
 
-/// `followed` follows place `place`, from 1, through line `line` of the replay. Where what the line writes has no such
+/// Follows place `place`, from 1, through line `line` of the replay. Where what the line writes has no such
 /// place, it follows its only number. It is empty for a product of two matrices and for a norm that detaches, which no
 /// one-line formula holds.
 std::string followed(const SmallTape& tape, const SmallReplay& replay, size_t line, size_t place,

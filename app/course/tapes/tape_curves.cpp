@@ -32,7 +32,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
   return {};
 }
 
-/// `text_of` gives a number as it was written, or as it was computed with so many digits.
+/// Gives a number as it was written, or as it was computed with so many digits.
 std::string text_of(double value, int digits) {
   return digits > 0 ? ui::number(value, digits) : ui::with_minus(ui::significant(value, 6));
 }
@@ -89,7 +89,7 @@ CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& 
 
 namespace {
 
-/// `kProbability` is a row of its own before the loss, which works it out of its scores without writing it anywhere.
+/// A row of its own before the loss, which works it out of its scores without writing it anywhere.
 constexpr const char* kProbability = "p";
 
 }  // namespace

@@ -9,33 +9,33 @@
 
 namespace normscope::course {
 
-/// `tape_of` is a tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of
+/// A tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of
 /// the lesson.
 SmallTape tape_of(const Lesson& lesson, const std::string& id, const Changes& changes);
 
-/// `measure_tape` measures a curve. Its x is the field's values, the steps, or 1, 2, 3, ... along the numbers of `y`.
+/// Measures a curve. Its x is the field's values, the steps, or 1, 2, 3, ... along the numbers of `y`.
 CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& changes);
 
-/// `TapeRow` is a number or an instruction with what is known of it: a text for each row of its numbers. A column is
+/// A number or an instruction with what is known of it: a text for each row of its numbers. A column is
 /// shown in one row.
 struct TapeRow {
   std::string name, what;  ///< "h", "x × u"
   std::vector<std::string> value, gradient;
   bool now = false;  ///< written by the last line
 };
-/// `numbers_in` takes the text of a row apart into its numbers.
+/// Takes the text of a row apart into its numbers.
 std::vector<std::string> numbers_in(const std::string& line);
-/// `TapeTable` is the tape after the first `done` of `lines` instructions, `forward` of which run forward.
+/// The tape after the first `done` of `lines` instructions, `forward` of which run forward.
 struct TapeTable {
   std::vector<TapeRow> rows;  ///< the given numbers, then the instructions; before a loss its probabilities
   size_t done = 0, forward = 0, lines = 0;
   std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
 };
-/// `table_of_tape` makes the table in the language of `words`, with so many digits of what was computed.
+/// Makes the table in the language of `words`, with so many digits of what was computed.
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"),
                         int digits = 3);
 
-/// `cells_of_tape` is the table of a page: a head, then one line per row; "" where nothing is known, <br> between rows
+/// The table of a page: a head, then one line per row; "" where nothing is known, <br> between rows
 /// of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 

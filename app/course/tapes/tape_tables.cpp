@@ -63,7 +63,7 @@ SmallTape::Instruction read_instruction(Table& t) {
   return i;
 }
 
-/// `parts_of` takes "w[2]" apart into "w" and 2; 0 without brackets.
+/// Takes "w[2]" apart into "w" and 2; 0 without brackets.
 std::pair<std::string, size_t> parts_of(const std::string& field) {
   const size_t open = field.find('[');
   if (open == field.npos || field.back() != ']') return {field, 0};
@@ -79,7 +79,7 @@ const SmallTape::Number* number_of(const SmallTape& tape, const std::string& fie
   return nullptr;
 }
 
-/// `Part` is one of "value w" and "gradient w".
+/// One of "value w" and "gradient w".
 struct Part {
   bool gradient = false;
   std::string name;

@@ -15,25 +15,25 @@
 namespace normscope::course {
 
 LessonTape read_tape(const std::string& id, Table t);
-/// `read_tape_axis` reads `over` with `xs`, or `steps` with `rate`, or neither.
+/// Reads `over` with `xs`, or `steps` with `rate`, or neither.
 void read_tape_axis(Curve& c, Table& t);
 
-/// `field_of_tape` is the field's number; 1 where the field multiplies several numbers, nothing for a field that the
+/// The field's number; 1 where the field multiplies several numbers, nothing for a field that the
 /// tape does not have.
 std::optional<double> field_of_tape(const SmallTape& tape, const std::string& field);
 void set_field_of_tape(SmallTape& tape, const std::string& field, double value);
 
-/// `unknown_of_tape` is empty where `y` is one of "gradient w", "length gradient w", "mean value y", "gradient x .
+/// Empty where `y` is one of "gradient w", "length gradient w", "mean value y", "gradient x .
 /// value y" (the sum of their products), the last three row by row. Otherwise it says what was expected.
 std::string unknown_of_tape(const std::string& y);
-/// `quantity_of_tape` returns the numbers that `y` names. Throws Error for a name that the tape does not have, and for
+/// The numbers that `y` names. Throws Error for a name that the tape does not have, and for
 /// a product of different shapes.
 std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y);
 
-/// `definition_of` is part of the lesson's definition, and of what `lesson show` says.
+/// Part of the lesson's definition, and of what `lesson show` says.
 std::string definition_of(const LessonTape& tape);
 
-/// `check_tapes` checks what no single table can see: that the tapes run, and that curves, figures and knobs fit them.
+/// Checks what no single table can see: that the tapes run, and that curves, figures and knobs fit them.
 /// Throws Error.
 void check_tapes(const Lesson& lesson, const Table& root);
 

@@ -59,7 +59,7 @@ class MathWriter {
     return out;
   }
 
-  /// `symbol` is a number, a sign, words with their blanks, or a name.
+  /// A number, a sign, words with their blanks, or a name.
   static std::string symbol(const tex::Node& node) {
     const std::string& text = node.text;
     if (text.empty()) return row("");
@@ -74,7 +74,7 @@ class MathWriter {
                        ui::svg_escaped(text));
   }
 
-  /// `unbroken` keeps blanks at either end, which would be left out otherwise.
+  /// Keeps blanks at either end, which would be left out otherwise.
   static std::string unbroken(const std::string& text) {
     std::string out;
     for (const char c : ui::svg_escaped(text)) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);

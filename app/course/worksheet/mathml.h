@@ -8,7 +8,7 @@
 
 namespace normscope::course {
 
-/// `mathml` returns a <math> element. With `display` it is on a line of its own, and large operators have their limits
+/// A <math> element. With `display` it is on a line of its own, and large operators have their limits
 /// above and below.
 std::string mathml(const tex::Formula& formula, bool display);
 

@@ -16,24 +16,24 @@ struct Sheet {
   const Results* kept = nullptr;  ///< measured.json; null: there is none
   bool answers = false;           ///< the teacher's copy
 
-  /// `spread` is the measure over the seeds that were kept; null: not measured.
+  /// The measure over the seeds that were kept; null: not measured.
   const Spread* spread(const std::string& measure) const;
-  /// `mean` is the mean with its unit, marked as an answer; or a blank followed by the unit.
+  /// The mean with its unit, marked as an answer; or a blank followed by the unit.
   std::string mean(const std::string& measure) const;
-  /// `range` adds the range over the seeds.
+  /// Adds the range over the seeds.
   std::string range(const std::string& measure) const;
-  /// `answer` shows the text as an answer, or a blank.
+  /// Shows the text as an answer, or a blank.
   std::string answer(const std::string& text, std::string_view unit = {}) const;
 };
 
-/// `kBlank` is a line to write on.
+/// A line to write on.
 inline constexpr std::string_view kBlank = "<span class=\"blank\"></span>";
-/// `kBox` is a box to tick.
+/// A box to tick.
 inline constexpr std::string_view kBox = "<span class=\"box\"></span>";
-/// `lines_to_write` returns `count` empty lines.
+/// Returns `count` empty lines.
 std::string lines_to_write(int count);
 
-/// `element` wraps HTML in an element, with `style` as its class unless it is empty.
+/// Wraps HTML in an element, with `style` as its class unless it is empty.
 std::string element(std::string_view name, std::string_view inside, std::string_view style = {});
 
 /// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a

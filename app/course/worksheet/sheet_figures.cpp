@@ -20,10 +20,10 @@ namespace {
 
 constexpr plot::ExportSize kSize{640, 360};
 
-/// `inlined` makes an SVG document an element of a page.
+/// Makes an SVG document an element of a page.
 std::string inlined(const std::string& document) { return document.substr(document.find("<svg ")); }
 
-/// `add_start` draws where a drawing begins: the one measured point that is given.
+/// Draws where a drawing begins: the one measured point that is given.
 void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   const Prediction& asked = sheet.lesson.prediction;
   if (asked.kind != Prediction::Kind::Draw || !sheet.kept) return;
@@ -42,7 +42,7 @@ void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   plot.series.push_back(std::move(point));
 }
 
-/// `axes` has the axes, the theory and what is known without training; before the prediction neither theory nor lines.
+/// Has the axes, the theory and what is known without training; before the prediction neither theory nor lines.
 plot::PlotSpec axes(const Sheet& sheet, const Figure& figure, bool predicting) {
   FigureData data;
   data.level = sheet.kept ? sheet.kept->level : 0;
@@ -52,7 +52,7 @@ plot::PlotSpec axes(const Sheet& sheet, const Figure& figure, bool predicting) {
   return plot;
 }
 
-/// `names_of` returns "A Post-LN, no warm-up; B Post-LN, warm-up 200".
+/// Returns "A Post-LN, no warm-up; B Post-LN, warm-up 200".
 std::string names_of(const Lesson& lesson, const Figure& figure) {
   std::string names;
   for (const FigureLine& line : figure.lines) {
@@ -64,7 +64,7 @@ std::string names_of(const Lesson& lesson, const Figure& figure) {
   return names;
 }
 
-/// `tape_html` is a tape to be filled in by hand; in the teacher's copy it has run.
+/// A tape to be filled in by hand; in the teacher's copy it has run.
 std::string tape_html(const Sheet& sheet, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells = cells_of_tape(
       table_of_tape(tape_of(sheet.lesson, figure.tape, {}), sheet.answers ? kMostSmallNames * 2 : 0));

@@ -84,7 +84,7 @@ class ProseWriter {
     return out;
   }
 
-  /// `forms` goes from {if} to {end}, where it leaves `at`. It omits what holds with changed settings alone.
+  /// Goes from {if} to {end}, where it leaves `at`. It omits what holds with changed settings alone.
   std::string forms(const std::vector<Inline>& inlines, size_t& at) {
     std::vector<std::string> forms;
     while (at < inlines.size() && inlines[at].kind != Kind::End) {

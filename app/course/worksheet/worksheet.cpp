@@ -23,7 +23,7 @@ namespace {
 
 using ui::svg_escaped;
 
-// `kStyle` has sizes of paper; widths follow it, so that A4 and Letter both hold a page.
+// Has sizes of paper; widths follow it, so that A4 and Letter both hold a page.
 constexpr const char* kStyle = R"(@page{margin:18mm}
 *{box-sizing:border-box}
 body{font:11pt/1.45 Georgia,'DejaVu Serif',serif;color:#000;background:#fff;max-width:178mm;margin:8mm auto;padding:0 4mm}
@@ -55,7 +55,7 @@ table,figure,pre,.display,.ask{break-inside:avoid}
 @media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}section.page h2{margin-top:0}}
 )";
 
-/// `escaped_lines` keeps the lines of a text apart.
+/// Keeps the lines of a text apart.
 std::string escaped_lines(const std::string& text) {
   std::string out, line;
   for (std::istringstream lines(text); std::getline(lines, line);) out += svg_escaped(line) + "\n";
@@ -132,7 +132,7 @@ std::string prediction(const Sheet& sheet) {
   return out + element("p", words.say("worksheet.why")) + "\n" + lines_to_write(2);
 }
 
-/// `measured_here` returns what the checks, the prediction and the text refer to, in the lesson's order.
+/// What the checks, the prediction and the text refer to, in the lesson's order.
 std::vector<const Measure*> measured_here(const Lesson& lesson) {
   std::set<std::string> named{lesson.prediction.measure};
   for (const Check& check : lesson.checks) named.insert(check.measure);
@@ -166,12 +166,12 @@ std::string measurements(const Sheet& sheet) {
   return element("table", "\n" + rows) + "\n";
 }
 
-/// `trains` says whether runs are trained, and not only looked at fresh.
+/// Whether runs are trained, and not only looked at fresh.
 bool trains(const Lesson& lesson) {
   return std::any_of(lesson.curves.begin(), lesson.curves.end(), is_trained);
 }
 
-/// `check_command` measures this very lesson, wherever it is.
+/// Measures this very lesson, wherever it is.
 std::string check_command(const Lesson& lesson, const std::string& folder) {
   const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
   return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);
@@ -220,7 +220,7 @@ std::string exercises(const Sheet& sheet) {
   return out;
 }
 
-/// `challenge` is for a run of one's own: what may be changed, and a table for what was tried.
+/// For a run of one's own: what may be changed, and a table for what was tried.
 std::string challenge(const Sheet& sheet) {
   if (!sheet.lesson.challenge) return "";
   const Words& words = *sheet.lesson.words;
@@ -252,7 +252,7 @@ std::string challenge(const Sheet& sheet) {
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
 
-/// `says` lists the sentences of the end, with the words to choose from.
+/// Lists the sentences of the end, with the words to choose from.
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
   const Lesson& lesson = sheet.lesson;

@@ -10,7 +10,7 @@
 
 namespace normscope::course {
 
-/// `worksheet` prints the steps predict, run, compare and explain: prose, axes, tables to fill in, and how to repeat it
+/// Prints the steps predict, run, compare and explain: prose, axes, tables to fill in, and how to repeat it
 /// in a terminal. `kept` is measured.json; without it the starting point of a drawing is unknown. With `answers`, the
 /// teacher's copy, the blanks hold what was measured, and the claim and its checks follow at the end. Without, it holds
 /// only the measured numbers that the lesson itself gives before the prediction. `folder` is where the commands on the

@@ -32,7 +32,7 @@ Settings settings_in(const Challenge& task, const Changes& changes) {
   return settings;
 }
 
-/// `draw_marked` draws a text of the task with its terms marked, as in the prose; returns the height.
+/// Draws a text of the task with its terms marked, as in the prose; returns the height.
 float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, float line,
                   FlowContext& context) {
   Inline words;
@@ -46,14 +46,14 @@ float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, f
 
 }  // namespace
 
-/// `chosen` is the present value of a choice.
+/// The present value of a choice.
 std::string Player::chosen(const Challenge::Choice& choice) const {
   const auto it = chosen_.find(choice.field);
   return it != chosen_.end() ? it->second
                              : get_field(lesson()->run(lesson()->challenge->run)->spec, choice.field);
 }
 
-/// `note_try` notes a finished training, once for each setting, whatever its result.
+/// Notes a finished training, once for each setting, whatever its result.
 void Player::note_try(const MeasureState& state) {
   const Challenge& task = *lesson()->challenge;
   const std::string set = to_text(settings_in(task, state.changes));
@@ -67,7 +67,7 @@ void Player::note_try(const MeasureState& state) {
   if (below_line(task, loss)) keep_found();
 }
 
-/// `found_runs` are the start and the best of the ways found, for the Lab.
+/// The start and the best of the ways found, for the Lab.
 session::ReplaceRuns Player::found_runs() {
   const Challenge& task = *lesson()->challenge;
   std::vector<Try> ways = ways_found(task, progress_.of(lesson()->id).tries);
@@ -92,7 +92,7 @@ session::ReplaceRuns Player::found_runs() {
   return out;
 }
 
-/// `keep_found` saves them beside the progress, as a session that the Lab opens.
+/// Saves them beside the progress, as a session that the Lab opens.
 void Player::keep_found() {
   if (folder_.empty()) return;
   try {
@@ -131,7 +131,7 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
   }
 }
 
-/// `draw_training` draws the button to train or stop, and the next hint.
+/// Draws the button to train or stop, and the next hint.
 void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   const Challenge& task = *lesson()->challenge;
   const auto state = measurer_->state();
@@ -172,7 +172,7 @@ void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
         6);
 }
 
-/// `draw_outcome` shows what the run came to, the sum of points, and the way to the Lab.
+/// Shows what the run came to, the sum of points, and the way to the Lab.
 void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -212,7 +212,7 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
       p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
 }
 
-/// `draw_challenge` returns its height.
+/// Its height.
 float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

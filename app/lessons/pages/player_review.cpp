@@ -20,7 +20,7 @@ constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 2
 constexpr TextStyle kReviewSmall{Face::Sans, type::body};
 constexpr TextStyle kReviewWords{Face::Sans, type::title};
 
-/// `columns` has lesson, said, measured, how far off; the button takes what is left.
+/// Has lesson, said, measured, how far off; the button takes what is left.
 std::array<Rect, 4> columns(Rect row) {
   row.take_right(kAgain, 12);
   const float w = row.w;
@@ -38,7 +38,7 @@ void Player::open_page(Aside aside) {
   followed_.clear();
 }
 
-/// `draw_course_row` draws a row below the lessons, of a page of the whole course.
+/// Draws a row below the lessons, of a page of the whole course.
 void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bool one_line) {
   const bool current = aside_ == page.aside;
   const Hit h = ui.hit(page.control, row, current ? "open" : "", word(page.help));
@@ -50,7 +50,7 @@ void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bo
   ui.close_popup();
 }
 
-/// `scroll` moves what is longer than its `room` by wheel and keys, `furthest` at most.
+/// Moves what is longer than its `room` by wheel and keys, `furthest` at most.
 void Player::scroll(Ui& ui, const Rect& rect, float room, float furthest) {
   if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
   if (ui.shortcut("PageDown")) scroll_ += room * 0.8f;
@@ -58,7 +58,7 @@ void Player::scroll(Ui& ui, const Rect& rect, float room, float furthest) {
   scroll_ = std::clamp(scroll_, 0.f, furthest);
 }
 
-/// `draw_scrolled` draws a page of the course that may be longer than what is seen of it. `content` draws from y on and
+/// Draws a page of the course that may be longer than what is seen of it. `content` draws from y on and
 /// returns its height.
 void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& room,
                            const std::function<float(float y)>& content) {
@@ -88,7 +88,7 @@ void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& room,
   p.fill({rect.right() - 8, seen.y + (seen.h - bar) * scroll_ / furthest, 4, bar}, ui.theme().strong, 2);
 }
 
-/// `review_sentence` is the first answer that was off, as a question; else what there is to say.
+/// The first answer that was off, as a question; else what there is to say.
 std::string Player::review_sentence() {
   size_t made = 0;
   for (const course::Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
@@ -107,7 +107,7 @@ void Player::try_again(size_t index) {
   if (locked()) predict_again();
 }
 
-/// `draw_review_lesson` draws one row and returns its height.
+/// Draws one row and returns its height.
 float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -160,7 +160,7 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   return high + 2 * kReviewPad;
 }
 
-/// `draw_copy` copies all predictions as a line, for a teacher who gathers those of a class.
+/// Copies all predictions as a line, for a teacher who gathers those of a class.
 void Player::draw_copy(Ui& ui, const Rect& rect) {
   ButtonOptions options;
   options.enabled = std::any_of(progress_.all().begin(), progress_.all().end(),

@@ -17,7 +17,7 @@ constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 
 }  // namespace
 
-// `HandsWithin` takes the mouse from what is scrolled out of sight; the keyboard reaches it, and it comes into sight.
+// Takes the mouse from what is scrolled out of sight; the keyboard reaches it, and it comes into sight.
 // ImGui's own rectangle is set back to the one below on the stack of clips: it goes around a painter's, never inside.
 HandsWithin::HandsWithin(const Ui& ui, const Rect& seen) {
   const float s = ui.scale();
@@ -32,7 +32,7 @@ void Player::follow_focus(const Ui& ui, const std::string& name, const Rect& rec
   if (rect.bottom() > seen.bottom() - kWordGap) scroll_ += rect.bottom() - seen.bottom() + kWordGap;
 }
 
-/// `draw_words` draws the words of a sentence as buttons in rows, and returns the one pressed now; empty: none.
+/// Draws the words of a sentence as buttons in rows, and returns the one pressed now; empty: none.
 std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::string& said, const Rect& seen) {
   const Say& say = lesson()->says[index];
   std::string pressed;
@@ -57,7 +57,7 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
   return pressed;
 }
 
-/// `draw_says` returns its height.
+/// Its height.
 float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

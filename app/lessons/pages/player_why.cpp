@@ -19,7 +19,7 @@ constexpr float kSmallLine = 21, kWhyWidth = 680;
 
 }  // namespace
 
-/// `draw_reach` draws two plain sentences, and behind a fold the rest: what the papers saw, the sources, and what was
+/// Draws two plain sentences, and behind a fold the rest: what the papers saw, the sources, and what was
 /// measured in other settings.
 void Player::draw_reach(Ui& ui, Rect& rest, const FlowContext& page) {
   if (reach_in_short_.blocks.empty()) return;
@@ -52,7 +52,7 @@ void Player::draw_reach(Ui& ui, Rect& rest, const FlowContext& page) {
     rest.take_top(ui.paint().text_wrapped(rest, small, ui.theme().ink3, source, 18), 2);
 }
 
-/// `results_of` reads a lesson's measured numbers, at most one lesson a frame.
+/// Reads a lesson's measured numbers, at most one lesson a frame.
 const course::Results* Player::results_of(const course::Lesson& lesson) {
   const auto known = results_.find(lesson.id);
   if (known != results_.end()) return known->second ? &*known->second : nullptr;

@@ -23,7 +23,7 @@ bool Player::can_enter() const {
          });
 }
 
-/// `draw_zoo_button` is right of the line above the slider, midway between the puzzle and the button that runs again.
+/// Right of the line above the slider, midway between the puzzle and the button that runs again.
 void Player::draw_zoo_button(Ui& ui, Rect& head) {
   if (lesson()->zoo.empty() || step_ != course::StepKind::Explain) return;
   const course::Changes made = measurer_->state()->changes;
@@ -44,7 +44,7 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
   });
 }
 
-/// `draw_zoo_words` says below the text as what the wiring was entered, and how it is trained beside the others.
+/// Says below the text as what the wiring was entered, and how it is trained beside the others.
 void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   const TextStyle style{Face::Sans, type::title};
   std::string words = words::error(entering_failed_);

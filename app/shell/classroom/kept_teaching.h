@@ -13,7 +13,7 @@ namespace normscope::shell::classroom {
 
 inline constexpr std::string_view kHoldWords[] = {"shown", "locked", "hidden"};  // as enum Hold
 
-/// `HexDigits` accepts exactly `digits` hexadecimal digits, or none.
+/// Accepts exactly `digits` hexadecimal digits, or none.
 struct HexDigits {
   size_t digits;
   codec::Json write(const std::string& text) const { return text; }

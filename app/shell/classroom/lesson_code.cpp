@@ -26,7 +26,7 @@ std::array<uint32_t, 64> primes() {
   return found;
 }
 
-// `fraction` returns the first 32 bits of the fraction.
+// The first 32 bits of the fraction.
 uint32_t fraction(long double root) {
   return static_cast<uint32_t>((root - std::floor(root)) * 4294967296.0L);
 }

@@ -16,7 +16,7 @@ struct CodeHash {
 
 // `sha256` returns 64 hexadecimal digits.
 std::string sha256(std::string_view text);
-// `hash_of` makes a new salt each time.
+// Makes a new salt each time.
 CodeHash hash_of(std::string_view code);
 bool is_code(const CodeHash&, std::string_view code);
 

@@ -11,7 +11,7 @@ using namespace ui;
 constexpr float kHalo = 20, kHaloWidth = 4, kGrown = 46;  // logical px
 constexpr double kGrows = 0.4, kHint = 2;                 // seconds
 
-// `draw_ring` is yellow with the outline that every yellow shape has.
+// Yellow with the outline that every yellow shape has.
 void draw_ring(Ui& ui, Vec at, float radius, float opacity) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint_top();

@@ -19,10 +19,10 @@ struct Presentation {
 };
 
 void switch_presentation(Presentation&);
-// `presentation_keys` runs at the beginning of a frame: Escape ends the mode, unless something else is open, typed or
+// Runs at the beginning of a frame: Escape ends the mode, unless something else is open, typed or
 // held.
 void presentation_keys(ui::Ui&, Presentation&);
-// `draw_presentation` runs at the end of a frame, above everything.
+// Runs at the end of a frame, above everything.
 void draw_presentation(ui::Ui&, Presentation&);
 
 }  // namespace normscope::shell::classroom

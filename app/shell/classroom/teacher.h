@@ -12,29 +12,29 @@
 
 namespace normscope::shell::classroom {
 
-// `set_rules` sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
+// Sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(ui::FrameOptions&, const Teaching&);
-// `enter` is the command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
+// The command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
-// `draw_lesson_bar` draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns
+// Draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns
 // their left end.
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
-// `draw_teacher` draws the panel while preparing, the menu of a control and the question for the code, and says what a
+// Draws the panel while preparing, the menu of a control and the question for the code, and says what a
 // held control refused.
 void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, std::string& notice);
-// `closed_by_key` runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
+// Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
 // held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);
 
-// `begin_lesson` starts the lesson: what was done before cannot be undone in it.
+// Starts the lesson: what was done before cannot be undone in it.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
-// `try_to_leave` ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
+// Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.
 bool try_to_leave(Teaching&, std::string_view code, double now);
 
-// `held_title` puts a control or a group into words: "learning rate", "settings, all 23".
+// Puts a control or a group into words: "learning rate", "settings, all 23".
 std::string held_title(const ui::Ui&, std::string_view name);
-// `draw_preparation` draws the panel alone (teacher_panel.cpp); true: begin. It is folded on every screen but the one
+// Draws the panel alone (teacher_panel.cpp); true: begin. It is folded on every screen but the one
 // it was opened on.
 bool draw_preparation(ui::Ui&, Teaching&, Screen shown);
 

@@ -34,7 +34,7 @@ const std::vector<words::Label>& hold_words() {
   return words;
 }
 
-// `menu_rows` are what was pointed at with its groups, or every command that no control stands for.
+// What was pointed at with its groups, or every command that no control stands for.
 std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};
@@ -45,7 +45,7 @@ std::vector<std::string> menu_rows(const std::string& picked) {
   return rows;
 }
 
-// `choose` makes "Shown" a rule only where it takes something out of a group's rule.
+// Makes "Shown" a rule only where it takes something out of a group's rule.
 void choose(ControlPolicy& policy, const std::string& name, Hold hold) {
   policy.set(name, std::nullopt);
   if (policy.decides(name).value_or(Hold::Shown) != hold) policy.set(name, hold);
@@ -83,7 +83,7 @@ void open_menu(Ui& ui, Teaching& teaching, std::string name) {
   ui.open_popup(kMenuPopup);
 }
 
-// `show_rules` outlines what is locked, and dashes the outline of what will be hidden.
+// Outlines what is locked, and dashes the outline of what will be hidden.
 void show_rules(Ui& ui, const ControlPolicy& policy) {
   for (const Control& control : ui.registry().all()) {
     const Hold hold = policy.decides(control.name).value_or(Hold::Shown);
@@ -95,7 +95,7 @@ void show_rules(Ui& ui, const ControlPolicy& policy) {
   }
 }
 
-// `draw_rules` lists six rules at a time.
+// Lists six rules at a time.
 void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   ControlPolicy& policy = teaching.kept.policy;
   const size_t count = policy.rules().size();
@@ -138,7 +138,7 @@ void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
     teaching.preparing = false;
 }
 
-// `draw_folded` draws the title alone on other screens than the panel's own, because rules can be set there too.
+// Draws the title alone on other screens than the panel's own, because rules can be set there too.
 void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   const Rect whole = panel_place(ui, teaching.at_left);
   const Rect place{whole.x, whole.bottom() - 34, whole.w, 34};
@@ -175,7 +175,7 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
     teaching.pointing = !teaching.pointing;
 }
 
-// `draw_foot` has the code and the two ways to begin; true: begin.
+// Has the code and the two ways to begin; true: begin.
 bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
   text_field(ui, "teacher/code", rest.take_top(28, 6), words::say("shell.teach.set_code"), teaching.code,
              words::say("shell.teach.help_set_code"));

@@ -34,7 +34,7 @@ struct Teaching {
   bool hand_out = false;          // the session is to be saved as it is
 };
 
-// `take_in` takes what came with a session. A running lesson goes on unless the new session is a lesson too, so that
+// Takes what came with a session. A running lesson goes on unless the new session is a lesson too, so that
 // opening a file is no way out of a lesson.
 void take_in(Teaching&, KeptTeaching kept);
 

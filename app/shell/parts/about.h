@@ -12,10 +12,10 @@ namespace normscope::shell {
 
 class About {
  public:
-  // `ask` begins to compute it, once; `wake` is called from another thread when it is there. Destroying the last copy
+  // Begins to compute it, once; `wake` is called from another thread when it is there. Destroying the last copy
   // stops the computation and waits for the step under way.
   void ask(std::function<void()> wake);
-  // `checksum` is empty while it is not known, and says why where it could not be computed.
+  // Empty while it is not known, and says why where it could not be computed.
   std::string checksum() const;
   std::string text() const;
 

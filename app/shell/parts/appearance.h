@@ -20,7 +20,7 @@ struct Appearance {
   bool reduced_motion = false;
 };
 
-// `scale_note` says what a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// What a window that is too small for the scale shows instead: everything smaller, or a part of it.
 // It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
@@ -35,7 +35,7 @@ inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
                                              {"shown_height", fmt::format("{:.0f}", window.y)}});
 }
 
-// `set_scale` rounds to whole percent, from 75 to 250.
+// Rounds to whole percent, from 75 to 250.
 inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }

@@ -52,7 +52,7 @@ bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
   return yes;
 }
 
-// `save_file` saves what a screen wrote under a free name in the pictures folder.
+// Saves what a screen wrote under a free name in the pictures folder.
 void save_file(const Desk::File& file, const std::string& what, std::string& notice) {
   try {
     const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
@@ -71,7 +71,7 @@ void take_runs(session::ReplaceRuns runs, AppState& state) {
   state.session.commands.emplace_back(std::move(runs));
 }
 
-// `replace_runs` replaces them at once, or when the hand has agreed.
+// Replaces them at once, or when the hand has agreed.
 void replace_runs(std::optional<Desk::Replacing> asked, AppState& state, Ui& ui) {
   std::optional<Desk::Replacing>& waiting = state.screens.replacing;
   ShownSession& session = state.session;
@@ -106,7 +106,7 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-// `open_recorded` shows an opened model Inside, and a recognised log or saved run in Compare.
+// Shows an opened model Inside, and a recognised log or saved run in Compare.
 void open_recorded(Screens& screens, Files& files, const LabView& view) {
   if (std::exchange(files.looked_into, false)) screens.shown = Screen::Inside;
   for (const std::string& path : std::exchange(files.recorded, {})) {

@@ -9,13 +9,13 @@ namespace normscope::shell {
 
 struct AppState;
 
-// `subject_of` says what a screen is about, "the comparison": what its files show, what failed to be drawn.
+// What a screen is about, "the comparison": what its files show, what failed to be drawn.
 const std::string& subject_of(Screen);
 // `carry_out` does what a frame of the screen that is shown asked for. Its commands join those of the frame, which
 // draw_app posts.
 void carry_out(Desk, AppState&, ui::Ui&);
 
-// `open_recorded` shows what was recognised as a log or a saved run on the Compare screen.
+// Shows what was recognised as a log or a saved run on the Compare screen.
 void open_recorded(Screens&, Files&, const LabView&);
 
 }  // namespace normscope::shell

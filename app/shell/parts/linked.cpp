@@ -18,7 +18,7 @@ namespace normscope::shell {
 using namespace link;
 namespace {
 
-// `show_lesson` opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
+// Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
 // that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
 std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   const LessonPlace place = lesson_place(link.lesson);
@@ -31,7 +31,7 @@ std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
 }
 
-// `show_screen` sets the Sweep or the Compare screen as the link has it. Files that Compare has open stay.
+// Sets the Sweep or the Compare screen as the link has it. Files that Compare has open stay.
 void show_screen(const LinkedView& link, Screens& screens) {
   if (link.sweep) {
     screens.sweep.kept = link.sweep;

@@ -14,12 +14,12 @@ namespace {
 
 using view::Act;
 
-/// `no_runs` is empty where there are runs.
+/// Empty where there are runs.
 std::string no_runs(const LabView& view) {
   return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
 }
 
-// `step_refusal` asks the Sweep screen's own log there, which has its plans.
+// Asks the Sweep screen's own log there, which has its plans.
 std::string step_refusal(const AppState& state, bool undo) {
   const UndoLog& log = state.session.undo;
   if (state.screens.shown != Screen::Sweep) {
@@ -38,7 +38,7 @@ std::string course_refusal(const LessonsScreen& lessons) {
   return any ? "" : words::say("shell.notice.no_lessons");
 }
 
-// `placement_refusal` is about the run that the diagram shows.
+// About the run that the diagram shows.
 std::string placement_refusal(const AppState& state) {
   const LabView& view = *state.session.view;
   const int shown = diagram::shown_run(state.screens.lab.diagram(), view);

@@ -56,7 +56,7 @@ struct TapePart {
   int32_t head = -1;
 };
 
-// `LinkedCursor` is the cursor of an opened link, until its runs have come that far.
+// The cursor of an opened link, until its runs have come that far.
 struct LinkedCursor {
   int32_t step = 0;
   std::optional<session::Ticket> ticket{};  // of the command that brings the runs; none: not posted yet
@@ -79,35 +79,35 @@ struct Screens {
 
 compare_screen::CompareScreen& compare_of(Screens&);
 
-// `results_store` is where the command line keeps what it trained. Where no folder can be made, nothing is kept.
+// Where the command line keeps what it trained. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
-// `sweep_of` is the Sweep screen over the results that all programs share. Throws Error where no thread can be started.
+// The Sweep screen over the results that all programs share. Throws Error where no thread can be started.
 sweep::SweepScreen& sweep_of(Screens&);
 
-// `tape_of` is the Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
+// The Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
 tape_screen::TapeScreen& tape_of(Screens&, bool times);
 
 inside::InsideScreen& inside_of(Screens&);
 
 struct ShownSession;
-// `draw_screen` draws the screen that is shown and returns what it asks for. Without `clock`,
+// Draws the screen that is shown and returns what it asks for. Without `clock`,
 // figures that depend on the machine's speed print as a dash.
 Desk draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
-// `speak` sets the window to the language of the lessons, as far as the window has it (assets/words).
+// Sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);
-// `player_of` is the player with the course beside the program and the learner's own progress. Runs that `lab` has
+// The player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
 lessons::Player& player_of(Screens&, Lab* lab);
-// `LessonPlace` is a step of a lesson.
+// A step of a lesson.
 struct LessonPlace {
   std::string lesson;
   course::StepKind step;
 };
-// `lesson_place` reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
+// Reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
 LessonPlace lesson_place(const std::string& name);
-// `open_lesson` shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
+// Shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
 // made no prediction yet. Throws Error for an unknown lesson.
 void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});
 

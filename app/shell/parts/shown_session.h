@@ -9,17 +9,17 @@
 
 namespace normscope::shell {
 
-// `ComingBack` is a session that is being restored.
+// A session that is being restored.
 struct ComingBack {
   session::Ticket ticket = 0;
   bool by_undo = false;  // or redo: the screen stays
 };
 
 struct ShownSession {
-  // `lab` is null where `view` is shown alone and commands only land in `commands`.
+  // Null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
-  // `commands` is what the user asked for in the last frame; already posted when `lab` is set.
+  // What the user asked for in the last frame; already posted when `lab` is set.
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;

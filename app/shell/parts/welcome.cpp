@@ -27,7 +27,7 @@ constexpr Stop kTour[] = {{"shell.tour.runs", "run/A", "run/C"},
                           {"shell.tour.gradient", "plot/gradient-by-layer", "plot/tab/Gradient by layer"},
                           {"shell.tour.time", "transport/play", "timeline"}};
 
-/// `longest_that_fits` says as much as there is room for.
+/// Says as much as there is room for.
 const std::string& longest_that_fits(const Painter& p, const TextStyle& style, float room) {
   for (const char* words : {"shell.welcome.text", "shell.welcome.short"})
     if (p.text_width(style, words::say(words)) <= room) return words::say(words);

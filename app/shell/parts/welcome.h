@@ -8,12 +8,12 @@
 
 namespace normscope::shell {
 
-/// `draw_welcome` takes its strip off the top of `area` while nobody has answered and the runs are those of the sentence,
+/// Takes its strip off the top of `area` while nobody has answered and the runs are those of the sentence,
 /// and then while the tour goes on. It returns the first lesson where that was chosen. A norm that was dragged is an
 /// answer too.
 std::optional<view::Act> draw_welcome(ui::Ui& ui, ui::Rect& area, Offers& offers, const LabView& view);
 
-/// `draw_tour` lights up what the tour is about; it is called after the Lab.
+/// Lights up what the tour is about; it is called after the Lab.
 void draw_tour(ui::Ui& ui, const Offers& offers);
 
 }  // namespace normscope::shell

@@ -31,7 +31,7 @@ std::string setting_words(std::string_view key) {
   return field ? words::spoken(field->label) : std::string(key);
 }
 
-/// `matching_keys` returns settings whose label or key contains the typed letters, whatever their case.
+/// Returns settings whose label or key contains the typed letters, whatever their case.
 std::vector<std::string> matching_keys(const std::string& typed) {
   const std::string search = small_letters(typed);
   std::vector<std::string> keys = axis_keys();
@@ -42,7 +42,7 @@ std::vector<std::string> matching_keys(const std::string& typed) {
   return keys;
 }
 
-/// `draw_rail_ends` writes the two ends of the line below it.
+/// Writes the two ends of the line below it.
 void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
   const TextStyle mono{Face::Mono, type::tick};
   for (const bool low : {true, false}) {
@@ -189,13 +189,13 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_range(ui, row, which);
 }
 
-/// `drop_lost_handle` drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
+/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
 /// gone.
 void SweepScreen::drop_lost_handle() {
   if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
 }
 
-/// `hold_handle` handles one yellow handle. While it is held everything follows from the axis as it was, so that a
+/// Handles one yellow handle. While it is held everything follows from the axis as it was, so that a
 /// value which it passes is restored once it is past.
 void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
   const bool held = held_ && held_->which == which;

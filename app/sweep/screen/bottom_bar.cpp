@@ -17,7 +17,7 @@ constexpr float kLeastRuns = 240;    ///< the width that the runs keep
 
 }  // namespace
 
-/// `draw_runs` draws one field per run in the order of training: dark where there is a result, half filled while it
+/// Draws one field per run in the order of training: dark where there is a result, half filled while it
 /// trains.
 void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
@@ -45,7 +45,7 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   }
 }
 
-/// `draw_status` says what was refused, why the sweep ended, or how far it is. The first two are cut where they are
+/// What was refused, why the sweep ended, or how far it is. The first two are cut where they are
 /// long, and whole under the mouse.
 void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool clock) {
   const TextStyle body{Face::Sans, type::body};

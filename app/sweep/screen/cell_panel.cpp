@@ -23,7 +23,7 @@ constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
 
 }  // namespace
 
-/// `curves_of` draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
+/// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
 /// data.
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec;

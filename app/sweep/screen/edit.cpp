@@ -36,7 +36,7 @@ double to_two_digits(double value) {
   return number_of(fmt::format("{:.1e}", value));
 }
 
-/// `round_up` returns the next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
+/// The next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
 double round_up(double value) {
   const double decade = std::pow(10, std::floor(std::log10(value)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0})

@@ -13,23 +13,23 @@
 
 namespace normscope::sweep {
 
-/// `is_numeric` says whether the axis has numbers, and therefore a rail and the choices lin and log.
+/// Whether the axis has numbers, and therefore a rail and the choices lin and log.
 bool is_numeric(const Axis& axis);
-/// `typed_text` writes the values separated by blanks, or by commas: "0 6 12 25", "pre, post". `with_typed` reads such
+/// Writes the values separated by blanks, or by commas: "0 6 12 25", "pre, post". `with_typed` reads such
 /// a text, and returns the same axis where the values are the same; throws Error as axis_from() does.
 std::string typed_text(const Axis& axis);
 Axis with_typed(const Axis& axis, std::string_view text, const RunSpec& base);
-/// `with_kind` changes the spacing between the smallest and the largest value and keeps the number of values. A log
+/// Changes the spacing between the smallest and the largest value and keeps the number of values. A log
 /// axis starts above zero.
 Axis with_kind(const Axis& axis, Axis::Kind kind, const RunSpec& base);
-/// `with_range` gives a range other ends or another count. Throws Error.
+/// Gives a range other ends or another count. Throws Error.
 Axis with_range(const Axis& axis, double from, double to, int32_t count, const RunSpec& base);
-/// `first_axis` proposes values for a setting: every choice, both states of a flag, or five numbers around the base's.
+/// Proposes values for a setting: every choice, both states of a flag, or five numbers around the base's.
 Axis first_axis(std::string_view key, const RunSpec& base);
-/// `axis_keys` lists the keys of the settings that can be an axis, in the table's order.
+/// Lists the keys of the settings that can be an axis, in the table's order.
 std::vector<std::string> axis_keys();
 
-/// `Rail` is the line that the handles move on: from decade to decade, or from zero (or below) to a round number.
+/// The line that the handles move on: from decade to decade, or from zero (or below) to a round number.
 struct Rail {
   double low = 0, high = 1;
   bool log = false;
@@ -37,20 +37,20 @@ struct Rail {
   double value(double share) const;
 };
 Rail rail_of(const Axis& axis);
-/// `handles_of` returns the yellow handles: the two ends of a range, or every value of a list. The axis must be
+/// The yellow handles: the two ends of a range, or every value of a list. The axis must be
 /// numeric.
 std::vector<double> handles_of(const Axis& axis);
-/// `snapped` rounds to two digits, and to a whole number where the setting is one.
+/// Rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);
-/// `stepped` is a value that moves along the rail by hundredths of it, and as much further as another number needs.
+/// A value that moves along the rail by hundredths of it, and as much further as another number needs.
 double stepped(const Axis& axis, const Rail& rail, double value, int hundredths);
-/// `with_handle` moves one handle. A handle moved onto another becomes that one.
+/// Moves one handle. A handle moved onto another becomes that one.
 Axis with_handle(const Axis& axis, size_t handle, double value, const RunSpec& base);
-/// `without_handle` removes one value of a list, but never the last one; `with_value` adds one.
+/// Removes one value of a list, but never the last one; `with_value` adds one.
 Axis without_handle(const Axis& axis, size_t handle, const RunSpec& base);
 Axis with_value(const Axis& axis, double value, const RunSpec& base);
 
-/// `Brush` is the region of cells between two corners, given in any order.
+/// The region of cells between two corners, given in any order.
 struct Brush {
   size_t column0 = 0, row0 = 0, column1 = 0, row1 = 0;
   Span columns() const { return {std::min(column0, column1), std::max(column0, column1)}; }
@@ -59,21 +59,21 @@ struct Brush {
   size_t cells() const { return (columns().last - columns().first + 1) * (rows().last - rows().first + 1); }
   bool operator==(const Brush&) const = default;
 };
-/// `within` cuts the brush to the grid of the plan; it returns nothing where no cell is left.
+/// Cuts the brush to the grid of the plan; it returns nothing where no cell is left.
 std::optional<Brush> within(const Brush& brush, const Plan& plan);
 
-/// `seeds_in` is the smallest number of seeds of a cell in the region.
+/// The smallest number of seeds of a cell in the region.
 int32_t seeds_in(const Plan& plan, const Brush& brush);
-/// `with_seeds` gives every cell of the region at least `seeds` seeds. A number lower than before removes only seeds
+/// Gives every cell of the region at least `seeds` seeds. A number lower than before removes only seeds
 /// that were added for exactly this region.
 Plan with_seeds(Plan plan, const Brush& brush, int32_t seeds);
-/// `with_axis` replaces axis number `which`, or adds a second one. Regions follow their values, and a region none of
+/// Replaces axis number `which`, or adds a second one. Regions follow their values, and a region none of
 /// whose values is left is dropped.
 Plan with_axis(Plan plan, size_t which, Axis axis);
 Plan without_second_axis(Plan plan);
-/// `narrowed` keeps only the values of the brushed cells.
+/// Keeps only the values of the brushed cells.
 Plan narrowed(Plan plan, const Brush& brush);
-/// `with_rest` takes everything but the axes, seed and name from `run`, as changes to the run that sweeps start from.
+/// Takes everything but the axes, seed and name from `run`, as changes to the run that sweeps start from.
 Plan with_rest(Plan plan, const RunSpec& run);
 
 }  // namespace normscope::sweep

@@ -24,7 +24,7 @@ void SweepScreen::save(const std::string& ending) {
 
 namespace {
 
-/// `draw_script` cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
+/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
 /// Copy takes the whole script anyway.
 void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
   const TextStyle mono{Face::Mono, type::tick};

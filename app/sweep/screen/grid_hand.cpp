@@ -13,7 +13,7 @@ namespace normscope::sweep {
 
 using namespace ui;
 
-/// `point_at` is what the mouse points at. It is nothing while the mouse has not moved since a key chose a cell,
+/// What the mouse points at. It is nothing while the mouse has not moved since a key chose a cell,
 /// because two cells would be meant.
 void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool pressed) {
   if (lies_at_ && (pressed || !(*lies_at_ == ui.mouse()))) lies_at_.reset();
@@ -94,7 +94,7 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-/// `hold_ends` handles the ends of the colours.
+/// Handles the ends of the colours.
 void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {

@@ -24,19 +24,19 @@ struct GridLayout {
   float gap() const {
     return std::min(pitch_x(), pitch_y()) < 24 ? 1.f : 3.f;
   }  ///< half of what is between two
-  /// `pitch` is a cell with the gap around it. Row 0 is the lowest.
+  /// A cell with the gap around it. Row 0 is the lowest.
   ui::Rect pitch(size_t column, size_t row) const {
     return {area.x + static_cast<float>(column) * pitch_x(),
             area.bottom() - static_cast<float>(row + 1) * pitch_y(), pitch_x(), pitch_y()};
   }
   ui::Rect block(size_t column, size_t row) const { return pitch(column, row).inset(gap()); }
-  /// `blocks` reaches from one corner's cell to the other corner's.
+  /// Reaches from one corner's cell to the other corner's.
   ui::Rect blocks(const Place& a, const Place& b) const {
     const ui::Rect one = pitch(std::min(a.column, b.column), std::max(a.row, b.row)),
                    other = pitch(std::max(a.column, b.column), std::min(a.row, b.row));
     return {one.x, one.y, other.right() - one.x, other.bottom() - one.y};
   }
-  /// `nearest` is the cell nearest to a point, which may lie anywhere.
+  /// The cell nearest to a point, which may lie anywhere.
   Place nearest(ui::Vec at) const {
     const auto place = [](float share, size_t count) {
       const float cell = share * static_cast<float>(count);
@@ -58,7 +58,7 @@ struct GridLayout {
 
 inline constexpr ui::Vec kMostCell{140, 130};
 
-/// `fitted` makes the grid as large as the room allows, with cells no larger than kMostCell and neither side more than
+/// Makes the grid as large as the room allows, with cells no larger than kMostCell and neither side more than
 /// twice the other.
 inline GridLayout fitted(const ui::Rect& room, size_t columns, size_t rows) {
   GridLayout layout{room, columns, rows};

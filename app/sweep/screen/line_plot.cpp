@@ -20,7 +20,7 @@ using namespace ui;
 
 namespace {
 
-/// `Points` are the points of a line and the range that they need.
+/// The points of a line and the range that they need.
 struct Points {
   std::vector<float> x, y;
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -57,7 +57,7 @@ plot::Axis up(Metric metric, const Points& points) {
   return y;
 }
 
-/// `band_of` covers the columns of a region over the whole height of the plot.
+/// Covers the columns of a region over the whole height of the plot.
 plot::Band band_of(const Span& columns, const plot::Axis& y) {
   plot::Band band;
   band.id = "region";

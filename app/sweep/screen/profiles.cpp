@@ -13,7 +13,7 @@ using namespace ui;
 
 namespace {
 
-/// `draw_profile` joins neighbouring cells that have a value, and leaves a gap where one has none.
+/// Joins neighbouring cells that have a value, and leaves a gap where one has none.
 void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Colour colour, bool lit) {
   const std::optional<Vec>* before = nullptr;
   for (const auto& point : points) {
@@ -25,7 +25,7 @@ void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Col
 
 }  // namespace
 
-/// `draw_scale_words` labels the ends of the profiles and says whose profiles are dark.
+/// Labels the ends of the profiles and says whose profiles are dark.
 void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

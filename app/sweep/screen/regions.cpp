@@ -6,7 +6,7 @@
 namespace normscope::sweep {
 namespace {
 
-/// `moved_span` returns where a span stands on another axis, from its first value that is still there to its last.
+/// Where a span stands on another axis, from its first value that is still there to its last.
 std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
   std::optional<Span> moved;
   for (size_t place = 0; place < to.values.size(); ++place) {

@@ -39,7 +39,7 @@ void SweepScreen::show(Plan plan) {
   change(std::move(plan));
 }
 
-/// `change` has `done` false while a handle is still held, because what follows costs more than a frame.
+/// Has `done` false while a handle is still held, because what follows costs more than a frame.
 void SweepScreen::change(Plan next, bool done) {
   if (!take(std::move(next), done)) {
     if (done) refuse(message_);
@@ -53,7 +53,7 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
-/// `let_go` drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
+/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
 /// already.
 bool SweepScreen::let_go() {
   held_.reset();
@@ -62,14 +62,14 @@ bool SweepScreen::let_go() {
   return true;
 }
 
-/// `refuse` restores the plan without what the user holds, and says why.
+/// Restores the plan without what the user holds, and says why.
 void SweepScreen::refuse(const std::string& why) {
   const std::string said = why;  // a copy, because `why` may be message_ itself
   let_go();
   message_ = said;
 }
 
-/// `step_back` treats what the user holds as the last change, and drops it first.
+/// Treats what the user holds as the last change, and drops it first.
 bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   if (let_go()) return true;
   if (from.empty()) return false;
@@ -80,7 +80,7 @@ bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   return true;
 }
 
-/// `seconds_before` takes the Lab's time for its own arithmetic on all cores; NaN: the Lab has taken no step.
+/// Takes the Lab's time for its own arithmetic on all cores; NaN: the Lab has taken no step.
 double SweepScreen::seconds_before(const LabView& view) const {
   double flop = 0;
   for (const RunView& run : view.runs) flop += step_flop(run.spec->model, run.spec->train.batch);
@@ -90,7 +90,7 @@ double SweepScreen::seconds_before(const LabView& view) const {
   return flop_ * share * view.seconds_per_step / flop * slower;
 }
 
-/// `take` returns false where the plan cannot be trained: only the message changes.
+/// False where the plan cannot be trained: only the message changes.
 bool SweepScreen::take(Plan next, bool done) {
   try {
     jobs_ = jobs_of(next);
@@ -145,7 +145,7 @@ const Job* SweepScreen::job_of(const Place& place) const {
   return job == jobs_.end() ? nullptr : &*job;
 }
 
-/// `open` makes a cell run D, from step 0, beside the others; undo removes it.
+/// Makes a cell run D, from step 0, beside the others; undo removes it.
 void SweepScreen::open(const Place& place) {
   const Job* job = job_of(place);
   if (!job || !job->refused.empty()) return;
@@ -164,12 +164,12 @@ void SweepScreen::open(const Place& place) {
   asked_.shown = Screen::Lab;
 }
 
-/// `shown_cell` is the cell of the right column: under the mouse, else pinned, else chosen by the keys.
+/// The cell of the right column: under the mouse, else pinned, else chosen by the keys.
 std::optional<Place> SweepScreen::shown_cell() const {
   return hovered_ ? hovered_ : pinned_ ? pinned_ : chosen_;
 }
 
-/// `find_open` finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
+/// Finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const LabView& view) {
   std::vector<OpenRun> open;
   for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
@@ -193,7 +193,7 @@ void SweepScreen::find_open(const LabView& view) {
   }
 }
 
-/// `beside` is the cell so many steps further, or the last one on the way.
+/// The cell so many steps further, or the last one on the way.
 Place SweepScreen::beside(const Place& from, int across, int up) const {
   const auto step = [](size_t at, int by, size_t count) {
     const auto last = static_cast<int64_t>(count) - 1;

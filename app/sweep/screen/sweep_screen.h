@@ -24,7 +24,7 @@
 
 namespace normscope::sweep {
 
-/// `OpenRun` is a run that is open in the Lab.
+/// A run that is open in the Lab.
 struct OpenRun {
   char letter = 'A';
   std::string name;
@@ -35,21 +35,21 @@ class SweepScreen {
  public:
   explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
 
-  /// `draw` fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
+  /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
-  /// `share` is called in every frame, on whichever screen, so that other runs that train keep their share of the
+  /// Called in every frame, on whichever screen, so that other runs that train keep their share of the
   /// cores.
   void share(bool others_train) { trainer_->share(others_train); }
 
   const Plan& plan() const { return plan_; }
-  /// `show` switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
+  /// Switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
   /// trained changes only the message.
   void show(Plan plan);
   bool busy() const;  ///< it looks in the store, or trains
   KeptSweep kept() const { return {settled_, metric_}; }
   void restore(const KeptSweep& kept);
-  /// `undo` restores the plan before the last change, and `redo` reverses an undo; false: there is none.
+  /// Restores the plan before the last change, and `redo` reverses an undo; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }
   /// `can_undo` is also true while the user holds part of a plan: undo then drops it.
@@ -131,7 +131,7 @@ class SweepScreen {
   bool wants_training_ = false;  ///< play was pressed after the last pause or stop
   std::string message_;          ///< what was refused last
   State state_;                  ///< the trainer's state of this frame
-  /// `grid_` is the plan's: the trainer's grid, or an empty one until the trainer has it. Never null.
+  /// The plan's: the trainer's grid, or an empty one until the trainer has it. Never null.
   std::shared_ptr<const Grid> grid_ = std::make_shared<const Grid>();
   State grid_of_;  ///< the state that grid_ was taken from
   ColourScale scale_;
@@ -145,7 +145,7 @@ class SweepScreen {
   int form_ = 1, right_tab_ = 0;
   Left left_ = Left::Grid;
   std::array<std::string, 2> typed_{}, search_{};
-  /// `Held` is the handle that the user holds, with the axis and its rail as they were when it was taken.
+  /// The handle that the user holds, with the axis and its rail as they were when it was taken.
   struct Held {
     size_t which = 0, handle = 0;
     Axis axis;

@@ -42,7 +42,7 @@ std::string why_not(const std::string& error) {
 
 namespace {
 
-/// `largest_that_learns` says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
+/// Says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
 /// the lowest row and the highest. It is empty unless learning begins at the left in every row and ends within one.
 std::string largest_that_learns(const Grid& grid) {
   const Plan& plan = grid.plan;

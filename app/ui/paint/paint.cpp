@@ -9,7 +9,7 @@
 namespace normscope::ui {
 namespace {
 
-// `rounded` returns the corners of a rounded rectangle as a closed line, clockwise from the upper left.
+// The corners of a rounded rectangle as a closed line, clockwise from the upper left.
 std::vector<Vec> rounded(const Rect& r, float radius) {
   radius = std::min({radius, r.w / 2, r.h / 2});
   if (radius <= 0)

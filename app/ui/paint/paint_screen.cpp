@@ -17,7 +17,7 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// `turns_back` says that a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
+// Says that a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
 // b, as if the value there were larger.
 bool turns_back(Vec a, Vec b, Vec c) {
   const Vec in{b.x - a.x, b.y - a.y}, out{c.x - b.x, c.y - b.y};
@@ -26,7 +26,7 @@ bool turns_back(Vec a, Vec b, Vec c) {
   return along < 0 && 4 * along * along > lengths;
 }
 
-// `snapped` puts edges on whole device pixels, so that fills meet without seams and borders stay sharp at any scale.
+// Puts edges on whole device pixels, so that fills meet without seams and borders stay sharp at any scale.
 Box snapped(const Rect& r, float scale) {
   return {{std::round(r.x * scale), std::round(r.y * scale)},
           {std::round(r.right() * scale), std::round(r.bottom() * scale)}};

@@ -16,7 +16,7 @@
 namespace normscope::ui {
 namespace {
 
-/// `kAdvances` are Inter Regular's advances from the blank to the tilde, in hundredths of the em.
+/// Inter Regular's advances from the blank to the tilde, in hundredths of the em.
 constexpr uint8_t kAdvances[] = {28, 28, 40, 63, 64, 81, 64, 22, 36, 36, 50, 66, 28, 46, 28, 36, 62, 46, 61,
                                  64, 64, 61, 62, 57, 62, 62, 28, 28, 66, 66, 66, 51, 94, 68, 65, 73, 72, 60,
                                  59, 74, 74, 26, 54, 65, 56, 89, 75, 76, 63, 76, 64, 64, 64, 74, 68, 95, 64,
@@ -26,7 +26,7 @@ constexpr float kMonoAdvance = 0.6f, kOtherAdvance = 0.66f, kBoldFactor = 1.035f
 
 bool is_mono(TextStyle style) { return style.face == Face::Mono || style.face == Face::MonoMedium; }
 
-/// `px` rounds to a hundredth of a pixel: "12.5".
+/// Rounds to a hundredth of a pixel: "12.5".
 std::string px(float v) { return fmt::format("{:g}", std::round(v * 100.f) / 100.f + 0.f); }
 
 std::string points(std::span<const Vec> list) {
@@ -138,7 +138,7 @@ class SvgPainter final : public Painter {
   void begin_group(std::string_view title) override { put("<g><title>{}</title>\n", svg_escaped(title)); }
   void end_group() override { put("</g>\n"); }
 
-  /// `Part` is the elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
+  /// The elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
   struct Part {
     std::string before;
     const char* what;

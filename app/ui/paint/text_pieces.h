@@ -9,7 +9,7 @@ namespace normscope::ui {
 inline constexpr float kSubscriptSize = 0.74f,
                        kSubscriptDrop = 0.22f;  // smaller, and lower: shares of the em
 
-/// `subscript_at` returns the place of the "_" of such a name at or after `from`, else npos. A path keeps its
+/// The place of the "_" of such a name at or after `from`, else npos. A path keeps its
 /// underscores.
 inline size_t subscript_at(std::string_view s, size_t from) {
   const auto is_letter = [](char c) {
@@ -24,7 +24,7 @@ inline size_t subscript_at(std::string_view s, size_t from) {
   return s.npos;
 }
 
-/// `for_pieces` calls piece(text, lowered) from left to right.
+/// Calls piece(text, lowered) from left to right.
 template <class Piece>
 void for_pieces(std::string_view s, const Piece& piece) {
   size_t from = 0;

@@ -22,18 +22,18 @@ enum class Hold : uint8_t {
   Hidden,  // not drawn; out of the registry and the Tab order
 };
 
-/// `locked_help` says why a locked control does not answer.
+/// Why a locked control does not answer.
 const std::string& locked_help();
 inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 
 class ControlPolicy {
  public:
-  /// `set` sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
+  /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
   /// and any rule beyond kMostRules.
   void set(std::string_view name, std::optional<Hold>);
-  /// `rule` returns the rule of exactly this name.
+  /// The rule of exactly this name.
   std::optional<Hold> rule(std::string_view name) const;
-  /// `decides` returns what the longest rule says about a control, or nothing without a rule.
+  /// What the longest rule says about a control, or nothing without a rule.
   std::optional<Hold> decides(std::string_view control) const;
   const std::map<std::string, Hold, std::less<>>& rules() const { return rules_; }
   bool empty() const { return rules_.empty(); }
@@ -43,9 +43,9 @@ class ControlPolicy {
   std::map<std::string, Hold, std::less<>> rules_;
 };
 
-/// `is_for` tells whether a rule of this name covers the control.
+/// Whether a rule of this name covers the control.
 bool is_for(std::string_view rule, std::string_view control);
-/// `control_and_groups` returns the control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
+/// The control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
 std::vector<std::string> control_and_groups(std::string_view control);
 
 }  // namespace normscope::ui

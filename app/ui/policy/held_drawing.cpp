@@ -29,7 +29,7 @@ struct Place {
   float opacity;
 };
 
-// `fade` takes `places` from the smallest on; `all` is the rectangle around the places that are not opaque.
+// Takes `places` from the smallest on; `all` is the rectangle around the places that are not opaque.
 void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
   std::vector<float> opacity(static_cast<size_t>(list.VtxBuffer.Size), 1);
   for (const ImDrawCmd& cmd : list.CmdBuffer)
@@ -81,7 +81,7 @@ Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
   return hold;
 }
 
-// `stopped_hit` answers for a control that has no say in the hit; it returns nothing where the control is free.
+// Answers for a control that has no say in the hit; it returns nothing where the control is free.
 std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
                                    std::string_view help, const HitOptions& options) {
   const Hold hold = note_place(name, rect, true);
@@ -120,7 +120,7 @@ Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions option
   return Hit{};
 }
 
-// `forget_hidden_texts` drops the texts of hidden controls, as nobody sees them.
+// Drops the texts of hidden controls, as nobody sees them.
 void Ui::forget_hidden_texts() {
   std::erase_if(texts_, [&](const TextRecord& text) {
     const auto holder = std::find_if(areas_.begin(), areas_.end(), [&](const HeldArea& area) {

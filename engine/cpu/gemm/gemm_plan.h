@@ -7,7 +7,7 @@
 
 namespace normscope::cpu {
 
-/// `Cut` is items in chunks of `per_chunk`, the last of which may have fewer.
+/// Items in chunks of `per_chunk`, the last of which may have fewer.
 struct Cut {
   int64_t per_chunk, chunks;
   int64_t begin(int64_t chunk) const { return chunk * per_chunk; }
@@ -17,7 +17,7 @@ struct Cut {
   }
 };
 
-/// `GemmPlan` is a pure function of a product's shape and layout, the instruction set and the size of the L2 cache.
+/// A pure function of a product's shape and layout, the instruction set and the size of the L2 cache.
 /// Only kc decides the order of sums, and kc looks at nothing but the shape.
 struct GemmPlan {
   enum class PackB : uint8_t { InPlace, ByChunk, ByStage } pack_b;

@@ -16,13 +16,13 @@ namespace {
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;  // columns of a packed panel of B
 
-/// `Operand` is a matrix: element (i,j) at p[i*row + j*col]; one of the strides is 1.
+/// A matrix: element (i,j) at p[i*row + j*col]; one of the strides is 1.
 struct Operand {
   const float* p;
   int64_t row, col;
 };
 
-/// `load_blocks` loads four floats from each of kLanes/4 rows, `step` floats apart, as the vector's 128-bit blocks.
+/// Loads four floats from each of kLanes/4 rows, `step` floats apart, as the vector's 128-bit blocks.
 #if HWY_MAX_BYTES == 64
 HWY_INLINE VF load_blocks(DF, const float* const* rows, int64_t k) {
   const hn::FixedTag<float, 4> d4;
@@ -41,7 +41,7 @@ HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) {
 HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) { return hn::LoadU(d, rows[0] + k); }
 #endif
 
-/// `pack_transposed` transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last
+/// Transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last
 /// row: their columns of the product are never stored.
 inline void pack_transposed(const float* from, int64_t step, int64_t valid, int64_t k, float* to,
                             int64_t stride) {
@@ -63,7 +63,7 @@ inline void pack_transposed(const float* from, int64_t step, int64_t valid, int6
     for (int64_t i = 0; i < kLanes; ++i) to[kk * stride + i] = rows[i][kk];
 }
 
-/// `pack_panel` packs one panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond
+/// Packs one panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond
 /// `cols` are arbitrary.
 inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
   const DF d;

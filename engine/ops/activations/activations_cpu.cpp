@@ -33,7 +33,7 @@ struct Gelu {
   static constexpr int64_t kChunk = kFlatChunk / 4;  // tanh takes longer than memory does
   static constexpr float kScale = 0.7978845608028654f, kCubic = 0.044715f;
 
-  /// `inner_tanh` computes tanh(u) with u = kScale (x + kCubic x^3).
+  /// Computes tanh(u) with u = kScale (x + kCubic x^3).
   static HWY_INLINE VF inner_tanh(DF d, VF x) {
     const VF u = hn::Mul(hn::Mul(hn::Set(d, kScale), x),
                          hn::MulAdd(hn::Mul(x, x), hn::Set(d, kCubic), hn::Set(d, 1.0f)));

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `Scale` is what one of the two terms is multiplied by: a learned number or row, else the constant.
+/// What one of the two terms is multiplied by: a learned number or row, else the constant.
 struct Scale {
   const float* learned;
   bool row;        // learned, one number a column
@@ -47,7 +47,7 @@ Rows rows_of(const Call& call, int64_t chunk, bool flat) {
   return flat ? Rows{begin * d, 1, (end - begin) * d} : Rows{begin * d, end - begin, d};
 }
 
-/// `forward_run` computes n numbers from `begin` on, which is in column `col`.
+/// Computes n numbers from `begin` on, which is in column `col`.
 void forward_run(const Call& call, const Scale& skip, const Scale& branch, int64_t begin, int64_t n,
                  int64_t col) {
   const DF d;
@@ -85,7 +85,7 @@ float* partial_of(const Call& call, int side, int64_t chunk) {
   return call.workspace + (side * row_cut(call.in[0].shape).chunks + chunk) * partial_stride(call);
 }
 
-/// `scaled_gradient` computes dx or df of a chunk.
+/// Computes dx or df of a chunk.
 void scaled_gradient(const Call& call, int side, int64_t chunk) {
   const DF d;
   const Scale scale = scale_of(call, side);
@@ -101,7 +101,7 @@ void scaled_gradient(const Call& call, int side, int64_t chunk) {
   }
 }
 
-/// `scale_partial` computes this chunk's part of dskip or dbranch.
+/// Computes this chunk's part of dskip or dbranch.
 void scale_partial(const Call& call, int side, int64_t chunk) {
   float* partial = partial_of(call, side, chunk);
   const bool row = scale_of(call, side).row;

@@ -11,7 +11,7 @@
 namespace normscope::cuda {
 namespace affine {
 
-/// `Parts` reads a gain or a shift, which has one number for each part of a row.
+/// Reads a gain or a shift, which has one number for each part of a row.
 struct Parts {
   const float* p;  // nullptr: absent
   uint32_t cols, width;
@@ -51,7 +51,7 @@ struct Term {
   __device__ float operator()(uint32_t i) const { return x ? constant * dout[i] * x[i] : dout[i]; }
 };
 
-/// `PartTerm` is Term with the parts of a row as columns: element r of part j.
+/// Term with the parts of a row as columns: element r of part j.
 struct PartTerm {
   Term term;
   uint32_t cols, width;

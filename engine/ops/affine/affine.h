@@ -18,7 +18,7 @@ struct AffineSpec {
 /// are kNone, which stands for 1 and 0.
 ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
 
-/// `gradient_kept` records a gain that the gradient of x does not meet (GPAS, Chen et al. 2025, arXiv 2506.22049):
+/// Records a gain that the gradient of x does not meet (GPAS, Chen et al. 2025, arXiv 2506.22049):
 ///   out  =  gain * x,  dx  =  dout,  dgain  =  sum of dout * x
 ValueId gradient_kept(Tape&, const std::string& name, ValueId x, ValueId gain);
 

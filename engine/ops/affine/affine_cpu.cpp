@@ -32,7 +32,7 @@ Rows rows_of(const Call& call, int64_t chunk, int64_t parts) {
   return parts == 1 ? Rows{first * d, 1, count * d} : Rows{first * d, count, d};
 }
 
-/// `spread` writes the numbers of a gain or shift that serve columns [j0, j0 + n) of a row, times a constant.
+/// Writes the numbers of a gain or shift that serve columns [j0, j0 + n) of a row, times a constant.
 void spread(const Tensor& t, float constant, float absent, int64_t width, int64_t j0, int64_t n, float* to) {
   const int64_t part = width / parts_of(t);
   for (int64_t j = 0, i = j0 / part; j < n; ++i)
@@ -42,7 +42,7 @@ void spread(const Tensor& t, float constant, float absent, int64_t width, int64_
 
 constexpr int64_t kColumns = 4096;  // whose factors and shifts are spread out at a time
 
-/// `each_column` calls body(at, j, lanes) for vectors of columns of all rows of a chunk; `factor` and `shift` have the
+/// Calls body(at, j, lanes) for vectors of columns of all rows of a chunk; `factor` and `shift` have the
 /// numbers of these columns from j on.
 template <typename Body>
 void each_column(const Call& call, int64_t chunk, float* factor, float* shift, const Body& body) {
@@ -66,7 +66,7 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch
 }
 
 bool learns(const Call& call, int which) { return call.write[which] != Write::Skip; }
-/// `sums_of` counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
+/// Counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
 int64_t sums_of(const Call& call) { return gains_of(call) + parts_of(call.in[2]); }
 
 /// partial_sums sums the parts of a chunk's rows, of dout, or times x where there is one.
@@ -92,7 +92,7 @@ void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* 
   }
 }
 
-/// `pass_on` makes the gradient of a chunk of x that of out.
+/// Makes the gradient of a chunk of x that of out.
 void pass_on(const Call& call, int64_t chunk) {
   const bool add = call.write[0] == Write::Add;
   const Rows rows = rows_of(call, chunk, 1);

@@ -31,7 +31,7 @@ struct Attention {
   bool causal, has_dropout, in_shared;
 };
 
-/// `Head` is the head that a block works on: its first elements, and which keys it may see.
+/// The head that a block works on: its first elements, and which keys it may see.
 struct Head {
   uint32_t b, h;
   const float *q, *k, *v;
@@ -53,7 +53,7 @@ struct Head {
     keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
     first = a.memory_lengths ? a.memory - max(0, min(a.memory, a.memory_lengths[b])) : 0;
   }
-  /// `visible` is where the keys that query t sees end, and `begin` where they begin; they may be none.
+  /// Where the keys that query t sees end, and `begin` where they begin; they may be none.
   __device__ int visible(const Attention& a, int t) const {
     return a.causal ? min(keys, t + 1 + a.memory) : keys;
   }
@@ -115,14 +115,14 @@ __device__ inline void cap_scores(const Attention& a, ScoreTile& tile) {
     for (int j = 0; j < ScoreTile::RN; ++j) tile.acc[i][j] = a.cap * tanhf(tile.acc[i][j] / a.cap);
 }
 
-/// `cap_slope` is the derivative of a capped score by what it was before.
+/// The derivative of a capped score by what it was before.
 __device__ inline float cap_slope(const Attention& a, float capped) {
   if (a.cap == 0) return 1.0f;
   const float t = capped / a.cap;
   return 1.0f - t * t;
 }
 
-/// `each` calls f(m, n, accumulated number) for each element of the thread.
+/// Calls f(m, n, accumulated number) for each element of the thread.
 template <class Tile, class F>
 __device__ void each(const Tile& tile, F f) {
 #pragma unroll  // so that the numbers stay in registers
@@ -149,7 +149,7 @@ __device__ inline float dot_with_out(const Attention& a, const Head& head, int t
   return warp_sum(dot);
 }
 
-/// `arguments` fills in what both ops have: queries, keys and values are their first three inputs.
+/// Fills in what both ops have: queries, keys and values are their first three inputs.
 template <class Spec>
 Attention arguments(const Call& c, size_t stage) {
   const Spec spec = c.attributes.as<Spec>();
@@ -180,7 +180,7 @@ Attention arguments(const Call& c, size_t stage) {
   return a;
 }
 
-/// `by_width` calls f with the tile that fits the width of a head.
+/// Calls f with the tile that fits the width of a head.
 template <class F>
 void by_width(int width, F f) {
   if (width <= NarrowTile::TN)

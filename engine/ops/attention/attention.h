@@ -17,7 +17,7 @@ struct AttentionSpec {
   float scale = 0;            ///< what scores are multiplied by; 0 = 1/sqrt(D/H)
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 
-  /// `scale_of` is what scores are multiplied by in a head of so many numbers.
+  /// What scores are multiplied by in a head of so many numbers.
   double scale_of(int64_t width) const {
     return scale > 0 ? static_cast<double>(scale) : 1.0 / std::sqrt(static_cast<double>(width));
   }

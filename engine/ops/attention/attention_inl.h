@@ -34,7 +34,7 @@
 #endif
 
 namespace normscope::cpu {
-/// `check_key_count` refuses a call whose block of scores would not fit the scratch. It is not compiled per target, as
+/// Refuses a call whose block of scores would not fit the scratch. It is not compiled per target, as
 /// it formats a message (attention_cpu.cpp).
 void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
@@ -49,13 +49,13 @@ constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
 constexpr int64_t kBlockFloats = (static_cast<int64_t>(kScratchFloats) - kPanelFloats) / 2 - 64;
 constexpr int64_t kUsualBlock = 32768;  // floats of a block of scores that stay in the L2 cache
 
-/// `query_block` is the number of queries in a block: whole tiles where possible.
+/// The number of queries in a block: whole tiles where possible.
 inline int64_t query_block(int64_t tq, int64_t tk) {
   const int64_t fit = kBlockFloats / tk, usual = round_up(larger(1, kUsualBlock / tk), kTileRows);
   return smaller(tq, fit >= kTileRows ? smaller(usual, fit / kTileRows * kTileRows) : fit);
 }
 
-/// `head_of` is the head of a chunk.
+/// The head of a chunk.
 template <typename Op>
 Head head_of(const Call& call, int64_t chunk) {
   const auto spec = call.attributes.as<typename Op::Spec>();
@@ -79,7 +79,7 @@ Head head_of(const Call& call, int64_t chunk) {
   return x;
 }
 
-/// `Block` is queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
+/// Queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
 struct Block {
   int64_t q0, m;
   float* scores;   // or their gradients
@@ -93,7 +93,7 @@ inline Block block_of(Scratch scratch, int64_t q0, int64_t m) {
   return {q0, m, scores, scores + kBlockFloats + 16, panel};
 }
 
-/// `Band` says which part of a product a tile of rows [i, i+rows) needs when attention is causal.
+/// Which part of a product a tile of rows [i, i+rows) needs when attention is causal.
 struct Band {
   enum Kind : uint8_t {
     All,
@@ -104,11 +104,11 @@ struct Band {
   int64_t shift = 0, window = 0;
   bool windowed = false;
 
-  /// `hides` says whether rows from i on see none of the columns before `end`.
+  /// Whether rows from i on see none of the columns before `end`.
   bool hides(int64_t i, int64_t end) const { return kind == ColumnsUpToRow && end <= shift + i + 1 - window; }
 };
 
-/// `band_of` is the band of a product of a causal head, in a block of queries from q0 on; any other head sees
+/// The band of a product of a causal head, in a block of queries from q0 on; any other head sees
 /// everything.
 inline Band band_of(const Head& x, Band::Kind causal, int64_t q0) {
   if (!x.causal) return {};
@@ -209,7 +209,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
   hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
-/// `WriteModes` says whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
+/// Whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
 /// dv computed before dq, and one tensor under two of them, an assignment would wipe out an earlier sum: then the
 /// slices start from zero.
 struct WriteModes {
@@ -230,7 +230,7 @@ inline WriteModes write_modes(const Call& call, const Head& x, bool several_bloc
   return modes;
 }
 
-/// `zero_uncounted` zeroes the gradient of keys that do not count.
+/// Zeroes the gradient of keys that do not count.
 inline void zero_uncounted(const Call& call, const Head& x, int input) {
   if (call.write[input] != Write::Assign) return;
   float* to = call.din[input].p + x.k_at - x.first * x.d;

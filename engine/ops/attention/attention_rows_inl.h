@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `Head` is one (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before
+/// One (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before
 /// `first` do not count: k_at is the first that does, and keys and columns are counted from it.
 struct Head {
   int64_t tq, tk, d, dh,
@@ -40,10 +40,10 @@ struct Head {
   bool windowed() const { return window < tk; }
 };
 
-/// `kTogether` is how many rows of scores the vector units work on at once: one alone would wait for its own sums.
+/// How many rows of scores the vector units work on at once: one alone would wait for its own sums.
 constexpr int kTogether = 4;
 
-/// `RowGroup` is the rows of a group, which columns each sees, and which columns all or none of them see.
+/// The rows of a group, which columns each sees, and which columns all or none of them see.
 struct RowGroup {
   int64_t begin[kTogether], visible[kTogether];
   int64_t none;  // columns before it are visible to none of them; a multiple of kLanes
@@ -54,7 +54,7 @@ struct RowGroup {
   float* at[kTogether];
 };
 
-/// `rows_from` makes a group of rows [first, first + kRows) of a block of queries that begins with q0.
+/// Makes a group of rows [first, first + kRows) of a block of queries that begins with q0.
 template <int kRows, bool kWindow>
 HWY_INLINE RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
   RowGroup rows{};
@@ -74,7 +74,7 @@ HWY_INLINE RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first
   return rows;
 }
 
-/// `first_lanes` are as many lanes as there are columns before `end`, which is relative to the first lane's.
+/// As many lanes as there are columns before `end`, which is relative to the first lane's.
 HWY_INLINE auto first_lanes(int64_t end) {
   return hn::FirstN(DF(), static_cast<size_t>(larger(0, smaller(kLanes, end))));
 }
@@ -94,7 +94,7 @@ struct SeesWithin {
   }
 };
 
-/// `each_visible` calls body(j, row, lanes, sees) for every vector that some row of the group sees.
+/// Calls body(j, row, lanes, sees) for every vector that some row of the group sees.
 template <int kRows, bool kWindow, typename Body>
 HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
   int64_t begin = 0, end = rows.all;
@@ -119,7 +119,7 @@ HWY_INLINE void zero(float* to, int64_t n) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Zero(DF()), to + i); });
 }
 
-/// `zero_hidden` zeroes what is written of the columns that no row of the group sees.
+/// Zeroes what is written of the columns that no row of the group sees.
 template <int kRows, bool kWindow>
 HWY_INLINE void zero_hidden(const RowGroup& rows) {
   for (int r = 0; r < kRows; ++r) {
@@ -163,7 +163,7 @@ HWY_INLINE void softmax_rows(const RowGroup& rows, float scale) {
   zero_hidden<kRows, kWindow>(rows);
 }
 
-/// `in_groups` calls body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
+/// Calls body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
 template <typename Body>
 HWY_INLINE void in_groups(int64_t m, const Body& body) {
   int64_t i = 0;
@@ -184,7 +184,7 @@ HWY_NOINLINE void softmax_window(const Head& x, int64_t q0, int64_t m, float* sc
   softmax_block<true>(x, q0, m, scores);
 }
 
-/// `each_seen` calls body(i, lanes) for the vectors of what a block's queries see, element i of a block of rows of tk.
+/// Calls body(i, lanes) for the vectors of what a block's queries see, element i of a block of rows of tk.
 template <typename Body>
 HWY_INLINE void each_seen(const Head& x, int64_t q0, int64_t m, const Body& body) {
   for (int64_t i = 0; i < m; ++i) {
@@ -215,13 +215,13 @@ HWY_NOINLINE void cap_gradients(const Head& x, int64_t q0, int64_t m, const floa
   });
 }
 
-/// `first_bit` counts the bits before those of the queries from q0 on: elements are drawn four at a time.
+/// Counts the bits before those of the queries from q0 on: elements are drawn four at a time.
 inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
 
-/// `block_mask_floats` has room for what the mask of a last vector reads beyond the bits of a block of queries.
+/// Has room for what the mask of a last vector reads beyond the bits of a block of queries.
 inline int64_t block_mask_floats(int64_t rows, int64_t tk) { return mask_floats(rows * tk + kLanes + 8); }
 
-/// `kept_bits` is where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
+/// Where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
 inline uint8_t* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
   const int64_t block = block_mask_floats(rows, x.tk), head = x.p_at / (x.tq * x.tk);
   return reinterpret_cast<uint8_t*>(call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block);
@@ -244,7 +244,7 @@ inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t
             });
 }
 
-/// `store_probabilities` writes a block past the cache if its lines allow: nobody reads the probabilities before the
+/// Writes a block past the cache if its lines allow: nobody reads the probabilities before the
 /// backward pass, and the cache would fetch lines first that are only written to.
 inline void store_probabilities(const float* p, int64_t n, float* to) {
   if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
@@ -254,7 +254,7 @@ inline void store_probabilities(const float* p, int64_t n, float* to) {
   }
 }
 
-/// `Keep` says where the bits of a group of rows begin, and where p * keep goes. Without bits there is no dropout.
+/// Where the bits of a group of rows begin, and where p * keep goes. Without bits there is no dropout.
 struct Keep {
   const uint8_t* bits;
   int64_t begin;

@@ -21,7 +21,7 @@
 
 namespace normscope::cuda {
 
-/// `kStage` is the floats of shared memory before the scores.
+/// The floats of shared memory before the scores.
 template <bool kRelative>
 inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 

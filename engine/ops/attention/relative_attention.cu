@@ -63,7 +63,7 @@ struct SumDistances {
   }
 };
 
-/// `Workspace` is measured in floats: probabilities without memory of their own, gradients of the scores, parts of dr.
+/// Measured in floats: probabilities without memory of their own, gradients of the scores, parts of dr.
 struct Workspace {
   size_t probabilities = 0, dscores = 0, parts = 0;
 };

@@ -12,7 +12,7 @@ struct RelativeAttentionSpec {
   friend bool operator==(const RelativeAttentionSpec&, const RelativeAttentionSpec&) = default;
 };
 
-/// `RelativeAttentionInputs` are the values that relative_attention reads.
+/// The values that relative_attention reads.
 struct RelativeAttentionInputs {
   ValueId content = kNone;               ///< q + u (B,T,D): is compared with the keys
   ValueId position = kNone;              ///< q + v (B,T,D): is compared with the distances

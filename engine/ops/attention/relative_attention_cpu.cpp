@@ -25,7 +25,7 @@ enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 int64_t farthest(const Head& x, const Block& at) { return x.before + at.q1() - 1; }
 int64_t distances(const Head& x, const Block& at) { return x.before + at.q1(); }
 
-/// `shift_of` is the number of columns by which row i of a block of m queries is shifted.
+/// The number of columns by which row i of a block of m queries is shifted.
 int64_t shift_of(int64_t i, int64_t m) { return m - 1 - i; }
 
 struct RelativeAttention {

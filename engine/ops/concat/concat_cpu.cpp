@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `rows_of` counts the rows: of the batch, or positions.
+/// Counts the rows: of the batch, or positions.
 int64_t rows_of(const Call& call) {
   const Shape& b = call.in[1].shape;
   return call.attributes.as<ConcatSpec>().parts ? b.rows() : b[0];
@@ -25,7 +25,7 @@ Cut chunk_cut(const Call& call) {
   return cut(rows, larger(kFlatChunk * rows / larger(size, 1), div_up(rows, 64)));
 }
 
-/// `Slice` is the floats of a row of input k, and their place in a whole row of the output.
+/// The floats of a row of input k, and their place in a whole row of the output.
 struct Slice {
   int64_t size, at, whole;
 };
@@ -38,7 +38,7 @@ void hand_on(const float* from, int64_t n, float* to, bool add) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { put(lanes, lanes.load(from + i), to + i, add); });
 }
 
-/// `each_row` calls body(row) for the rows of a chunk.
+/// Calls body(row) for the rows of a chunk.
 template <typename Body>
 void each_row(const Call& call, int64_t chunk, const Body& body) {
   const Cut c = chunk_cut(call);

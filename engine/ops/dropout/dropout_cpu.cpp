@@ -20,7 +20,7 @@ static_assert(kDropoutChunk % kDrawn == 0);
 // Lines are fetched this many numbers before their use: while bits are drawn the processor sees none of them coming.
 constexpr int64_t kAhead = 512;
 
-/// `run` takes n <= kDropoutChunk numbers from `begin` on, a multiple of kLanes and of 8.
+/// Takes n <= kDropoutChunk numbers from `begin` on, a multiple of kLanes and of 8.
 template <bool kBackward>
 void run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* scratch) {
   const DropoutSpec spec = call.attributes.as<DropoutSpec>();

@@ -42,7 +42,7 @@ constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch
 
 constexpr uint32_t kColumnsEach = 8, kMostColumns = kColumnsEach * kGatherThreads;
 
-/// `gather_token` adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
+/// Adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
 /// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
 __device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
   constexpr uint32_t kWarpsOfBlock = kGatherThreads / 32;

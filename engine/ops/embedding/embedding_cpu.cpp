@@ -17,11 +17,11 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// `token_rows` counts the rows, one a token, whatever the shape of the output.
+// Counts the rows, one a token, whatever the shape of the output.
 int64_t token_rows(const Call& call) { return call.in[0].shape.size(); }
 int64_t row_width(const Call& call) { return call.in[1].shape.cols(); }
 
-/// `narrow_rows` looks up n rows of one number each, as pixels are, a vector of tokens at a time.
+/// Looks up n rows of one number each, as pixels are, a vector of tokens at a time.
 void narrow_rows(const Call& call, int64_t begin, int64_t n) {
   const DF d;
   const hn::RebindToSigned<DF> di;

@@ -23,7 +23,7 @@ Geometry geometry_of(const Call& c) {
       static_cast<uint32_t>(w.rows()), static_cast<uint32_t>(w.columns()), static_cast<uint32_t>(w.patch())};
 }
 
-/// `Sizes` are the rows and columns of P, and the channels that are written.
+/// The rows and columns of P, and the channels that are written.
 struct Sizes {
   int64_t windows, patch, channels;
   /// `floats` is that of P, rounded up so that what follows is aligned as a tensor is.
@@ -75,7 +75,7 @@ Gemm weight_gradient(const Call& c) {
   return g;
 }
 
-/// `Patches` writes one number of P: zero outside the image.
+/// Writes one number of P: zero outside the image.
 struct Patches {
   const float* x;
   float* to;

@@ -29,7 +29,7 @@ Sizes sizes_of(const Call& call) {
   return {call.in[0].shape[0] * w.windows(), w.patch(), call.in[1].shape.cols()};
 }
 
-/// `patch_floats` is the floats of P, rounded up so that what follows begins on a cache line.
+/// The floats of P, rounded up so that what follows begins on a cache line.
 int64_t patch_floats(const Call& call) {
   const Sizes s = sizes_of(call);
   return round_up(s.windows * s.patch, 16);
@@ -53,7 +53,7 @@ Gemm weight_gradient(const Call& call) {
           call.write[1] == Write::Add};
 }
 
-/// `patch_gradient` is the product that gives dP, which it writes to `to`.
+/// The product that gives dP, which it writes to `to`.
 Gemm patch_gradient(const Call& call, float* to) {
   const Sizes s = sizes_of(call);
   return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to};
@@ -61,13 +61,13 @@ Gemm patch_gradient(const Call& call, float* to) {
 
 // ---- patches ---------------------------------------------------------------------------------------------
 
-/// `line_cut` makes one line of windows of one image a piece of the work.
+/// Makes one line of windows of one image a piece of the work.
 Cut line_cut(const Call& call) {
   const ImageWindow w = window_of(call);
   return cut(call.in[0].shape[0] * w.rows(), kFlatChunk / (w.columns() * w.patch()));
 }
 
-/// `copy_line` copies line `y` of the image under a window that begins at column x0: what is outside is zero.
+/// Copies line `y` of the image under a window that begins at column x0: what is outside is zero.
 inline void copy_line(const ImageWindow& w, const float* image, int64_t y, int64_t x0, float* to) {
   const int64_t n = w.size * int64_t{w.channels}, inside = y >= 0 && y < w.height ? w.size : 0;
   const int64_t from = larger(0, -x0) * w.channels, end = smaller(inside, w.width - x0) * w.channels;
@@ -98,7 +98,7 @@ void make_patches(const Call& call, int64_t chunk) {
 
 float* forward_packed(const Call& call) { return call.workspace + patch_floats(call); }
 
-/// `forward_first` lays out the patches, and packs W.
+/// Lays out the patches, and packs W.
 void forward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const int64_t lines = line_cut(call).chunks;
   if (chunk < lines) return make_patches(call, chunk);
@@ -121,7 +121,7 @@ Stages conv2d_forward(const Call& call) {
 
 // ---- backward --------------------------------------------------------------------------------------------
 
-/// `Backward` has the chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
+/// Has the chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
 /// is packed for either product in the workspace, in floats.
 struct Backward {
   int64_t patches = 0, pack_input = 0, bias = 0;  // first stage

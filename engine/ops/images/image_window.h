@@ -7,7 +7,7 @@
 
 namespace normscope {
 
-/// `ImageWindow` is plain data, part of a node's attributes.
+/// Plain data, part of a node's attributes.
 struct ImageWindow {
   int32_t height = 1, width = 1, channels = 1;  ///< of an image that is read
   int32_t size = 1;                             ///< the window's height and width

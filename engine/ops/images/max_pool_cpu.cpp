@@ -16,12 +16,12 @@ namespace {
 
 ImageWindow window_of(const Call& call) { return call.attributes.as<MaxPoolSpec>().window; }
 
-/// `corner` counts the floats from an image's beginning to the first pixel under a window.
+/// Counts the floats from an image's beginning to the first pixel under a window.
 HWY_INLINE int64_t corner(const ImageWindow& w, int64_t row, int64_t column) {
   return (row * w.stride * w.width + column * w.stride) * w.channels;
 }
 
-/// `largest` is the largest number of some channels under the window whose first pixel is at x.
+/// The largest number of some channels under the window whose first pixel is at x.
 template <typename Lanes>
 HWY_INLINE VF largest(const Lanes& lanes, const ImageWindow& w, const float* x) {
   VF most = lanes.load(x);
@@ -53,7 +53,7 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
   }
 }
 
-/// `send` adds one window's gradient to the first pixel that is as large as the largest.
+/// Adds one window's gradient to the first pixel that is as large as the largest.
 template <typename Lanes>
 HWY_INLINE void send(const Lanes& lanes, const ImageWindow& w, const float* x, VF gradient, float* dx) {
   const VF most = largest(lanes, w, x);

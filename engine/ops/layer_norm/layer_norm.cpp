@@ -8,7 +8,7 @@
 namespace normscope {
 namespace {
 
-/// `kNormRules` has a row for each kind.
+/// Has a row for each kind.
 constexpr OpRule kNormRules[] = {
     {.variant = to_string(NormKind::LayerNorm),
      .title = "Layer norm",

@@ -118,7 +118,7 @@ struct GainAndBias {
   }
 };
 
-// `rows_of` counts the rows of the norm: rows of the tensor, or the `heads` parts of each.
+// Counts the rows of the norm: rows of the tensor, or the `heads` parts of each.
 int64_t rows_of(const Call& c) { return c.in[0].shape.rows() * c.attributes.as<NormSpec>().heads; }
 uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);

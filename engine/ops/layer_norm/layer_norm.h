@@ -60,13 +60,13 @@ constexpr bool has_shift(NormKind k) { return traits_of(k).has_shift; }
 constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
 constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
-/// `holds_constant` says whether the backward pass holds something constant that the forward pass computes from x.
+/// Whether the backward pass holds something constant that the forward pass computes from x.
 constexpr bool holds_constant(NormKind k) {
   const NormTraits& traits = traits_of(k);
   return traits.has_factor ||
          (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
-/// `is_plain` says whether y is x over its standard deviation, with or without the mean, and backward differentiates
+/// Whether y is x over its standard deviation, with or without the mean, and backward differentiates
 /// all of it. A row then leaves with mean square one, up to gain and bias.
 constexpr bool is_plain(NormKind k) {
   return k != NormKind::None && traits_of(k).has_statistics && !holds_constant(k);

@@ -34,7 +34,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// `width_of` is the width of a row of the norm: a row of the tensor, or each of its `heads` parts.
+// The width of a row of the norm: a row of the tensor, or each of its `heads` parts.
 int64_t width_of(const Call& call) { return call.in[0].shape.cols() / call.attributes.as<NormSpec>().heads; }
 int64_t rows_of(const Call& call) { return call.in[0].shape.rows() * call.attributes.as<NormSpec>().heads; }
 
@@ -49,7 +49,7 @@ HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
   return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
 }
 
-/// `Gain` is the gain of a norm: what is stored, and where it is shifted the offset added.
+/// The gain of a norm: what is stored, and where it is shifted the offset added.
 template <bool kShifted>
 struct Gain {
   const float* stored;
@@ -104,7 +104,7 @@ void forward(const Call& call, const StepInputs&, const Region& region, Scratch)
   }
 }
 
-// `partial_stride` is the distance of the partials of a chunk: dgain, dbias, then dalpha and dshift on one line.
+// The distance of the partials of a chunk: dgain, dbias, then dalpha and dshift on one line.
 int64_t partial_stride(const Call& call) { return round_up(width_of(call), 16); }
 int64_t chunk_stride(const Call& call) { return 2 * partial_stride(call) + 16; }
 bool wants_partials(const Call& call) {
@@ -153,7 +153,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-/// `Curve` is what stands in the place of a norm: t of u, and the slope dt/du.
+/// What stands in the place of a norm: t of u, and the slope dt/du.
 template <NormKind kKind>
 struct Curve {
   const float alpha, shift;
@@ -169,7 +169,7 @@ struct Curve {
     if (kKind == NormKind::Derf) return hn::Mul(hn::Set(d, kAtZero), exp_of(d, hn::Neg(hn::Mul(u, u))));
     return hn::NegMulAdd(t, t, hn::Set(d, 1.0f));
   }
-  /// `of_zeros` is dt/dx at x = 0, which a row of zeros has as its factor.
+  /// Dt/dx at x = 0, which a row of zeros has as its factor.
   float of_zeros() const {
     return kKind == NormKind::Derf ? alpha * kAtZero * std::exp(-shift * shift) : alpha;
   }
@@ -252,7 +252,7 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   }
 }
 
-/// `forward_for` is the forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
+/// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
 /// pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
@@ -273,7 +273,7 @@ constexpr StageFn backward_for() {
     return backward<kOwn, kShifted>;
 }
 
-/// `shifted` chooses the second entry of a kind's row, which without a gain is the first again.
+/// Chooses the second entry of a kind's row, which without a gain is the first again.
 bool shifted(const NormSpec& spec) { return spec.gain_offset != 0.0f; }
 
 RegionFn forward_of(const NormSpec& spec) {

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `counted` is how many positions of row b count.
+/// How many positions of row b count.
 int64_t counted(const Call& call, int64_t b) {
   const int64_t positions = call.in[0].shape[1];
   return call.in[1] ? larger(0, smaller(positions, call.in[1].i32()[b])) : positions;

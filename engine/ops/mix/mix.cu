@@ -9,13 +9,13 @@
 namespace normscope::cuda {
 namespace mix {
 
-/// `Parts` are the sizes of a mix; step: how far the weights of neighbouring positions are apart, 0 where all share
+/// The sizes of a mix; step: how far the weights of neighbouring positions are apart, 0 where all share
 /// them.
 struct Parts {
   uint32_t n, m, width, step;
 };
 
-/// `WeightedSum` adds up `count` parts of `from` into one of `parts`; the weights of a sum are `stride` apart, and
+/// Adds up `count` parts of `from` into one of `parts`; the weights of a sum are `stride` apart, and
 /// those of neighbouring sums `next`.
 struct WeightedSum {
   const float *from, *weights;
@@ -32,7 +32,7 @@ struct WeightedSum {
   }
 };
 
-/// `Products` has x_i . dout_j of one position: a thread a weight.
+/// Has x_i . dout_j of one position: a thread a weight.
 struct Products {
   const float *x, *dout;
   float* dw;
@@ -48,7 +48,7 @@ struct Products {
   }
 };
 
-/// `Term` is a summand of dw_ij: number r of all positions, in column i m + j.
+/// A summand of dw_ij: number r of all positions, in column i m + j.
 struct Term {
   const float *x, *dout;
   Parts parts;

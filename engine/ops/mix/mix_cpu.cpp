@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `Parts` are the sizes of a mix: parts of x and of out, their width, and how far the weights of neighbouring
+/// The sizes of a mix: parts of x and of out, their width, and how far the weights of neighbouring
 /// positions are apart (0: all share them).
 struct Parts {
   int64_t n, m, width, positions, step;
@@ -30,7 +30,7 @@ Cut position_cut(const Parts& p) {
   return cut(p.positions, larger(kFlatChunk / 2 / ((p.n + p.m) * p.width), div_up(p.positions, 64)));
 }
 
-/// `weighted_sum` writes or adds the sum of `count` parts of `from`, each times its weight, `stride` weights apart.
+/// Writes or adds the sum of `count` parts of `from`, each times its weight, `stride` weights apart.
 HWY_INLINE void weighted_sum(const float* from, const float* weights, int64_t count, int64_t stride,
                              int64_t width, float* to, bool add) {
   const DF d;
@@ -57,7 +57,7 @@ void backward_x(const Call& call, const Parts& p, int64_t r) {
                  call.din[0].p + (r * p.n + i) * p.width, call.write[0] == Write::Add);
 }
 
-/// `each_product` calls body(ij, x_i . dout_j) for the weights of a position.
+/// Calls body(ij, x_i . dout_j) for the weights of a position.
 template <typename Body>
 HWY_INLINE void each_product(const Call& call, const Parts& p, int64_t r, const Body& body) {
   for (int64_t i = 0; i < p.n; ++i)
@@ -88,7 +88,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-/// `reduce` adds up what the chunks left of the gradient of shared weights.
+/// Adds up what the chunks left of the gradient of shared weights.
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   const Parts p = parts_of(call);
   for (int64_t k = 0; k < p.n * p.m; ++k) {

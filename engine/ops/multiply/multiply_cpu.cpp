@@ -22,7 +22,7 @@ void forward_run(const Call& call, int64_t begin, int64_t n) {
                      HWY_ATTR { lanes.store(hn::Mul(lanes.load(a + i), lanes.load(b + i)), out + i); });
 }
 
-/// `backward_run` writes da before db, which adds to it where both are one value.
+/// Writes da before db, which adds to it where both are one value.
 void backward_run(const Call& call, int64_t begin, int64_t n) {
   const float* dout = call.dout.p + begin;
   for (int side = 0; side < 2; ++side) {

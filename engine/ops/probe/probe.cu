@@ -10,7 +10,7 @@
 namespace normscope::cuda {
 namespace probe {
 
-/// `counts` says whether element i is of the part, and in a position that counts.
+/// Whether element i is of the part, and in a position that counts.
 __device__ bool counts(const ProbeEntry& e, int64_t i) {
   if (!e.lengths && e.parts == 1) return true;
   const int64_t row = i / e.width, place = row / e.parts;

@@ -17,7 +17,7 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// `sum_of_chunk` adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding or only
+/// Adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding or only
 /// a part of every position is asked for.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
@@ -51,7 +51,7 @@ double counted(const Call& call) {
   return static_cast<double>(rows * shape.cols());
 }
 
-/// `mean_of` adds partials [from, from + chunks) in order and divides by the number of elements that count.
+/// Adds partials [from, from + chunks) in order and divides by the number of elements that count.
 double mean_of(const Call& call, int64_t from) {
   double sum = 0;
   const int64_t chunks = chunk_cut(call).chunks;

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) scores_of_head(Scores a, float* part
   if (threadIdx.x == 0) partials[blockIdx.x * gridDim.y + blockIdx.y] = most * a.scale;
 }
 
-/// `largest_of_batch` is a block for each head; the largest number depends on no order.
+/// A block for each head; the largest number depends on no order.
 __global__ void __launch_bounds__(kThreads)
     largest_of_batch(const float* partials, int32_t heads, int32_t rows, int32_t tiles, float* out) {
   const auto h = static_cast<int32_t>(blockIdx.x);
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) out[h] = most;
 }
 
-/// `largest_of_heads` is one thread.
+/// One thread.
 __global__ void largest_of_heads(const float* largest, int32_t heads, double* stat) {
   float most = largest[0];
   for (int32_t h = 1; h < heads; ++h) most = fmaxf(most, largest[h]);

@@ -29,12 +29,12 @@ struct QkClipSpec {
 ValueId largest_logit(Tape&, const std::string& name, ValueId q, ValueId k, ValueId key_lengths,
                       LargestLogitSpec);
 
-/// `ClippedMatrices` are W_Q (D,heads dh), W_K and, where there are any, their biases; all parameters.
+/// W_Q (D,heads dh), W_K and, where there are any, their biases; all parameters.
 struct ClippedMatrices {
   ValueId wq = kNone, wk = kNone, bq = kNone, bk = kNone;
 };
 
-/// `qk_clip` asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534), with
+/// Asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534), with
 /// StepInputs::qk_clip as tau; where a head's largest logit S is above it,
 ///   W_Q and b_Q of the head  *=  sqrt(tau / S),  W_K and b_K of the head  *=  sqrt(tau / S)
 /// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: as the paper

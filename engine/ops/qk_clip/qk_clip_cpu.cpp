@@ -12,10 +12,10 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `larger_or_nan` keeps NaN, whichever of both it is.
+/// Keeps NaN, whichever of both it is.
 inline float larger_or_nan(float most, float x) { return x > most || x != x ? x : most; }
 
-/// `scores_of_head` leaves the largest logit of one head in one row of the batch.
+/// Leaves the largest logit of one head in one row of the batch.
 void scores_of_head(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
   const LargestLogitSpec spec = call.attributes.as<LargestLogitSpec>();
@@ -58,7 +58,7 @@ Stages largest_logit_forward(const Call& call) {
   return stages;
 }
 
-/// `scale_columns` multiplies the head's columns of a matrix or bias.
+/// Multiplies the head's columns of a matrix or bias.
 void scale_columns(const Tensor& of, int64_t heads, int64_t h, float factor) {
   if (!of) return;
   const int64_t cols = of.shape.cols(), width = cols / heads, rows = of.shape.size() / cols;

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `each_head` calls body(h, width) for the heads of x in the rows of a chunk, counted through all rows.
+/// Calls body(h, width) for the heads of x in the rows of a chunk, counted through all rows.
 template <typename Body>
 void each_head(const Call& call, int64_t chunk, const Body& body) {
   const Cut c = row_cut(call.out.shape);

@@ -8,7 +8,7 @@
 namespace normscope {
 namespace {
 
-/// `is_given` says whether nothing that training does changes a value: an input, or a parameter that is not trained.
+/// Whether nothing that training does changes a value: an input, or a parameter that is not trained.
 bool is_given(const Tape& tape, ValueId v) {
   const ValueInfo& info = tape.value(v);
   if (info.role == Role::Parameter)

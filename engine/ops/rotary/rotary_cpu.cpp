@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `turn_halves` turns the pairs (i, i + n) of a head.
+/// Turns the pairs (i, i + n) of a head.
 template <bool kBack>
 void turn_halves(const float* x, const float* table, int64_t n, float* out, bool add) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
@@ -31,7 +31,7 @@ void turn_halves(const float* x, const float* table, int64_t n, float* out, bool
 
 constexpr int64_t kPairs = 1024;  // whose cosines and sines are spread out at a time
 
-/// `spread` writes what each number of n pairs (2i, 2i + 1) is multiplied by, and behind all of these what its neighbour
+/// Writes what each number of n pairs (2i, 2i + 1) is multiplied by, and behind all of these what its neighbour
 /// is.
 template <bool kBack>
 void spread(const float* cos, const float* sin, int64_t n, float* to) {

@@ -56,7 +56,7 @@ struct SoftmaxGradient {
 constexpr uint32_t kMostSize = kMostSinkhornSize, kMostGroup = kMostSize * kMostSize,
                    kMostSums = 2 * kMostSinkhornRounds * kMostSize;
 
-/// `Division` is one step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
+/// One step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
 struct Division {
   uint32_t next, step;
 };
@@ -64,7 +64,7 @@ __device__ inline Division division_of(uint32_t k, uint32_t n) {
   return k % 2 == 0 ? Division{n, 1} : Division{1, n};
 }
 
-/// `balance` carries out all divisions of M; `sums`, if any, receives the n sums of each.
+/// Carries out all divisions of M; `sums`, if any, receives the n sums of each.
 __device__ inline void balance(const float* x, float* m, uint32_t n, uint32_t rounds, float* sums) {
   for (uint32_t row = 0; row < n; ++row) {
     const float most = largest_of(x + row * n, n);

@@ -31,7 +31,7 @@ Cut group_cut(const Call& call) {
   return cut(groups, larger(kFlatChunk / (group * work), div_up(groups, 64)));
 }
 
-/// `exponentials` writes exp(x - max) and returns their sum.
+/// Writes exp(x - max) and returns their sum.
 float exponentials(const float* x, int64_t n, float* to) {
   const DF d;
   const VF lowest = hn::Set(d, -__builtin_inff());
@@ -54,7 +54,7 @@ void softmax_of(const float* x, int64_t n, float* to) {
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Div(lanes.load(to + i), sum), to + i); });
 }
 
-/// `start` writes the matrix that is divided.
+/// Writes the matrix that is divided.
 void start(const float* x, int64_t n, float* m) {
   const VF least = hn::Set(DF(), kLeastOfRow);
   for (int64_t row = 0; row < n; ++row) exponentials(x + row * n, n, m + row * n);
@@ -64,13 +64,13 @@ void start(const float* x, int64_t n, float* m) {
   });
 }
 
-/// `Division` is one step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
+/// One step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
 struct Division {
   int64_t next, step;
 };
 Division division_of(int64_t k, int64_t n) { return k % 2 == 0 ? Division{n, 1} : Division{1, n}; }
 
-/// `balance` carries out all divisions; `sums`, if any, receives the n sums of each.
+/// Carries out all divisions; `sums`, if any, receives the n sums of each.
 void balance(float* m, int64_t n, int64_t rounds, float* sums) {
   for (int64_t k = 0; k < 2 * rounds; ++k) {
     const Division by = division_of(k, n);
@@ -83,7 +83,7 @@ void balance(float* m, int64_t n, int64_t rounds, float* sums) {
   }
 }
 
-/// `unbalance` takes the matrix and its gradient back through all divisions.
+/// Takes the matrix and its gradient back through all divisions.
 void unbalance(float* m, float* dm, int64_t n, int64_t rounds, const float* sums) {
   for (int64_t k = 2 * rounds; k-- > 0;) {
     const Division by = division_of(k, n);

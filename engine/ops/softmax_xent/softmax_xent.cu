@@ -24,7 +24,7 @@ struct Loss {
 
 __device__ bool is_target(int32_t target, uint32_t cols) { return static_cast<uint32_t>(target) < cols; }
 
-/// `Group` is the threads that share a row: a warp, or a block when Wide.
+/// The threads that share a row: a warp, or a block when Wide.
 template <bool Wide>
 struct Group {
   static constexpr uint32_t size = Wide ? kThreads : 32;
@@ -34,7 +34,7 @@ struct Group {
   __device__ static float max(float v) { return Wide ? block_max(v) : warp_max(v); }
 };
 
-/// `launch_rows` launches `narrow`, a warp a row, or `wide`, a block a row, where rows are long.
+/// Launches `narrow`, a warp a row, or `wide`, a block a row, where rows are long.
 template <class Arguments>
 void launch_rows(Context& context, void (*narrow)(Arguments), void (*wide)(Arguments), int64_t rows,
                  int64_t cols, const Arguments& arguments) {

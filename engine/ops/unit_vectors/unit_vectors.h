@@ -11,7 +11,7 @@ struct UnitVectorsSpec {
   friend bool operator==(const UnitVectorsSpec&, const UnitVectorsSpec&) = default;
 };
 
-/// `unit_vectors` asks for the division behind the optimizer's update (nGPT, Loshchilov et al. 2024, arXiv 2410.01131,
+/// Asks for the division behind the optimizer's update (nGPT, Loshchilov et al. 2024, arXiv 2410.01131,
 /// section 2.6 and the authors' code): of a parameter w (n,k) every vector v, a row or a column, becomes v / |v|. A
 /// vector of zeros stays.
 void unit_vectors(Tape&, const std::string& name, ValueId w, UnitVectorsSpec);

@@ -10,7 +10,7 @@
 namespace normscope::cuda {
 namespace update {
 
-/// `MuonDirection` leaves the directions of all matrices, and their squares in the table's sums:
+/// Leaves the directions of all matrices, and their squares in the table's sums:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   u  =  g + momentum m
@@ -32,7 +32,7 @@ struct MuonDirection : WeightUpdate {
   __device__ void of_parameter(int32_t, Squares) const {}  // the launch leaves the sum in the table
 };
 
-/// `MuonUnit` is a direction divided by its norm.
+/// A direction divided by its norm.
 struct MuonUnit {
   const float* direction;
   float* unit;
@@ -42,7 +42,7 @@ struct MuonUnit {
   }
 };
 
-/// `MuonPolynomial` makes S^2 in p to a I + b S + c S^2.
+/// Makes S^2 in p to a I + b S + c S^2.
 struct MuonPolynomial {
   const float* square;
   float* p;
@@ -53,7 +53,7 @@ struct MuonPolynomial {
   }
 };
 
-/// `Muon` moves weights along the orthogonalised directions; what is no matrix moves by AdamW.
+/// Moves weights along the orthogonalised directions; what is no matrix moves by AdamW.
 struct Muon : Adam {
   const float* directions;
 
@@ -66,7 +66,7 @@ struct Muon : Adam {
 
 size_t padded_floats(int64_t n) { return (static_cast<size_t>(n) + 15) / 16 * 16; }
 
-/// `MuonProducts` are the three products of an iteration, from x to y.
+/// The three products of an iteration, from x to y.
 struct MuonProducts {
   Gemm square, squared, next;
 };
@@ -81,7 +81,7 @@ MuonProducts products_of(const ParameterCall& p, const float* x, float* y, float
   return of;
 }
 
-/// `MuonRoom` is how the workspace is cut: all directions, one next direction, two squares, what cuBLASLt asks for.
+/// How the workspace is cut: all directions, one next direction, two squares, what cuBLASLt asks for.
 struct MuonRoom {
   size_t directions = 0, matrix = 0, square = 0, library = 0;
   size_t floats() const { return directions + matrix + 2 * square + library; }
@@ -104,7 +104,7 @@ MuonRoom room_of(const Call& c, Context& context) {
 
 size_t muon_workspace(const Call& c, Context& context) { return room_of(c, context).floats(); }
 
-/// `orthogonalise` carries out the iteration (Jordan et al. 2024) on matrix `i`, whose last direction ends in its place
+/// Carries out the iteration (Jordan et al. 2024) on matrix `i`, whose last direction ends in its place
 /// among the directions.
 void orthogonalise(const Call& c, Context& context, int32_t i, const MuonRoom& room) {
   const ParameterCall& p = c.update.on_host[i];

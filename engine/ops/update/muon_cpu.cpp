@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `MatrixRoom` is the room of one matrix: its direction, the next one, and two squares of its smaller side. All
+/// The room of one matrix: its direction, the next one, and two squares of its smaller side. All
 /// directions lie one behind the other, then all of the next kind, each at ParameterCall::at.
 struct MatrixRoom {
   float *direction, *next, *square, *polynomial;
@@ -23,7 +23,7 @@ int64_t floats_of_blocks(const Call& call) {
   return round_up(2 * (round_up(call.parameter_count + 1, 8) + block_count(call) * kBlockSums), 16);
 }
 
-/// `floats_of_matrices` is where the last matrix ends.
+/// Where the last matrix ends.
 int64_t floats_of_matrices(const Call& call) {
   int64_t floats = 0;
   for (int64_t p = 0; p < call.parameter_count; ++p)
@@ -44,14 +44,14 @@ MatrixRoom room_of(const Call& call, const ParameterCall& p) {
   return {first, first + floats, first + 2 * floats, first + 3 * floats};
 }
 
-/// `whole_product` computes a product on one worker, whose scratch holds the panels.
+/// Computes a product on one worker, whose scratch holds the panels.
 void whole_product(const Call& call, const Gemm& g, Scratch scratch) {
   GemmPlan plan = plan_gemm(g, call.l2_bytes);
   if (plan.pack_b == GemmPlan::PackB::ByStage) plan.pack_b = GemmPlan::PackB::ByChunk;
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) gemm_chunk(g, plan, chunk, nullptr, scratch.p);
 }
 
-/// `direction_of` leaves the direction before it is orthogonalised, with a norm of one:
+/// Leaves the direction before it is orthogonalised, with a norm of one:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   u  =  g + momentum m,  x  =  u / (|u| + eps)
@@ -73,7 +73,7 @@ void direction_of(const Call& call, const StepInputs& step, const ParameterCall&
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Mul(lanes.load(x + i), over), x + i); });
 }
 
-/// `polynomial_of` computes P = a I + b S + c S^2 of a square matrix S of `side` rows.
+/// Computes P = a I + b S + c S^2 of a square matrix S of `side` rows.
 void polynomial_of(const Call& call, const float* square, int64_t side, float* p, Scratch scratch) {
   const DF d;
   const VF b = hn::Set(d, kMuonB), c = hn::Set(d, kMuonC);
@@ -84,7 +84,7 @@ void polynomial_of(const Call& call, const float* square, int64_t side, float* p
   for (int64_t i = 0; i < side; ++i) p[i * side + i] += kMuonA;
 }
 
-/// `orthogonalise` is the chunk of one matrix (Jordan et al. 2024), on its smaller side; five times
+/// The chunk of one matrix (Jordan et al. 2024), on its smaller side; five times
 ///   X  =  (a I + b S + c S^2) X with S = X X^T, or X (a I + b S + c S^2) with S = X^T X where it has more rows.
 void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   int64_t place = 0;

@@ -23,7 +23,7 @@ inline int64_t block_count(const Call& call) {
   return blocks;
 }
 
-/// `first_blocks` begins the workspace: the first block of every parameter, last the number of blocks, then the sums.
+/// Begins the workspace: the first block of every parameter, last the number of blocks, then the sums.
 inline int64_t* first_blocks(const Call& call) { return reinterpret_cast<int64_t*>(call.workspace); }
 inline double* block_sums(const Call& call, int64_t block) {
   return doubles(call.workspace) + round_up(call.parameter_count + 1, 8) + block * kBlockSums;
@@ -36,7 +36,7 @@ inline void number_blocks(const Call& call, const StepInputs&, int64_t, Scratch)
     first[p + 1] = first[p] + div_up(call.parameters[p].size, kBlock);
 }
 
-/// `each_block` calls body(parameter, begin, n, sums) for every block of a chunk.
+/// Calls body(parameter, begin, n, sums) for every block of a chunk.
 template <typename Body>
 HWY_INLINE void each_block(const Call& call, int64_t chunk, const Body& body) {
   const int64_t* first = first_blocks(call);
@@ -55,7 +55,7 @@ HWY_INLINE void each_block(const Call& call, int64_t chunk, const Body& body) {
   }
 }
 
-/// `norm_of` is the root of the sum over a parameter's blocks of sums[which].
+/// The root of the sum over a parameter's blocks of sums[which].
 inline double norm_of(const Call& call, int64_t p, int which) {
   double sum = 0;
   for (int64_t block = first_blocks(call)[p]; block < first_blocks(call)[p + 1]; ++block)
@@ -74,7 +74,7 @@ inline Stages block_stages(const Call& call, StageFn work, StageFn finish) {
   return stages;
 }
 
-/// `finish_update` computes update_norm and weight_norm from sums 0 and 1.
+/// Computes update_norm and weight_norm from sums 0 and 1.
 inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   for (int64_t p = 0; p < call.parameter_count; ++p) {
     call.update_norm[p] = norm_of(call, p, 0);
@@ -82,12 +82,12 @@ inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch)
   }
 }
 
-/// `clip_factor_of` is the factor that clip left for the gradients, 1 without clipping.
+/// The factor that clip left for the gradients, 1 without clipping.
 inline float clip_factor_of(const Call& call) {
   return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f;
 }
 
-/// `AdamStep` moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al.
+/// Moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al.
 /// 2020):
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  b1 m + (1 - b1) g

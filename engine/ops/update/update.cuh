@@ -7,12 +7,12 @@
 namespace normscope::cuda {
 namespace update {
 
-/// `Squares` are the sums of a chunk: two squares, whatever they are of.
+/// The sums of a chunk: two squares, whatever they are of.
 struct Squares {
   double a = 0, b = 0;
 };
 
-/// `for_each_parameter` calls body(parameter, element, Squares&) for every element and of_parameter(p, Squares) once
+/// Calls body(parameter, element, Squares&) for every element and of_parameter(p, Squares) once
 /// each. Where Body::kHasFinish, a whole block calls finish(table) once, when every of_parameter has run.
 template <class Body>
 __global__ void __launch_bounds__(kThreads) for_each_parameter(UpdateTable table, Body body) {
@@ -50,7 +50,7 @@ inline Launch update_launch(const UpdateTable& table) {
   return {static_cast<uint32_t>(std::max(table.chunk_count, 1)), 1, kThreads, 0};
 }
 
-/// `WeightUpdate` is the base of a rule: what every rule reads, and how an element is written. A rule adds prepare()
+/// The base of a rule: what every rule reads, and how an element is written. A rule adds prepare()
 /// for its per-step numbers and operator() for an element (see for_each_parameter).
 struct WeightUpdate {
   static constexpr bool kHasFinish = false;
@@ -64,11 +64,11 @@ struct WeightUpdate {
     decay = step->lr * step->weight_decay;
     l2 = step->l2;
   }
-  /// `gradient` is what the rule sees: clipped, with the coupled decay.
+  /// What the rule sees: clipped, with the coupled decay.
   __device__ float gradient(const ParameterCall& p, int64_t i, float w0) const {
     return p.gradient[i] * factor + l2 * w0;
   }
-  /// `move` takes `by` times the parameter's own rate, and the decay, from an element.
+  /// Takes `by` times the parameter's own rate, and the decay, from an element.
   __device__ void move(const ParameterCall& p, int64_t i, float w0, float by, Squares& s) const {
     const float own_decay = decay * (p.steps.rate * p.steps.decay);
     const float delta = own_decay * w0 + by * p.steps.rate, w = w0 - delta;
@@ -107,7 +107,7 @@ void launch_update(const Call& c, Context& context) {
 struct Adam : WeightUpdate {
   float beta1_rest, beta2, beta2_rest, root, rate, eps;
 
-  /// `prepare` computes the per-step numbers from double, as on the CPU.
+  /// Computes the per-step numbers from double, as on the CPU.
   __device__ void prepare() {
     prepare_update();
     beta1_rest = static_cast<float>(1.0 - static_cast<double>(step->beta1));

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// `gradient_squares` leaves a chunk's sums of squares of gradients.
+/// Leaves a chunk's sums of squares of gradients.
 void gradient_squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* g = p.gradient + begin;
@@ -32,7 +32,7 @@ void finish_norms(const Call& call, const StepInputs&, int64_t, Scratch) noexcep
 
 Stages grad_norm_forward(const Call& call) { return block_stages(call, gradient_squares, finish_norms); }
 
-/// `adam_chunk` moves the weights of a chunk by Adam.
+/// Moves the weights of a chunk by Adam.
 void adam_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const AdamStep adam(call, step);
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {

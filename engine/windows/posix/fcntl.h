@@ -14,6 +14,6 @@
 enum : int { F_DUPFD_CLOEXEC = 1 };
 inline int fcntl(int file, int, int) { return _dup(file); }
 
-/// `open` stands in front of the C library's: bytes and no text, names in UTF-8, and a file that is open can be renamed
+/// Stands in front of the C library's: bytes and no text, names in UTF-8, and a file that is open can be renamed
 /// and removed.
 int open(const wchar_t* path, int flags, int mode = 0);

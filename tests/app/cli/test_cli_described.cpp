@@ -31,7 +31,7 @@ const std::vector<std::string>& commands() {
   return all;
 }
 
-/// `completed` is what bash offers behind these words, the last of them begun.
+/// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
   const std::string out = folder.file("out");
   const std::string line =

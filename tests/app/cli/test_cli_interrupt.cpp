@@ -11,7 +11,7 @@
 namespace normscope::test::cli_interrupt {
 namespace {
 
-/// `interrupted_after` sends Ctrl+C so many seconds after the start. --foreground: the program alone gets it, and once.
+/// Sends Ctrl+C so many seconds after the start. --foreground: the program alone gets it, and once.
 Outcome interrupted_after(const std::string& seconds, const std::string& arguments) {
   return run_program(arguments, "timeout --foreground --preserve-status -s INT " + seconds);
 }

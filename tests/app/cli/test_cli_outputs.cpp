@@ -29,7 +29,7 @@ std::vector<int> steps_in(const std::string& log) {
   return steps;
 }
 
-/// `shell` returns the exit code of a whole shell line in which PROGRAM stands for the program.
+/// The exit code of a whole shell line in which PROGRAM stands for the program.
 int shell(std::string line) {
   const std::string name = "'" NORMSCOPE_PROGRAM "'";
   for (size_t at; (at = line.find("PROGRAM")) != std::string::npos;) line.replace(at, 7, name);

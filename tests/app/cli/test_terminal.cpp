@@ -23,7 +23,7 @@ namespace {
 
 const std::string kReplaced = "\uFFFD";
 
-/// `ends_with` runs `body` in a child process and returns how it ends: its exit code, or 128 and the signal.
+/// Runs `body` in a child process and returns how it ends: its exit code, or 128 and the signal.
 template <typename Body>
 int ends_with(const Body& body) {
   const pid_t child = fork();
@@ -53,7 +53,7 @@ class Terminal {
 
   std::string name() const { return ptsname(master_); }
   int descriptor() const { return held_; }
-  /// `shown` is what was written to it.
+  /// What was written to it.
   std::string shown() const {
     std::string text;
     char part[4096];
@@ -66,7 +66,7 @@ class Terminal {
   int master_, held_ = -1;
 };
 
-/// `on_a_terminal` is what the program prints where its standard output is a terminal.
+/// What the program prints where its standard output is a terminal.
 std::string on_a_terminal(const std::string& arguments) {
   const Terminal terminal;
   const std::string line =

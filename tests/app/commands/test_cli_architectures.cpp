@@ -47,7 +47,7 @@ std::string labels_text() {
   return text;
 }
 
-/// `tensor_bytes` is what follows the header of a saved run: weights, moments, losses.
+/// What follows the header of a saved run: weights, moments, losses.
 std::string tensor_bytes(const std::string& path) {
   const std::string file = read_all(path);
   uint64_t header = 0;

@@ -21,7 +21,7 @@ std::string train_line(const Folder& folder, const std::string& more) {
   return "train --config '" + folder.write("tiny.toml", kTiny) + "' --steps 45 " + more;
 }
 
-/// `losses` reads the loss of each step in a log, and fails where the log has a step twice.
+/// Reads the loss of each step in a log, and fails where the log has a step twice.
 std::vector<double> losses(const std::string& log) {
   std::vector<double> all;
   std::set<int> seen;

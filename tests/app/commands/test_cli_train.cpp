@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// `steps_of` keeps the lines of steps, without what follows their steps.
+/// Keeps the lines of steps, without what follows their steps.
 std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run = "A") {
   std::vector<json> steps;
   for (const json& line : lines) {

@@ -25,7 +25,7 @@ constexpr const char* kRuns = "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n";
 constexpr const char* kSmall = " --size 1024x600";
 constexpr size_t kFrameBytes = size_t{1024} * 600 * 4;
 
-/// `Sessions` has two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
+/// Has two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
 struct Sessions {
   Folder folder;
   std::string config = folder.write("two.toml", std::string(kTiny) + kRuns);
@@ -46,7 +46,7 @@ struct Sessions {
   }
   std::string bytes(const std::string& name) const { return read_all(folder.file(name)); }
 
-  /// `count` counts the files in its own folder with `part` in their name.
+  /// Counts the files in its own folder with `part` in their name.
   int count(const std::string& part) const {
     int found = 0;
     for (const auto& entry : fs::directory_iterator(folder.file("")))
@@ -54,7 +54,7 @@ struct Sessions {
     return found;
   }
 
-  /// `instead_of_ffmpeg` puts a program that does what the lines say first on PATH; its last argument is in $made.
+  /// Puts a program that does what the lines say first on PATH; its last argument is in $made.
   std::string instead_of_ffmpeg(const std::string& lines) const {
     fs::create_directories(folder.file("bin"));
     folder.write("bin/ffmpeg", "#!/bin/sh\nfor made; do :; done\n" + lines + "\n");

@@ -20,14 +20,14 @@ namespace {
 
 const std::string kModels = NORMSCOPE_FIXTURES "/transformers/";
 
-/// `kTokenizer` knows three words.
+/// Knows three words.
 constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [], "normalizer": null,
   "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": null, "decoder": {"type": "WordPiece",
   "prefix": "##", "cleanup": true}, "model": {"type": "WordPiece", "unk_token": "[UNK]",
   "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
   "vocab": {"[UNK]": 0, "norm": 5, "scope": 17, "looks": 3}}})";
 
-/// `with_tokenizer` is a copy of a model that knows three words; the third breaks a line.
+/// A copy of a model that knows three words; the third breaks a line.
 std::string with_tokenizer(const Folder& folder, const std::string& name = "gpt2") {
   const std::string model = folder.file(name);
   std::filesystem::copy(kModels + name, model);

@@ -14,7 +14,7 @@
 
 namespace normscope::compared {
 
-/// `Change` is what a test makes of a number: stat ("loss" is one), step, the unchanged number.
+/// What a test makes of a number: stat ("loss" is one), step, the unchanged number.
 using Change = std::function<double(const std::string&, int32_t, double)>;
 
 inline double unchanged(const std::string&, int32_t, double value) { return value; }
@@ -31,7 +31,7 @@ inline std::vector<StatInfo> layout(bool gradients = true) {
   return stats;
 }
 
-/// `history` has loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
+/// Has loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
 inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const Change& change = unchanged,
                                         bool gradients = true) {
   auto result = std::make_shared<History>(layout(gradients));
@@ -50,10 +50,10 @@ inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const 
   return result;
 }
 
-/// `data` is what all of them read, unless a test says otherwise.
+/// What all of them read, unless a test says otherwise.
 inline DataIdentity data() { return {"corpus.txt", "00000000000000aa", 29, "letter"}; }
 
-/// `ours` is a run of this program, whose batches equal those of every other run with the same seed.
+/// A run of this program, whose batches equal those of every other run with the same seed.
 inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
   compare::Compared run;
   run.name = std::move(name);
@@ -67,7 +67,7 @@ inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<Hist
   return run;
 }
 
-/// `theirs` is a run of another program: its own batches, no settings.
+/// A run of another program: its own batches, no settings.
 inline compare::Compared theirs(std::string name, std::shared_ptr<History> history) {
   compare::Compared run;
   run.name = std::move(name);

@@ -29,7 +29,7 @@ compared::Change added(double nats) {
   };
 }
 
-/// `Parting` multiplies one norm by a factor from a step on.
+/// Multiplies one norm by a factor from a step on.
 struct Parting {
   std::string stat;
   int32_t step;

@@ -20,7 +20,7 @@ using test::contains, test::times_in;
 
 namespace {
 
-/// `drawn_comparison` has A and B with two seeds, B 0.4 nats above, its first W₂ far smaller from step 10 on; a port.
+/// Has A and B with two seeds, B 0.4 nats above, its first W₂ far smaller from step 10 on; a port.
 Comparison drawn_comparison() {
   const auto other = [](const std::string& stat, int32_t step, double value) {
     if (stat == "loss") return value + 0.4;

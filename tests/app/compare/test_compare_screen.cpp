@@ -23,7 +23,7 @@ using test::contains;
 
 namespace {
 
-/// `CompareDriver` begins on the third tab.
+/// Begins on the third tab.
 struct CompareDriver : LabDriver {
   explicit CompareDriver(std::shared_ptr<const LabView> view = fixture::lab_view(),
                          ui::Vec size = {1600, 1000})

@@ -26,7 +26,7 @@ const Lesson& norm_gradient() { return *fixture::shipped_course().find("norm-gra
 const SmallTape& plain() { return norm_gradient().tape("plain")->tape; }
 const Words& english() { return words::language("en"); }
 
-/// `near` allows for the engine's 32 bits.
+/// Allows for the engine's 32 bits.
 bool near(const Row& a, const Row& b, double room = 1e-5) {
   double off = a.size() == b.size() ? 0 : 1;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) off = std::max(off, std::abs(a[i] - b[i]));

@@ -23,7 +23,7 @@ using test::contains;
 const Lesson& last_layer() { return *fixture::shipped_course().find("last-layer"); }
 const Figure& arrows() { return *last_layer().figure("arrows"); }
 
-/// `ByHand` is the figure of lesson 4 with squares that it is given.
+/// The figure of lesson 4 with squares that it is given.
 struct ByHand {
   ByHand(std::vector<double> path, std::vector<double> branches)
       : own{{"path", {{}, std::move(path)}}, {"branches", {{}, std::move(branches)}}} {}

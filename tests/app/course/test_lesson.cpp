@@ -39,7 +39,7 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
   return *lesson;
 }
 
-/// `tells_what_was_read` demands that a source says that nobody has looked there, but for four that were read.
+/// Demands that a source says that nobody has looked there, but for four that were read.
 bool tells_what_was_read(const std::string& source) {
   for (const char* read : {"Xiong et al. 2020, On Layer Normalization", "Liu et al. 2020, Understanding",
                            "Xu et al. 2019, Understanding", "Su 2022, blog of March 29"})
@@ -53,7 +53,7 @@ void shorten(Lesson& lesson, int32_t steps) {
 
 }  // namespace
 
-/// `sentences_of_reach` counts those of the paragraph that is always seen of how far a claim reaches.
+/// Counts those of the paragraph that is always seen of how far a claim reaches.
 int sentences_of_reach(const Lesson& lesson) {
   const std::string text = test::read_all(fs::path(lesson.folder) / "explain.md");
   const std::string heading = "## How far does this reach?\n\n";

@@ -33,7 +33,7 @@ using fixture::PlayerDriver;
 using fixture::refusal_of;
 using fixture::replaced;
 
-// `kSmall` has two small runs: one with a letter, one that is only compared.
+// Has two small runs: one with a letter, one that is only compared.
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }

@@ -272,7 +272,7 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
   }
 }
 
-/// `WindowLanguage` is the language of the window while it lives.
+/// The language of the window while it lives.
 struct WindowLanguage {
   explicit WindowLanguage(std::string_view name) { words::use(name); }
   ~WindowLanguage() { words::use("en"); }

@@ -45,7 +45,7 @@ bool near(const std::vector<float>& values, const std::vector<double>& expected)
   return true;
 }
 
-/// `kSmall` is a whole lesson of one tape.
+/// A whole lesson of one tape.
 const std::string kSmall = test::refusal_base("lesson-tape");
 
 Lesson parsed(const std::string& toml) { return fixture::parsed_lesson(toml, "Words."); }
@@ -277,7 +277,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
 
 namespace {
 
-/// `TapeDriver` is the Lessons screen with the app's own worker: a tape takes no time.
+/// The Lessons screen with the app's own worker: a tape takes no time.
 struct TapeDriver : PlayerDriver {
   TapeDriver() {
     state.screens.lessons.player = std::make_shared<Player>(

@@ -26,7 +26,7 @@ const std::string kFigure =
     "y = { label = \"change\", low = -1, high = 1, ticks = [0] }\n"
     "lines = [{ curve = \"step\", run = \"A\" }]\nball = \"step\"\n\n";
 
-/// `with_step` is the small lesson with a curve of one step and a figure of it.
+/// The small lesson with a curve of one step and a figure of it.
 std::string with_step() {
   const std::string curve =
       replaced(test::refusal_base("lesson"), "[curve.over_time]", kCurve + "[curve.over_time]");
@@ -37,7 +37,7 @@ std::string refused(const std::string& from, const std::string& to) {
   return fixture::refusal_of(replaced(with_step(), from, to));
 }
 
-/// `Valley` is the small lesson with a curve that it is given.
+/// The small lesson with a curve that it is given.
 struct Valley {
   explicit Valley(std::vector<double> y) : own{{"step", {{0, 0.003, 0.006}, std::move(y)}}} {}
   plot::PlotSpec at(std::optional<double> rate, const std::string& hidden = "") const {

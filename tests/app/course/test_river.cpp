@@ -44,7 +44,7 @@ plot::Drawing drawing_of(const plot::PlotSpec& plot, const ui::Rect& place, bool
   return plot::layout_plot(plot, {}, place, ui::theme(dark), wide_letters);
 }
 
-/// `bands_of` are the strips of a drawing that are no inflow, from the oldest band to the newest.
+/// The strips of a drawing that are no inflow, from the oldest band to the newest.
 std::vector<plot::StripItem> bands_of(const plot::Drawing& drawing) {
   std::vector<plot::StripItem> bands;
   for (const plot::Item& item : drawing.items)
@@ -53,7 +53,7 @@ std::vector<plot::StripItem> bands_of(const plot::Drawing& drawing) {
   return bands;
 }
 
-/// `thickest` is the name of the band that is widest at the end.
+/// The name of the band that is widest at the end.
 std::string thickest(const plot::River& river) {
   const size_t last = river.columns() - 1;
   size_t most = 0;
@@ -62,7 +62,7 @@ std::string thickest(const plot::River& river) {
   return river.bands[most].name;
 }
 
-/// `height_at` is how thick a band is drawn at a place; 0 where it is not drawn.
+/// How thick a band is drawn at a place; 0 where it is not drawn.
 float height_at(const plot::StripItem& band, float x) {
   for (size_t i = 0; i < band.upper.size(); ++i)
     if (std::abs(band.upper[i].x - x) < 0.01f) return band.lower[i].y - band.upper[i].y;

@@ -29,14 +29,14 @@ const FigureAxis kScale{"length", true, 1e-4, 10, {1, 0.1}};
 
 const Lesson& first_steps() { return *fixture::shipped_course().find("first-steps"); }
 
-/// `Seen` is a figure of lesson 3 with the numbers of five seeds.
+/// A figure of lesson 3 with the numbers of five seeds.
 struct Seen : fixture::FiveSeeds {
   Seen() : FiveSeeds(first_steps()) {}
   const Figure& figure = *first_steps().figure("walk");
   Walk at(int32_t step) const { return walk_at(first_steps(), figure, data(), step); }
 };
 
-/// `two_stacks` is a walk by hand: one stack whose gradient fades, one of which nothing is known.
+/// A walk by hand: one stack whose gradient fades, one of which nothing is known.
 Walk two_stacks() {
   Walk walk;
   walk.stacks = {{0, "Post-LN", {0.001, 0.01, 0.1}}, {2, "Pre-LN", {}}};

@@ -25,13 +25,13 @@ using ui::svg_escaped;
 
 const Course& course() { return fixture::shipped_course(); }
 
-/// `is_well_formed` looks at the page without what no XML has.
+/// Looks at the page without what no XML has.
 bool is_well_formed(const std::string& page) {
   const std::string type = "<!doctype html>\n";
   return page.starts_with(type) && test::well_formed(page.substr(type.size()));
 }
 
-/// `others` changes every measured number but what the lesson gives before the prediction: where a drawing starts, and
+/// Changes every measured number but what the lesson gives before the prediction: where a drawing starts, and
 /// the loss of letter frequencies, which is of the data.
 Results others(const Lesson& lesson, Results results) {
   std::set<std::string> given;

@@ -21,7 +21,7 @@ const ForkRequest& fork_of(const LabDriver& lab) {
   return *lab.last<ForkRequest>();
 }
 
-// `fresh` is the diagram as if nobody had touched it, on a run, with one layer of a stack open.
+// The diagram as if nobody had touched it, on a run, with one layer of a stack open.
 void fresh(LabDriver& lab, char run, Side side, int open) {
   diagram::DiagramState& state = lab.state.screens.lab.diagram();
   state = {};
@@ -38,7 +38,7 @@ struct Move {
   Slot to;
 };
 
-// `legal_moves` pairs every norm of a stack with every slot that it may go to.
+// Pairs every norm of a stack with every slot that it may go to.
 std::vector<Move> legal_moves(const Stack& stack) {
   std::vector<Move> moves;
   for (int layer = 0; layer < stack.layers(); ++layer)

@@ -18,7 +18,7 @@ using fixture::LabDriver;
 
 namespace {
 
-// `view_with` is the fixed view with another wiring in run A.
+// The fixed view with another wiring in run A.
 std::shared_ptr<const LabView> view_with(const std::shared_ptr<const LabView>& from,
                                          const std::function<void(ModelConfig&)>& change) {
   auto view = std::make_shared<LabView>(*from);
@@ -28,7 +28,7 @@ std::shared_ptr<const LabView> view_with(const std::shared_ptr<const LabView>& f
   return view;
 }
 
-// `layers_of` is every vertex that is drawn of the layers of run A, from the final slot down to the embedding.
+// Every vertex that is drawn of the layers of run A, from the final slot down to the embedding.
 std::vector<float> layers_of(LabDriver& lab, const std::shared_ptr<const LabView>& view, int open) {
   lab.state.session.view = view;
   lab.state.screens.lab.diagram() = {};

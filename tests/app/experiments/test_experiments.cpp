@@ -32,7 +32,7 @@ RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
   return spec;
 }
 
-/// `SumOfLosses` adds up losses: its sum for a resumed run is right only if so_far() went along.
+/// Adds up losses: its sum for a resumed run is right only if so_far() went along.
 class SumOfLosses final : public Measurement {
  public:
   explicit SumOfLosses(std::atomic<int>* begun = nullptr) : begun_(begun) {}
@@ -433,7 +433,7 @@ namespace {
 
 constexpr uint64_t kSmallBudget = 70'000;  // bytes: three results of 20,000 and not four
 
-/// `three_large_results` are in a folder with their states, the first one unused for longest. Returns their keys.
+/// In a folder with their states, the first one unused for longest. Returns their keys.
 std::vector<std::string> three_large_results(const std::string& folder) {
   const auto backend = make_cpu_backend(1);
   std::vector<std::string> keys;
@@ -450,7 +450,7 @@ std::vector<std::string> three_large_results(const std::string& folder) {
   return keys;
 }
 
-/// `write_foreign` writes somebody else's file that is named as a result is, older than all of ours.
+/// Writes somebody else's file that is named as a result is, older than all of ours.
 void write_foreign(const std::string& path) {
   std::ofstream(path) << std::string(100'000, 'y');
   std::filesystem::last_write_time(path,

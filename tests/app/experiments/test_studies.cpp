@@ -24,7 +24,7 @@ const std::string kSmall =
     " --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
     " --set model.sequence=16 --set train.batch=4";
 
-/// `Small` is a study of `runs` distinct runs on a model that costs nothing.
+/// A study of `runs` distinct runs on a model that costs nothing.
 struct Small {
   std::string name, line;
   int runs;

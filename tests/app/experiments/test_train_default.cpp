@@ -32,7 +32,7 @@ void train(Run& run, int steps) {
   for (int i = 0; i < steps; ++i) run.step();
 }
 
-// `check_moved_norms` trains a fresh run until it is stuck and looks sixty steps behind the edit: with all twelve norms
+// Trains a fresh run until it is stuck and looks sixty steps behind the edit: with all twelve norms
 // off the stream it learns; with one of them moved it is where the run itself is, which goes on without an edit.
 void check_moved_norms(Run& stuck, const RunSpec& spec) {
   stuck.measure_live(false);  // nobody looks, and it takes a fifth of a step

@@ -18,7 +18,7 @@ inline std::vector<RunSpec> tiny_runs() {
   return runs;
 }
 
-/// `SmallWindow` is a Lab of two tiny runs, with the prompt for a file.
+/// A Lab of two tiny runs, with the prompt for a file.
 struct SmallWindow : LiveDriver {
   SmallWindow() : LiveDriver(tiny_runs(), {.threads = 1, .live_text = false}) {
     state.session.undo.stash_in(folder.file("replaced"));
@@ -33,12 +33,12 @@ struct SmallWindow : LiveDriver {
     driver.key("Enter");
     settle();
   }
-  /// `drop` acts as if the file were dropped on the window.
+  /// Acts as if the file were dropped on the window.
   void drop(const std::string& path) {
     shell::begin_opening(state.files, state.session, path, shell::Sure::Dropped, state.notice);
   }
   std::string message() { return driver.value("app/message"); }
-  /// `says` is what the prompt for a file says while it is open.
+  /// What the prompt for a file says while it is open.
   std::string says() { return driver.value("app/file/says"); }
   bool asks() { return ui.popup_open("app/file"); }
 

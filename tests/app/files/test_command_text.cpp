@@ -20,7 +20,7 @@ using fixture::LiveDriver;
 
 namespace {
 
-// `words_of` cuts the arguments of a line as a shell would (single quotes only).
+// Cuts the arguments of a line as a shell would (single quotes only).
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words(1);
   bool quoted = false;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `StartedIn` makes the folder of the test the one where the program was started, as long as this lives.
+// Makes the folder of the test the one where the program was started, as long as this lives.
 struct StartedIn {
   explicit StartedIn(const std::string& folder) : before(fs::current_path()) { fs::current_path(folder); }
   ~StartedIn() { fs::current_path(before); }

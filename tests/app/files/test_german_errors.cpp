@@ -102,7 +102,7 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "app/sweep/axis.cpp",
                                     "app/zoo/own.cpp"};
 
-/// `kInside` are no sentences about files, as the program alone can get them wrong.
+/// No sentences about files, as the program alone can get them wrong.
 constexpr const char* kInside[] = {"the task \"", "room for", "places for", "rows of", "the default '7'",
                                    // Each of these is two sentences, and both are in the table.
                                    "the runs of", "has 7 bytes: expected an IDX", "begins with 7",
@@ -115,7 +115,7 @@ bool is_inside(const std::string& literal) {
                      [&](const char* begin) { return literal.starts_with(begin); });
 }
 
-/// `as_printed` is a literal as the program prints it, with a number in each place.
+/// A literal as the program prints it, with a number in each place.
 std::string as_printed(std::string text) {
   static const std::regex between("\"\\s*\\n\\s*\""), escaped("\\\\([\"\\\\])"), place("\\{[^{}]*\\}"),
       open("\\{\\{"), close("\\}\\}");
@@ -128,7 +128,7 @@ std::string as_printed(std::string text) {
   return text + (text.ends_with(' ') ? "7" : "");
 }
 
-/// `sentences_of` are the texts that a source file throws, and those that say what is expected, as a function may return
+/// The texts that a source file throws, and those that say what is expected, as a function may return
 /// them.
 std::vector<std::string> sentences_of(const std::string& source) {
   static const std::regex thrown("\\b(fail|refuse|refuse_at|refuse_head|Error|unusable|complain)\\(");
@@ -153,7 +153,7 @@ std::vector<std::string> sentences_of(const std::string& source) {
   return found;
 }
 
-/// `InGerman` is the window's language while it lives.
+/// The window's language while it lives.
 struct InGerman {
   InGerman() { words::use("de"); }
   ~InGerman() { words::use("en"); }

@@ -21,7 +21,7 @@ using fixture::Hand, fixture::layers;
 
 namespace {
 
-/// `Kept` is the number of layers of a kept session, and the log that came with it.
+/// The number of layers of a kept session, and the log that came with it.
 struct Kept {
   std::string layers;
   shell::UndoLog log;

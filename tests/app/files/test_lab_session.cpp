@@ -27,7 +27,7 @@ std::vector<RunSpec> tiny_comparison() {
   return runs;
 }
 
-// `play_a_little` leaves four runs at step 20, one of them forked and one edited on the way.
+// Leaves four runs at step 20, one of them forked and one edited on the way.
 void play_a_little(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_comparison(), {}, false});
   test::view_after(lab, session::PlayTo{7});

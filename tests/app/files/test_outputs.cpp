@@ -55,7 +55,7 @@ void say_notice(const std::string& notice) {
   if (!notice.empty()) throw Error(notice);
 }
 
-// `progress_in` is the course's progress in a folder, begun when it is asked for first.
+// The course's progress in a folder, begun when it is asked for first.
 lessons::Progress& progress_in(const std::string& folder) {
   static std::map<std::string, std::unique_ptr<lessons::Progress>> all;
   std::unique_ptr<lessons::Progress>& one = all[folder];
@@ -63,7 +63,7 @@ lessons::Progress& progress_in(const std::string& folder) {
   return *one;
 }
 
-// `lesson_in` is a lesson without runs, whose folder measured.json goes to.
+// A lesson without runs, whose folder measured.json goes to.
 course::Lesson lesson_in(const std::string& folder) {
   course::Lesson lesson;
   lesson.id = "one";
@@ -126,7 +126,7 @@ std::vector<Output> outputs() {
   return all;
 }
 
-// `tree` is everything below a folder with its content: a file that an output has no business with must stay.
+// Everything below a folder with its content: a file that an output has no business with must stay.
 std::map<std::string, std::string> tree(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -23,7 +23,7 @@ using fixture::SmallWindow;
 constexpr const char* kMine =
     "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"trunk=ln\"\n";
 
-/// `OwnPlacements` is a folder of a user's placements for this program and for those that it starts.
+/// A folder of a user's placements for this program and for those that it starts.
 struct OwnPlacements {
   ~OwnPlacements() { forget_added_placements(); }
   void write(const std::string& name, const std::string& text) const {

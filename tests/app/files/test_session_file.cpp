@@ -21,7 +21,7 @@ session::ForkRequest moved_norms(const LabView& view) {
   return request;
 }
 
-/// `play` trains two runs to step 6, edits one there, forks another from it, and trains all to step 10.
+/// Trains two runs to step 6, edits one there, forks another from it, and trains all to step 10.
 void play(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
   test::view_after(lab, session::PlayTo{6});

@@ -207,7 +207,7 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
 
 namespace {
 
-// `Gsettings` puts a program of one's own in the place of gsettings, as long as this lives.
+// Puts a program of one's own in the place of gsettings, as long as this lives.
 struct Gsettings {
   explicit Gsettings(const std::string& script) {
     const std::string program = folder.write("gsettings", "#!/bin/sh\n" + script + "\n");

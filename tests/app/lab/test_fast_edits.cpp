@@ -14,7 +14,7 @@ using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
 
 namespace {
 
-/// `Expected` is what session and undo log should come to: the same hand over a trainer that answers at once.
+/// What session and undo log should come to: the same hand over a trainer that answers at once.
 struct Expected {
   struct Entry {
     int before, after;
@@ -23,7 +23,7 @@ struct Expected {
   int layers = 1, newest = 1;
   std::vector<Entry> done, undone;
 
-  /// `answered` leaves nothing of what was refused, once that is known.
+  /// Leaves nothing of what was refused, once that is known.
   void answered() {
     std::erase_if(done, [](const Entry& entry) { return entry.refused; });
     std::erase_if(undone, [](const Entry& entry) { return entry.refused; });
@@ -42,7 +42,7 @@ struct Expected {
   }
 };
 
-/// `play` reads a script: 'e' edits, 'x' is refused, 'u' undoes, 'y' makes again, '.' lets the trainer answer.
+/// Reads a script: 'e' edits, 'x' is refused, 'u' undoes, 'y' makes again, '.' lets the trainer answer.
 void play(Hand& hand, const std::string& script) {
   INFO(script);
   Expected expected;
@@ -85,7 +85,7 @@ void play(Hand& hand, const std::string& script) {
   hand.log.clear();
 }
 
-/// `scripts` are all texts of so many of these letters.
+/// All texts of so many of these letters.
 std::vector<std::string> scripts(const std::string& letters, size_t length) {
   std::vector<std::string> all{""};
   for (size_t i = 0; i < length; ++i) {

@@ -33,7 +33,7 @@ void choose_architecture(LabDriver& lab, const std::string& name) {
   lab.driver.click("settings/model.architecture/" + name);
 }
 
-// `check_drawn` demands that nothing that is drawn fails, is cut or overlaps.
+// Demands that nothing that is drawn fails, is cut or overlaps.
 void check_drawn(LabDriver& lab) {
   const ui::Control* failure = lab.ui.registry().find("app/failure");
   CHECK_FALSE(failure);

@@ -14,7 +14,7 @@
 
 namespace normscope::fixture {
 
-/// `recorded_curves` are what RecordedMeasurer measures.
+/// What RecordedMeasurer measures.
 inline course::CurveSet recorded_curves(const course::Lesson& lesson) {
   const auto kept = course::load_results(lesson);
   REQUIRE(kept);
@@ -23,7 +23,7 @@ inline course::CurveSet recorded_curves(const course::Lesson& lesson) {
   return curves;
 }
 
-/// `place_along` is the place of a value along an axis, from 0 to 1.
+/// The place of a value along an axis, from 0 to 1.
 inline double place_along(const course::FigureAxis& axis, double value) {
   const auto scaled = [&](double v) { return axis.log ? std::log10(v) : v; };
   return std::clamp((scaled(value) - scaled(axis.low)) / (scaled(axis.high) - scaled(axis.low)), 0.0, 1.0);
@@ -64,7 +64,7 @@ inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
   }
 }
 
-/// `heights_to_draw` are heights at the points to draw, from 0 to 1: along the curve, or at the end of the axis that is
+/// Heights at the points to draw, from 0 to 1: along the curve, or at the end of the axis that is
 /// further from the curve's end.
 inline std::vector<double> heights_to_draw(const course::Lesson& lesson, const std::vector<double>& grid,
                                            bool right) {

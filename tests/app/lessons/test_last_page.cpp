@@ -22,7 +22,7 @@ using lessons::Aside;
 
 const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
 
-/// `controls` are the names of what is drawn now that begin like this.
+/// The names of what is drawn now that begin like this.
 std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
   std::vector<std::string> found;
   for (const ui::Control& control : p.ui.registry().all())

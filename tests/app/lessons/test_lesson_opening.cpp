@@ -19,7 +19,7 @@ using fixture::RecordedMeasurer;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
-/// `pixels_of` counts the pixels of a control that have this colour.
+/// Counts the pixels of a control that have this colour.
 int pixels_of(PlayerDriver& p, const std::string& name, ui::Colour colour) {
   const headless::Image image =
       headless::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());

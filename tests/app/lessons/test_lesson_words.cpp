@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `whole_course` is the course, whole: what cannot be read fails here with its reason, and not where it is missed.
+/// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
 const Course& whole_course() {
   const Course& course = fixture::shipped_course();
   for (const Broken& broken : course.broken) FAIL(broken.error);
@@ -44,7 +44,7 @@ std::string read_with(const std::string& markdown, double value, bool measured =
   return out;
 }
 
-/// `terms_in` lists the terms of a text in their order, without its small print, and whether each labels a list's item.
+/// Lists the terms of a text in their order, without its small print, and whether each labels a list's item.
 std::vector<std::pair<const view::Term*, bool>> terms_in(const Prose& text, const words::Language& language) {
   std::vector<std::pair<const view::Term*, bool>> found;
   for (const Block& block : text.at_heading().first.blocks) {
@@ -171,7 +171,7 @@ TEST_CASE("a sweep gets the point of a run that lies on its line, and of no othe
 
 namespace {
 
-/// `without_effect` lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
+/// Lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
 void without_effect(const Lesson& lesson, MeasureState& state) {
   if (lesson.id == "first-steps" && state.changes.contains("A"))
     for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})

@@ -22,7 +22,7 @@ using fixture::predict;
 
 namespace {
 
-/// `drags` says whether a prose holds {drag KNOB}.
+/// Whether a prose holds {drag KNOB}.
 bool drags(const Prose& text, std::string_view knob) {
   return std::any_of(text.blocks.begin(), text.blocks.end(), [&](const Block& block) {
     return std::any_of(block.inlines.begin(), block.inlines.end(), [&](const Inline& piece) {

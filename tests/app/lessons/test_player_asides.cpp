@@ -20,7 +20,7 @@ using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;
 
-/// `TaskDriver` has the small lesson for a course; its run ends below the line with Pre-LN, and nowhere else.
+/// Has the small lesson for a course; its run ends below the line with Pre-LN, and nowhere else.
 struct TaskDriver : PlayerDriver {
   explicit TaskDriver(const std::string& progress = "", ui::Vec size = {1600, 1000})
       : PlayerDriver("", size) {
@@ -60,7 +60,7 @@ struct TaskDriver : PlayerDriver {
   const LessonProgress& kept() { return player().progress("task"); }
 };
 
-/// `button_of` is the name of the button of a word.
+/// The name of the button of a word.
 std::string button_of(const Say& say, size_t sentence, const std::string& word) {
   const std::vector<std::string> words = offered(say);
   const auto at = std::find(words.begin(), words.end(), word) - words.begin();

@@ -15,7 +15,7 @@ using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 
-/// `as_measured` gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
+/// Gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
 /// other stays where the start does.
 void as_measured(const Lesson& lesson, MeasureState& state) {
   if (!lesson.challenge) return;

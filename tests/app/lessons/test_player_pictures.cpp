@@ -19,7 +19,7 @@ namespace {
 
 using namespace course;
 
-/// `overlap` names two texts of the figure that cover each other, or one that was cut off; empty: there are none.
+/// Names two texts of the figure that cover each other, or one that was cut off; empty: there are none.
 std::string overlap(const fixture::PlayerDriver& p, float from) {
   std::vector<ui::TextRecord> texts;
   for (const ui::TextRecord& text : p.ui.texts())
@@ -33,14 +33,14 @@ std::string overlap(const fixture::PlayerDriver& p, float from) {
   return "";
 }
 
-/// `in_language` shows the course in English or German, in the numbers of five seeds.
+/// Shows the course in English or German, in the numbers of five seeds.
 void in_language(fixture::PlayerDriver& p, const char* language) {
   p.state.screens.lessons.player =
       std::make_shared<lessons::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
                                         std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
 }
 
-/// `each_lesson` calls visit(driver, lesson, language) for every lesson in English and in German, where texts are largest.
+/// Calls visit(driver, lesson, language) for every lesson in English and in German, where texts are largest.
 template <typename Visit>
 void each_lesson(const Visit& visit) {
   for (const char* language : {"", "de"}) {

@@ -31,14 +31,14 @@ const Course& course_in(const std::string& language) {
   return language == "de" ? german : fixture::shipped_course();
 }
 
-/// `Learner` is the course in a language, with the progress of a file.
+/// The course in a language, with the progress of a file.
 struct Learner {
   Learner(const std::string& language, const std::string& path) : spoken(language.c_str()) {
     p.state.screens.lessons.player = std::make_shared<Player>(
         course_in(language), std::make_unique<fixture::RecordedMeasurer>(&p.started), path);
     p.driver.frames(3);
   }
-  /// `predict` predicts in a lesson, and again where it was predicted before.
+  /// Predicts in a lesson, and again where it was predicted before.
   void predict(const std::string& id, bool right) {
     p.open(id, StepKind::Predict);
     if (p.player().step() != StepKind::Predict) {

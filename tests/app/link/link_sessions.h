@@ -18,7 +18,7 @@ class RandomSession {
  public:
   explicit RandomSession(unsigned seed) : random_(seed) {}
 
-  // `make` gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at
+  // Gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at
   // random.
   link::LinkedView make(int layers, bool own, int edits) {
     link::LinkedView view;
@@ -143,7 +143,7 @@ class RandomSession {
   std::mt19937 random_;
 };
 
-// `trains_alike` says that the runs differ in nothing that training reads.
+// Says that the runs differ in nothing that training reads.
 inline bool trains_alike(const ConfigRun& a, const ConfigRun& b) {
   if (a.letter != b.letter || a.edits != b.edits || a.spec.name != b.spec.name) return false;
   const std::vector<Edit> differ = edits_between(a.spec, b.spec, 0);

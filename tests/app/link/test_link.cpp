@@ -21,7 +21,7 @@ LinkedView linked_runs(std::vector<RunSpec> specs) {
   return view;
 }
 
-// `check_link` checks that a view is read back from its link, and returns the fragment.
+// Checks that a view is read back from its link, and returns the fragment.
 std::string check_link(const LinkedView& view) {
   const std::string fragment = link_fragment(view);
   INFO(fragment);
@@ -45,7 +45,7 @@ std::string check_link(const LinkedView& view) {
   return fragment;
 }
 
-// `why_no_link` is the line that says why a text is no link; empty: it was taken.
+// The line that says why a text is no link; empty: it was taken.
 std::string why_no_link(const std::string& text) {
   return test::error_of([&] { read_link(text); }, "");
 }

@@ -41,7 +41,7 @@ void open_in(LiveDriver& lab, const std::string& link) {
   lab.settle();
 }
 
-// `check_same_runs` compares every loss that both have kept.
+// Compares every loss that both have kept.
 void check_same_runs(const LabView& a, const LabView& b) {
   CHECK(a.step == b.step);
   REQUIRE(a.runs.size() == b.runs.size());
@@ -63,7 +63,7 @@ headless::Image picture_of(LabDriver& lab) {
   return headless::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
 }
 
-// `differing` counts the pixels in which two pictures of one size differ.
+// Counts the pixels in which two pictures of one size differ.
 size_t differing(const headless::Image& a, const headless::Image& b) {
   REQUIRE(a.pixels.size() == b.pixels.size());
   size_t count = 0;

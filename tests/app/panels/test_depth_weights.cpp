@@ -20,7 +20,7 @@ using fixture::cell;
 
 constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
 
-/// `view_over_depth` is A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
+/// A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
 /// steps.
 std::shared_ptr<const LabView> view_over_depth() {
   static const std::shared_ptr<const LabView> view =

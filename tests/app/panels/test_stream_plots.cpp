@@ -14,7 +14,7 @@ namespace normscope::test_stream_plots {
 
 using namespace normscope::panels;
 
-/// `view_of_streams` is A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
+/// A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
 /// real steps.
 std::shared_ptr<const LabView> view_of_streams() {
   static const std::shared_ptr<const LabView> view =

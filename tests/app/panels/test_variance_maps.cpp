@@ -18,7 +18,7 @@ namespace normscope::test_variance_maps {
 using namespace normscope::panels;
 using fixture::cell;
 
-/// `known_text` is the fixture's Lab with a text whose symbols repeat as often as the built-in one's.
+/// The fixture's Lab with a text whose symbols repeat as often as the built-in one's.
 std::shared_ptr<LabView> known_text() {
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   view->agreement.token = 0.07;

@@ -19,7 +19,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 float sloppy_width(ui::TextStyle style, std::string_view s) { return style.px * 0.6f * float(s.size()); }
 
-// `overlap` names a text of the drawing that covers another; empty: none does.
+// Names a text of the drawing that covers another; empty: none does.
 std::string overlap(const Drawing& d) {
   std::vector<std::pair<ui::Rect, std::string>> boxes;
   for (const Item& item : d.items)

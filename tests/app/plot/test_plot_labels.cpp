@@ -19,7 +19,7 @@ struct Found {
   std::string text;
 };
 
-// `text_of` finds the text that begins with these words.
+// Finds the text that begins with these words.
 Found text_of(const Drawing& d, const std::string& words) {
   for (const Item& item : d.items)
     if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
@@ -32,7 +32,7 @@ Found text_of(const Drawing& d, const std::string& words) {
   return {};
 }
 
-// `crossed` says whether a curve runs through the box (leaders of labels end at it, and are not curves).
+// Whether a curve runs through the box (leaders of labels end at it, and are not curves).
 bool crossed(const Drawing& d, const ui::Rect& box) {
   for (const Item& item : d.items)
     if (auto* s = std::get_if<StrokeItem>(&item); s && s->points.size() > 2)

@@ -33,7 +33,7 @@ std::string step(int number, const std::string& more = "", double loss = 2) {
   return fmt::format("{{\"step\":{},\"loss\":{},\"lr\":0.001{}}}\n", number, loss, more);
 }
 
-/// `last` is the newest number of a stat; NaN where there is none.
+/// The newest number of a stat; NaN where there is none.
 float last(const RecordedRun& run, const char* stat) {
   const Series series = run.history->series(run.history->find(stat));
   return series.values.empty() ? NAN : series.values.back();
@@ -45,7 +45,7 @@ bool says(const std::vector<std::string>& sentences, const std::string& part) {
   return false;
 }
 
-/// `long_log` has a line a step with twelve gradient norms; a spike of 77 at step 5000.
+/// Has a line a step with twelve gradient norms; a spike of 77 at step 5000.
 std::string long_log(int lines) {
   std::string text;
   for (int i = 1; i <= lines; ++i) {

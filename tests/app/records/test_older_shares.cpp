@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kHead = "{\"format\":\"normscope log 3\"}\n";
 
-/// `Measured` is an untrained model whose measurements became a line of a log, as a recorder would have written it.
+/// An untrained model whose measurements became a line of a log, as a recorder would have written it.
 struct Measured {
   explicit Measured(Placement placement) : backend(make_cpu_backend(1)) {
     config = test::small_config(placement);
@@ -38,7 +38,7 @@ struct Measured {
     REQUIRE(at != names.end());
     return numbers[static_cast<size_t>(at - names.begin())];
   }
-  /// `line` has three numbers of each residual sum; without `missing`.
+  /// Has three numbers of each residual sum; without `missing`.
   std::string line(const std::string& missing = "") const {
     std::string fields[3];
     for (int i = 1; i <= 2 * config.layers; ++i) {

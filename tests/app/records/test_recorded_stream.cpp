@@ -19,7 +19,7 @@ RecordedRun recorded(const std::string& name) {
   return file.runs[0];
 }
 
-/// `factor_apart` is the largest |a - b| / |b| over the steps, infinite where one of them lacks a number.
+/// The largest |a - b| / |b| over the steps, infinite where one of them lacks a number.
 double factor_apart(const Series& a, const Series& b) {
   if (a.steps != b.steps) return INFINITY;
   double most = 0;

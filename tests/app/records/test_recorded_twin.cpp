@@ -28,7 +28,7 @@ RunSpec twin_spec() {
   return spec;
 }
 
-/// `apart` is the largest |a - b| / |b| over the steps that both have.
+/// The largest |a - b| / |b| over the steps that both have.
 double apart(const Series& a, const Series& b) {
   double most = 0;
   size_t compared = 0, at = 0;

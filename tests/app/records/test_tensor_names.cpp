@@ -21,7 +21,7 @@ struct Named {
   const char *theirs, *ours;
 };
 
-/// `ours` is the engine's name, "" where it is not known.
+/// The engine's name, "" where it is not known.
 std::string ours(const char* theirs, bool both = false, NameOf of = NameOf::Parameter) {
   const TensorName name = resolve(theirs, of);
   return name.known() ? engine_name(name, both) : "";

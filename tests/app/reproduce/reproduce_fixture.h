@@ -18,7 +18,7 @@ inline const std::string kTinyLines = test::tiny_lines() + "train.steps = 12\n";
 
 inline const std::string kTinyClaim = test::refusal_base("claim");
 
-/// `kPairsClaim` is a claim on sentence pairs, and what it trains where they are missing.
+/// A claim on sentence pairs, and what it trains where they are missing.
 inline const std::string kPairsClaim = R"(id = "pairs"
 claim = "Post-LN translates."
 setting = "A model of a test."
@@ -79,7 +79,7 @@ not_at_this_scale = "{post} only."
 contradicted = "{post}."
 )";
 
-/// `judge_values` concludes as from recorded numbers, the measures' values by seed; it knows the fall of no loss.
+/// Concludes as from recorded numbers, the measures' values by seed; it knows the fall of no loss.
 inline reproduce::Outcome judge_values(const reproduce::Claim& claim,
                                        const std::map<std::string, std::vector<double>>& values,
                                        int32_t seeds) {

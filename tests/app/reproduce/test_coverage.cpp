@@ -17,7 +17,7 @@ namespace {
 
 using namespace reproduce;
 
-/// `verdicts_of` returns the verdict of each claim by its id, as the page of reproductions has it.
+/// The verdict of each claim by its id, as the page of reproductions has it.
 std::map<std::string, std::string> verdicts_of(const Claims& all) {
   const RecordedClaims recorded = read_recorded(NORMSCOPE_SOURCE_DIR "/claims/recorded.json");
   std::map<std::string, std::string> verdicts;

@@ -35,12 +35,12 @@ std::string changed(const std::string& from, const std::string& to) {
   return test::replaced(kTinyClaim, from, to);
 }
 
-/// `refusal` is what a reader says of the text; empty when it takes it.
+/// What a reader says of the text; empty when it takes it.
 std::string refusal(const std::string& text) {
   return test::error_of([&] { parse_claim(text, kFile); }, "");
 }
 
-/// `judged` judges a pair of losses by seed, by way of made-up runs.
+/// Judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
   std::map<std::string, Taken> taken;
   std::vector<course::CurveSet> curves(losses.size());
@@ -63,7 +63,7 @@ Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>&
   return judge(claim, curves, 2);
 }
 
-/// `reached` is what a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and
+/// What a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and
 /// "as good" of a source that shows no effect cannot be told.
 Finding reached(const Part& part, Finding finding) {
   if (!part.beyond.empty()) return Finding::Beyond;

@@ -38,12 +38,12 @@ Claim tiny(const std::string& from = "", const std::string& to = "") {
   return parse_claim(replaced(fixture::kTinyClaim, from, to), kFile);
 }
 
-/// `values` has both seeds of every measure that a verdict of the tiny claim needs.
+/// Has both seeds of every measure that a verdict of the tiny claim needs.
 Values values(std::vector<double> lead, std::vector<double> shares = {0.1, 0.1}) {
   return {{"lead", std::move(lead)}, {"shares", std::move(shares)}, {"post", {3, 3}}, {"pre", {2, 2}}};
 }
 
-/// `with_falls` judges the tiny claim by its two losses and how far each still falls, alike with both seeds.
+/// Judges the tiny claim by its two losses and how far each still falls, alike with both seeds.
 Outcome with_falls(const Claim& claim, double post, double pre, double fall_post, double fall_pre) {
   course::CurveSet curves;
   curves["end"] = {{1, 2}, {post, pre}};

@@ -39,7 +39,7 @@ Visit visit_tiny(const Claim& claim, ResultStore& store,
   return visit({&claim}, {}, store, options, carry_on);
 }
 
-/// `missing` counts the runs that the store lacks.
+/// Counts the runs that the store lacks.
 size_t missing(const Claim& claim, const Seeds& seeds, ResultStore& store,
                experiments::RunnerOptions options = {}) {
   options.stored_only = true;

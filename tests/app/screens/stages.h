@@ -22,11 +22,11 @@ namespace normscope::test_screens {
 
 using fixture::LabDriver, fixture::SweepDriver, fixture::TapeDriver;
 
-/// `Keys` is what is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is
+/// What is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is
 /// something for each of them to do; and both in the smaller layouts as well.
 enum class Keys { Reach, Answer, EveryLayout };
 
-/// `Stage` is a named state of a screen.
+/// A named state of a screen.
 struct Stage {
   std::string name;
   std::function<std::unique_ptr<LabDriver>()> make;
@@ -105,7 +105,7 @@ inline std::vector<Stage> stages() {
   return all;
 }
 
-/// `switches_of` are the names of a screen's tabs and segments.
+/// The names of a screen's tabs and segments.
 inline std::vector<std::string> switches_of(const LabDriver& lab, const std::string& prefix) {
   std::vector<std::string> names;
   for (const ui::Control& control : lab.ui.registry().all()) {

@@ -17,7 +17,7 @@
 
 namespace normscope::fixture {
 
-/// `seen_state` is everything that the user can have changed, as text. It includes where each control is, because names
+/// Everything that the user can have changed, as text. It includes where each control is, because names
 /// alone would not tell a scrolled text from one at rest.
 inline std::string seen_state(LabDriver& lab) {
   const shell::AppState& s = lab.state;
@@ -32,7 +32,7 @@ inline std::string seen_state(LabDriver& lab) {
   return text;
 }
 
-/// `picture_of` is a number for all that is drawn: two different numbers mean two different pictures.
+/// A number for all that is drawn: two different numbers mean two different pictures.
 inline size_t picture_of(const LabDriver& lab) {
   size_t picture = 0;
   for (const ImDrawList* list : lab.loop.draw_data()->CmdLists) {
@@ -49,7 +49,7 @@ struct TabWalk {
   std::vector<std::string> unseen;  ///< stops at which nothing shows the focus
 };
 
-/// `walk_by_tab` starts with no focus and presses Tab until it is back where it began.
+/// Starts with no focus and presses Tab until it is back where it began.
 inline TabWalk walk_by_tab(LabDriver& lab, size_t most) {
   TabWalk walk;
   std::string first;
@@ -65,7 +65,7 @@ inline TabWalk walk_by_tab(LabDriver& lab, size_t most) {
   return walk;
 }
 
-/// `in_reach` says whether Tab comes to the control, to the box of its segment (arrows walk it), or to its own handles.
+/// Whether Tab comes to the control, to the box of its segment (arrows walk it), or to its own handles.
 inline bool in_reach(const std::string& name, const std::set<std::string>& stops) {
   if (stops.contains(name) || stops.contains(name.substr(0, name.rfind('/')))) return true;
   const auto handle = stops.lower_bound(name + "/");

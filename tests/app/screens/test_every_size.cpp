@@ -26,19 +26,19 @@ constexpr Window kWindows[] = {{{640, 480}},  {{1024, 600}, 1, true}, {{1280, 72
                                {{1280, 800}}, {{1366, 768}, 1, true}, {{1440, 900}},
                                {{1598, 975}}, {{1600, 1000}, 1.5f},   {{1600, 1000}, 1, true},
                                {{1920, 1080}}};
-// `kLayouts` has one window of each layout, where every control is tried.
+// Has one window of each layout, where every control is tried.
 constexpr Window kLayouts[] = {{{640, 480}}, {{1440, 900}}, {{1600, 1000}}};
 
 std::string where(const Window& w) { return fmt::format("{}x{} at {}", w.size.x, w.size.y, w.scale); }
 
-// `of_the_layout` names what comes with the window's shape: gaps, scroll bars, what opens a tab or a menu, and what puts
+// Names what comes with the window's shape: gaps, scroll bars, what opens a tab or a menu, and what puts
 // plots away where they do not stand in tabs.
 bool of_the_layout(const std::string& name) {
   return name.starts_with("split/") || name == "settings/scroll" || name.starts_with("lab/left") ||
          name.starts_with("plot/tab") || name == "transport/pace" || name == "lab/less";
 }
 
-// `same_control` gives one control one name. Where there is no room for a row of presets there is a list of all, and
+// Gives one control one name. Where there is no room for a row of presets there is a list of all, and
 // each is in the palette by its name; a smaller cell has one choice of a matrix and of a stack.
 std::string same_control(const std::string& name) {
   static const std::map<std::string, std::string> same{{"plot/matrix-over-time", "plot/matrix"},

@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// `seeds` takes NORMSCOPE_RANDOM_SEED in place of the usual ones.
+// Takes NORMSCOPE_RANDOM_SEED in place of the usual ones.
 std::vector<unsigned> seeds(std::vector<unsigned> usual) {
   const char* wanted = std::getenv("NORMSCOPE_RANDOM_SEED");
   return wanted ? std::vector<unsigned>{static_cast<unsigned>(std::atoi(wanted))} : usual;
@@ -34,7 +34,7 @@ std::vector<unsigned> seeds(std::vector<unsigned> usual) {
 // `kLongestFrame` and `kLongestEnd` are many times what either takes on a busy machine under a sanitizer.
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
-// `OwnFolder` takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
+// Takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
 struct OwnFolder {
   OwnFolder() : before(std::filesystem::current_path()) { std::filesystem::current_path(folder.file(".")); }
   ~OwnFolder() { std::filesystem::current_path(before); }
@@ -42,7 +42,7 @@ struct OwnFolder {
   std::filesystem::path before;
 };
 
-// `small_player` has the whole course with small models, measured by a real worker; its progress stays in the folder.
+// Has the whole course with small models, measured by a real worker; its progress stays in the folder.
 std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
   return std::make_shared<lessons::Player>(
       small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),

@@ -33,7 +33,7 @@ using test_screens::Stage;
 
 constexpr ui::Vec kWindows[] = {{1600, 1000}, {1280, 720}, {1024, 600}};
 
-/// `point_in` finds a number with a point in a text that is read. What a machine reads has one in every language: values of a
+/// Finds a number with a point in a text that is read. What a machine reads has one in every language: values of a
 /// configuration, as in `train.lr=0.003`, and numbers of versions and sections.
 bool point_in(const std::string& text) {
   static const std::regex machine(
@@ -42,7 +42,7 @@ bool point_in(const std::string& text) {
   return std::regex_search(std::regex_replace(text, machine, ""), point);
 }
 
-/// `held_by_a_file` says whether a text is drawn where a file's or a command's own words stand.
+/// Whether a text is drawn where a file's or a command's own words stand.
 bool held_by_a_file(const ui::Ui& ui, const ui::TextRecord& text) {
   for (const char* place : {"sweep/text", "sweep/across/values", "sweep/up/values"})
     if (const ui::Control* there = ui.registry().find(place);
@@ -56,7 +56,7 @@ void check_numbers(const ui::Ui& ui, const std::string& where) {
     if (point_in(text.text) && !held_by_a_file(ui, text)) FAIL_CHECK(where << ": " << text.text);
 }
 
-/// `check_switches` wants room on either side of the word that a switch is set to, as it stands on a dark ground.
+/// Wants room on either side of the word that a switch is set to, as it stands on a dark ground.
 void check_switches(const ui::Ui& ui, const std::string& where) {
   constexpr float kRoom = 3;
   for (const ui::Control& one : ui.registry().all()) {
@@ -68,7 +68,7 @@ void check_switches(const ui::Ui& ui, const std::string& where) {
   }
 }
 
-/// `look_at` calls `see` for each stage, window and pane.
+/// Calls `see` for each stage, window and pane.
 template <typename See>
 void look_at(const See& see) {
   for (const Stage& stage : test_screens::stages()) {
@@ -108,13 +108,13 @@ std::set<std::string> parts_of(std::string_view phrase) {
   return parts;
 }
 
-/// `has_english_words` says whether a word of three letters begins in lower case: names of methods and symbols do not.
+/// Whether a word of three letters begins in lower case: names of methods and symbols do not.
 bool has_english_words(const std::string& text) {
   static const std::regex word("(^|[^A-Za-z])[a-z]{3,}");
   return std::regex_search(text, word);
 }
 
-/// `check_translated` wants no part of a phrase of the training floor left in English. Rules of initialisation keep the
+/// Wants no part of a phrase of the training floor left in English. Rules of initialisation keep the
 /// names that a configuration has.
 void check_translated(std::string_view phrase) {
   const std::set<std::string> german = parts_of(words::spoken(phrase, words::language("de")));

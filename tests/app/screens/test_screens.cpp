@@ -23,7 +23,7 @@ struct Place {
   float scale = 1;
 };
 
-/// `places` are every size at scale 1; with `scales` also every scale in a usual and in the largest window.
+/// Every size at scale 1; with `scales` also every scale in a usual and in the largest window.
 std::vector<Place> places(bool scales) {
   std::vector<Place> all;
   for (const ui::Vec size : fixture::kSizes) all.push_back({size});
@@ -61,10 +61,10 @@ void check_stage(const Stage& stage) {
   }
 }
 
-/// `kLayouts` are of the full, the medium and the compact layout.
+/// Of the full, the medium and the compact layout.
 constexpr ui::Vec kLayouts[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
 
-/// `Keyboard` is a stage under the keys, in one layout and with one of its panes in front.
+/// A stage under the keys, in one layout and with one of its panes in front.
 struct Keyboard {
   const Stage& stage;
   ui::Vec size{};
@@ -101,7 +101,7 @@ struct Keyboard {
     lab->driver.click(pane);
     settle();
   }
-  /// `begin` removes what the last control opened, typed and left. What it changed is taken back in the Lab; on the
+  /// Removes what the last control opened, typed and left. What it changed is taken back in the Lab; on the
   /// other screens it stays, as a control has to answer in any state.
   void begin() {
     tried = true;
@@ -126,14 +126,14 @@ struct Keyboard {
   }
 };
 
-/// `is_chosen_already` says whether it is where keys put it to already, so that nothing is left to change.
+/// Whether it is where keys put it to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
   static const std::set<std::string> chosen{"app/tab/lab", "run/A", "diagram/run/A", "settings/edits/all",
                                             "inside/run/B"};
   return chosen.contains(name);
 }
 
-/// `check_answers` tries each control once a screen: what an earlier stage or a larger window had is the same control
+/// Tries each control once a screen: what an earlier stage or a larger window had is the same control
 /// here. One that only a later stage, a smaller window or a pane has is tried there.
 void check_answers(Keyboard& keys, const std::vector<std::string>& names, const std::set<std::string>& stops,
                    std::set<std::string>& tried) {
@@ -151,7 +151,7 @@ void check_answers(Keyboard& keys, const std::vector<std::string>& names, const 
   }
 }
 
-/// `check_keys` lets Tab come to every control, or to its box, and back to where it began; each stop shows its focus.
+/// Lets Tab come to every control, or to its box, and back to where it began; each stop shows its focus.
 void check_keys(Keyboard& keys, std::set<std::string>& tried) {
   keys.settle();
   std::vector<std::string> names;
@@ -170,7 +170,7 @@ void check_keys(Keyboard& keys, std::set<std::string>& tried) {
   if (keys.stage.keys != Keys::Reach) check_answers(keys, names, walk.stops, tried);
 }
 
-/// `panes_of` are the panes that a layout has no room to show side by side.
+/// The panes that a layout has no room to show side by side.
 std::vector<std::string> panes_of(const LabDriver& lab) {
   std::vector<std::string> panes;
   for (const ui::Control& control : lab.ui.registry().all())

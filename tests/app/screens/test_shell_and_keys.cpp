@@ -24,7 +24,7 @@ std::string text_of(const session::Command& command) {
   return text + "\n";
 }
 
-// `shown` is everything that a hand can have changed, as text.
+// Everything that a hand can have changed, as text.
 std::string shown(LabDriver& lab) {
   const shell::AppState& s = lab.state;
   std::string text =
@@ -61,7 +61,7 @@ struct Bench {
   std::string before;
 };
 
-// `is_chosen_already` says whether it is where it is pressed to already, so that nothing is left to change.
+// Whether it is where it is pressed to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
   static const std::set<std::string> chosen{"app/tab/lab",
                                             "transport/speed/max",

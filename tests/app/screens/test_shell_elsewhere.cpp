@@ -35,7 +35,7 @@ void rest(LabDriver& lab) {
   lab.driver.frames(4);
 }
 
-// `scroll_to` brings a control of a text that is longer than its column into view first, as a person does.
+// Brings a control of a text that is longer than its column into view first, as a person does.
 void scroll_to(LabDriver& lab, const std::string& name) {
   const float end = lab.ui.size().y - 64;  // above the footer
   for (int i = 0; i < 40; ++i) {
@@ -47,7 +47,7 @@ void scroll_to(LabDriver& lab, const std::string& name) {
   }
 }
 
-/// `changed_by_mouse` tries a click, drags, the right button; each goes on from where one without effect left off.
+/// Tries a click, drags, the right button; each goes on from where one without effect left off.
 bool changed_by_mouse(LabDriver& lab, const std::string& name) {
   scroll_to(lab, name);
   const std::string before = seen_state(lab);
@@ -63,7 +63,7 @@ bool changed_by_mouse(LabDriver& lab, const std::string& name) {
   return changes([&] { lab.driver.click(name, {0.5f, 0.5f}, 1); });  // a menu of its own
 }
 
-/// `LessonPage` is the Lessons screen on one step of one lesson, as it is opened.
+/// The Lessons screen on one step of one lesson, as it is opened.
 struct LessonPage {
   LessonPage(ui::Vec size, const course::Course& all) : lab(fixture::four_runs(), size), course(all) {
     lab.state.look.reduced_motion = true;
@@ -84,7 +84,7 @@ struct LessonPage {
   int measurements = 0;  // that the lesson asked for
 };
 
-/// `trial_of` is what a control is tried as, once in the course: an entry of the list and a term of the glossary
+/// What a control is tried as, once in the course: an entry of the list and a term of the glossary
 /// wherever they stand, a button of the frame at each step, and what a lesson brings itself (slider, cards, knobs,
 /// drawings, figures, sentences) at each of its steps. So no lesson's own numbers go untried. test_player goes through
 /// each lesson by the buttons that lead on; again, clear, stop, redo and undo are tried in the first lesson with them.
@@ -97,7 +97,7 @@ std::string trial_of(const course::Lesson& lesson, const std::string& step, cons
   return lesson.id + " " + step + " " + name;
 }
 
-/// `check_page` lets Tab come to every control, and a control first tried do something. `tried`: in any window.
+/// Lets Tab come to every control, and a control first tried do something. `tried`: in any window.
 void check_page(LessonPage& page, const course::Lesson& lesson, course::StepKind kind,
                 std::set<std::string>& tried) {
   LabDriver& lab = page.lab;

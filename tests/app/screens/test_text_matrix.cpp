@@ -21,7 +21,7 @@ using fixture::LabDriver;
 
 namespace {
 
-// `at_every_place` uses one UI driver for all places: fonts are loaded once.
+// Uses one UI driver for all places: fonts are loaded once.
 void at_every_place(
     const std::string& what, const std::function<void(LabDriver&)>& open,
     const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
@@ -47,20 +47,20 @@ void at_every_place(
       }
 }
 
-// `in_formula` finds texts of one letter: scripts are closer in a formula than the boxes of their lines are.
+// Finds texts of one letter: scripts are closer in a formula than the boxes of their lines are.
 bool in_formula(const ui::TextRecord& text) {
   size_t letters = 0;
   for (const char c : text.text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return letters == 1;
 }
 
-// `in_prose` says whether a text is in the lesson's column, whose formulas have scripts with sizes of their own.
+// Whether a text is in the lesson's column, whose formulas have scripts with sizes of their own.
 bool in_prose(const ui::Ui& ui, const ui::TextRecord& text) {
   const ui::Control* column = ui.registry().find("lesson/text");
   return column && text.rect.x >= column->rect.x && text.rect.right() <= column->rect.right();
 }
 
-// `faults_beside_scrolling` omits what is scrolled out, or half out at the edge, of a lesson's text.
+// Omits what is scrolled out, or half out at the edge, of a lesson's text.
 std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   std::vector<std::string> result;
   std::vector<const ui::TextRecord*> whole;
@@ -81,7 +81,7 @@ std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   return result;
 }
 
-// `Scrolled` has the texts of the lesson's column, whole ones only, as far as they can be scrolled to.
+// Has the texts of the lesson's column, whole ones only, as far as they can be scrolled to.
 struct Scrolled {
   std::set<std::string> all, whole;
   std::vector<std::string> faults;
@@ -108,7 +108,7 @@ Scrolled scroll_through(LabDriver& lab) {
   return found;
 }
 
-// `open_lesson` shows lesson `number` (from 0) at a step, with recorded measurements instead of a training.
+// Shows lesson `number` (from 0) at a step, with recorded measurements instead of a training.
 void open_lesson(LabDriver& lab, course::StepKind step, size_t number = 0) {
   lab.state.screens.shown = Screen::Lessons;
   if (!lab.state.screens.lessons.player)

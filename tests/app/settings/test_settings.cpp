@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `Home` has both XDG folders inside one of the test's own.
+// Has both XDG folders inside one of the test's own.
 struct Home {
   test::Folder folder;
   const test::Variable config{"XDG_CONFIG_HOME", folder.file("config")},
@@ -43,14 +43,14 @@ struct Finally {
   ~Finally() { action(); }
 };
 
-// `crash` leaves a window that is gone without having closed.
+// Leaves a window that is gone without having closed.
 std::string crash(const std::string& state) {
   const AutosaveFolder folder(state);
   std::ofstream(folder.path() + "/session.json") << "{}";
   return folder.path();
 }
 
-// `crash_while_training` kills a process that autosaves in the middle of training. Returns its folder afterwards.
+// Kills a process that autosaves in the middle of training. Returns its folder afterwards.
 std::string crash_while_training(const std::string& state) {
   const pid_t child = fork();
   if (child == 0) {

@@ -26,7 +26,7 @@ std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*,
   return view;
 }
 
-// `open_row` goes the palette's way to a row, whatever its place: its box is ready to be typed into.
+// Goes the palette's way to a row, whatever its place: its box is ready to be typed into.
 void open_row(LabDriver& lab, const std::string& key) {
   lab.click("app/search");
   lab.type(std::string(find_field(key)->label));

@@ -52,7 +52,7 @@ TEST_CASE("every enabled control of the screen is in the palette and can be foun
 
 namespace {
 
-// `not_words` is what is wrong with an entry as words a person reads; empty: nothing.
+// What is wrong with an entry as words a person reads; empty: nothing.
 std::string not_words(const std::string& title) {
   static const std::set<std::string> hyphened{"hyper-connections", "warm-up",         "feed-forward",
                                               "cross-attention",   "hidden-state",    "byte-pair",

@@ -36,7 +36,7 @@ void leave_all(LabDriver& lab) {
   lab.driver.frames(2);
 }
 
-/// `refused_as` groups what one rule refuses: a command by itself, presets together, the controls of a room together.
+/// Groups what one rule refuses: a command by itself, presets together, the controls of a room together.
 /// Once there is a reason the palette asks no control of a room anything of its own, so one of them stands for the
 /// room: it fails where the reason is not said or something is done all the same.
 std::string refused_as(const PaletteItem& item) {
@@ -46,7 +46,7 @@ std::string refused_as(const PaletteItem& item) {
   return what + ": " + item.refusal;
 }
 
-/// `choose_all` chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
+/// Chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
 void choose_all(LabDriver& lab, const std::function<void()>& settle, bool more = false) {
   const test::Pictures pictures;
   const Screen shown = lab.state.screens.shown;

@@ -49,7 +49,7 @@ bool says_locked(LabDriver& lab) {
   return std::exchange(lab.state.notice, {}) == ui::locked_help();
 }
 
-/// `strongest` is the strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
+/// The strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
 unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
   const ui::Rect place = rect.inset(1);
   unsigned alpha = 0;

@@ -19,13 +19,13 @@ std::vector<RunSpec> specs_of(const LabView& view) {
   return specs;
 }
 
-// `give` gives a command as the hand does: through a frame.
+// Gives a command as the hand does: through a frame.
 void give(LiveDriver& lab, const Command& command) {
   lab.state.session.asked.push_back(command);
   lab.settle();
 }
 
-// `give_unseen` gives a command before any view tells what became of it.
+// Gives a command before any view tells what became of it.
 void give_unseen(LiveDriver& lab, const Command& command) {
   const Ticket ticket = lab.lab.post(command);
   lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);

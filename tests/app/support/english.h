@@ -8,7 +8,7 @@
 
 namespace normscope::fixture {
 
-/// `english_in` is the first English word of a German sentence, or nothing. What is quoted, from a file or from a library that
+/// The first English word of a German sentence, or nothing. What is quoted, from a file or from a library that
 /// speaks English, is left out.
 inline std::string english_in(const std::string& german) {
   static const std::regex quoted("\\S*/\\S*|'[^']*'|\"[^\"]*\"|„[^“]*“|auf Englisch: .*|\\([^)]*\\)");
@@ -21,13 +21,13 @@ inline std::string english_in(const std::string& german) {
   return std::regex_search(said, word, english) ? word.str() : "";
 }
 
-/// `Spoken` is the language of the window while it lives; English again after it.
+/// The language of the window while it lives; English again after it.
 struct Spoken {
   explicit Spoken(const char* language) { words::use(language); }
   ~Spoken() { words::use("en"); }
 };
 
-/// `german_error` is what a German window says for an error.
+/// What a German window says for an error.
 inline std::string german_error(const std::string& line) { return words::error(line, words::language("de")); }
 
 }  // namespace normscope::fixture

@@ -18,7 +18,7 @@ inline course::Lesson parsed_exercise(const std::string& toml = exercise_toml(),
   return parsed_lesson(toml, prose);
 }
 
-/// `exercise_with` is the lesson's text with one place of it changed.
+/// The lesson's text with one place of it changed.
 inline std::string exercise_with(const std::string& from, const std::string& to) {
   return replaced(exercise_toml(), from, to);
 }

@@ -16,7 +16,7 @@ namespace normscope::fixture {
 
 using namespace session;
 
-/// `Gate` holds the trainer just after it has shown that it is busy, as a large network would.
+/// Holds the trainer just after it has shown that it is busy, as a large network would.
 class Gate {
  public:
   explicit Gate(Lab& lab) : lab_(lab) {
@@ -59,7 +59,7 @@ inline std::vector<RunSpec> one_tiny_run() {
   return {run};
 }
 
-/// `Hand` is a Lab and its undo log without a screen.
+/// A Lab and its undo log without a screen.
 struct Hand {
   explicit Hand(LabOptions options = fixture::quiet_lab()) : lab(std::move(options)) {
     lab.post(ReplaceRuns{one_tiny_run(), {}, false});
@@ -76,7 +76,7 @@ struct Hand {
     log.note(*view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
     return ticket;
   }
-  /// `keep` turns its undo log into what travels with the session.
+  /// Turns its undo log into what travels with the session.
   void keep() {
     view = lab.view();
     log.settle(*view);

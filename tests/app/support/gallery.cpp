@@ -12,7 +12,7 @@ using ui::Rect;
 namespace gallery {
 namespace {
 
-// `jitter` is a repeatable number in -1..1.
+// A repeatable number in -1..1.
 float jitter(int i, int run) {
   unsigned h = unsigned(i) * 2654435761u + unsigned(run) * 40503u;
   h ^= h >> 13;
@@ -43,7 +43,7 @@ plot::Series run_series(int run, std::vector<float> y, std::string value, std::s
   return s;
 }
 
-// `draw_in_panel` draws a panel with the plot's title, note and sentence, and the plot inside. The plot's own padding
+// Draws a panel with the plot's title, note and sentence, and the plot inside. The plot's own padding
 // reaches into the panel's, so that ticks stand under the title.
 plot::PlotHit draw_in_panel(ui::Ui& u, std::string_view name, const Rect& rect, const plot::PlotSpec& plot,
                             plot::View& view, std::string_view help) {

@@ -33,7 +33,7 @@ normscope::plot::PlotSpec rate_plot(const State&);
 
 void draw(normscope::ui::Ui&, State&);
 
-// `Stage` is everything that a test needs: a loop without window, a Ui and a UI driver.
+// Everything that a test needs: a loop without window, a Ui and a UI driver.
 struct Stage {
   explicit Stage(normscope::ui::Vec size = {1600, 1000}, bool dark = false, float scale = 1);
   normscope::headless::Frame frame;

@@ -44,7 +44,7 @@ struct InsideDriver : LiveDriver {
     const ui::Control* found = ui.registry().find(control);
     return found ? found->value : "none";
   }
-  /// `read` has the models read a text instead of theirs.
+  /// Has the models read a text instead of theirs.
   void read(const std::string& text) {
     driver.click("inside/text");
     type(text);

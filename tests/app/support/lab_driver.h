@@ -29,7 +29,7 @@ struct LabDriver {
   }
   virtual ~LabDriver() = default;
 
-  /// `rest` waits until what was asked for is on screen.
+  /// Waits until what was asked for is on screen.
   virtual void rest() { driver.frames(3); }
   /// `click`, `key` and `type` act as the driver's do, and then draw the frames that show it; nobody waits for a trainer.
   void click(std::string_view name, ui::Vec at = {0.5f, 0.5f}, int button = 0) {
@@ -49,7 +49,7 @@ struct LabDriver {
     for (const session::Command& command : state.session.commands) log.push_back(command);
     saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
-  /// `shows` finds words in one of the texts on screen, `says` a sentence in all of them together, as they were drawn.
+  /// Finds words in one of the texts on screen, `says` a sentence in all of them together, as they were drawn.
   bool shows(std::string_view words) const {
     return std::ranges::any_of(ui.texts(), [&](const auto& t) { return test::contains(t.text, words); });
   }
@@ -59,9 +59,9 @@ struct LabDriver {
     for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
     return all;
   }
-  /// `has` tells whether there is a control of that name.
+  /// Whether there is a control of that name.
   bool has(std::string_view name) const { return ui.registry().find(name) != nullptr; }
-  // `last` is the last command of that type that the user gave since the beginning, or nullptr.
+  // The last command of that type that the user gave since the beginning, or nullptr.
   template <typename T>
   const T* last() const {
     for (size_t i = log.size(); i-- > 0;)
@@ -77,7 +77,7 @@ struct LabDriver {
   headless::UiDriver driver;
 };
 
-/// `controls` are the names of the controls that can be pressed now.
+/// The names of the controls that can be pressed now.
 inline std::vector<std::string> controls(const ui::Ui& ui) {
   std::vector<std::string> names;
   for (const ui::Control& c : ui.registry().all())
@@ -85,7 +85,7 @@ inline std::vector<std::string> controls(const ui::Ui& ui) {
   return names;
 }
 
-/// `run_by_name` types the query into the palette and takes the first item.
+/// Types the query into the palette and takes the first item.
 inline void run_by_name(LabDriver& lab, const std::string& query) {
   lab.driver.key("Ctrl+K");
   lab.driver.frames(1);

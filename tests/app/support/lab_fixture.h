@@ -24,7 +24,7 @@ struct LabShape {
 
 constexpr int kHeads = 4;  // of the default comparison
 
-// `loss_at` is the loss of run 0..2 at a step, with a small regular ripple for noise.
+// The loss of run 0..2 at a step, with a small regular ripple for noise.
 inline double loss_at(int run, int step) {
   const double ripple = 0.05 * std::sin(step * 1.7 + run) + 0.03 * std::sin(step * 0.63 + 2 * run);
   const double plateau = 2.95 + 1.0 * std::exp(-step / 6.0);
@@ -35,7 +35,7 @@ inline double loss_at(int run, int step) {
   return (step < 46 ? plateau : 0.9 + 2.05 * std::exp(-(step - 46) / 40.0)) + 0.5 * ripple;
 }
 
-// `gradient_at` is the gradient norm of a matrix: in the stuck run it falls by a factor of seven per layer downwards.
+// The gradient norm of a matrix: in the stuck run it falls by a factor of seven per layer downwards.
 inline double gradient_at(int run, int layer, int layers, int step) {
   const double settle = 1 - std::exp(-step / 15.0);
   if (run == 0) return 0.2 * std::pow(7.0, -(layers - layer) * settle);
@@ -74,7 +74,7 @@ inline std::vector<StatInfo> stat_layout(int layers) {
   return stats;
 }
 
-// `share_at` is the share of part j in the state after sub-layer i: the stuck run halves what is old at every norm, and
+// The share of part j in the state after sub-layer i: the stuck run halves what is old at every norm, and
 // more as training goes on; the learning runs keep more of it.
 inline double share_at(int run, int i, int j, int step) {
   if (run == 2) return 1.0 / (i + 1) * (j == 3 ? 1.2 : 0.9);
@@ -195,7 +195,7 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
   return view;
 }
 
-/// `four_runs` is A to C, and D forked from A.
+/// A to C, and D forked from A.
 inline std::shared_ptr<const LabView> four_runs() {
   LabShape shape;
   shape.fork = true;

@@ -16,7 +16,7 @@
 
 namespace normscope::fixture {
 
-// `small_runs` is the default comparison, small enough for a test.
+// The default comparison, small enough for a test.
 inline std::vector<RunSpec> small_runs(int layers = 2) {
   std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs) {
@@ -30,7 +30,7 @@ inline LabOptions quiet_lab() {
   return LabOptions{.threads = 1, .sample_text = false, .validation_every = 0};
 }
 
-/// `trained_view` is a Lab after some real steps of one small run of each placement; `key` is set in all of them.
+/// A Lab after some real steps of one small run of each placement; `key` is set in all of them.
 inline std::shared_ptr<const LabView> trained_view(std::initializer_list<const char*> placements, int layers,
                                                    const char* key, const char* value, int steps) {
   std::vector<RunSpec> runs;
@@ -51,13 +51,13 @@ struct LiveDriver : LabDriver {
     state.session.lab = &lab;
     ask(session::ReplaceRuns{std::move(runs), {}, false});
   }
-  // `settle` waits until the trainer has done what was asked and the screen has seen it.
+  // Waits until the trainer has done what was asked and the screen has seen it.
   void settle() {
     driver.frames(1);
     lab.wait_idle();
     driver.frames(3);
   }
-  /// `ask` gives a command and waits until its effect is on screen.
+  /// Gives a command and waits until its effect is on screen.
   void ask(session::Command command) {
     lab.post(std::move(command));
     settle();
@@ -68,7 +68,7 @@ struct LiveDriver : LabDriver {
     return state.session.view->runs.at(static_cast<size_t>(view::find_run(*state.session.view, letter)));
   }
   bool has_run(char letter) { return view::find_run(*state.session.view, letter) >= 0; }
-  // `wait_for_d` waits for run D, which is built asynchronously.
+  // Waits for run D, which is built asynchronously.
   void wait_for_d() {
     for (int i = 0; i < 500 && !has_run('D'); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -37,7 +37,7 @@ struct PlayerDriver : LabDriver {
     player().open(lesson, step);
     rest();
   }
-  /// `yellow` lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
+  /// Lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
   std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
     driver.move_to(ui::Vec{2, 2});
     driver.frames(3);
@@ -54,7 +54,7 @@ struct PlayerDriver : LabDriver {
     }
     return found;
   }
-  /// `focus` presses Tab until the control has the focus.
+  /// Presses Tab until the control has the focus.
   void focus(const std::string& name) {
     for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
     REQUIRE(ui.focused() == name);
@@ -66,7 +66,7 @@ struct PlayerDriver : LabDriver {
     driver.frames(2);
   }
 
-  /// `say_all` puts a word into every sentence to complete, right or wrong.
+  /// Puts a word into every sentence to complete, right or wrong.
   void say_all(bool keyboard) {
     for (size_t i = 0; i < player().lesson()->says.size(); ++i) {
       press(fmt::format("lesson/say/{}/1", i + 1), keyboard);

@@ -19,7 +19,7 @@
 
 namespace normscope::test {
 
-/// `read_log` reads a training log: one value per line, without its header.
+/// Reads a training log: one value per line, without its header.
 inline std::vector<nlohmann::json> read_log(const std::string& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream text(read_all(path));
@@ -30,7 +30,7 @@ inline std::vector<nlohmann::json> read_log(const std::string& path) {
   return lines;
 }
 
-/// `Outcome` is what a run of the program came to; while it lives, a failed assertion tells what was printed.
+/// What a run of the program came to; while it lives, a failed assertion tells what was printed.
 struct Outcome {
   int code = -1;
   std::string out, err;

@@ -13,7 +13,7 @@
 
 namespace normscope::fixture {
 
-// `events_wanted` is how many events a test sends; NORMSCOPE_RANDOM_EVENTS changes it.
+// How many events a test sends; NORMSCOPE_RANDOM_EVENTS changes it.
 inline int events_wanted(int usual) {
   const char* wanted = std::getenv("NORMSCOPE_RANDOM_EVENTS");
   return wanted ? std::atoi(wanted) : usual;

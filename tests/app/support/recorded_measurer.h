@@ -12,7 +12,7 @@ namespace normscope::fixture {
 
 class RecordedMeasurer : public lessons::Measurer {
  public:
-  /// `Adapt` says what a run with the learner's setting would come to.
+  /// What a run with the learner's setting would come to.
   using Adapt = std::function<void(const course::Lesson&, lessons::MeasureState&)>;
   explicit RecordedMeasurer(int* started = nullptr, Adapt adapt = {})
       : state_(std::make_shared<lessons::MeasureState>()), started_(started), adapt_(std::move(adapt)) {}

@@ -37,7 +37,7 @@ inline std::string filled(std::string text, const Folder& folder,
   return text;
 }
 
-/// `run_rows` runs every row of tests/refusals/NAME.txt in order and without a display. A row of code 0 is not refused.
+/// Runs every row of tests/refusals/NAME.txt in order and without a display. A row of code 0 is not refused.
 inline void run_rows(const std::string& name) {
   const Folder folder;
   const std::vector<std::vector<std::string>> rows = refusals(name);

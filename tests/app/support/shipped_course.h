@@ -21,12 +21,12 @@ inline const course::Course& shipped_course() {
   return course;
 }
 
-/// `by_hand` is the lesson whose numbers can be computed by hand.
+/// The lesson whose numbers can be computed by hand.
 inline course::Lesson by_hand() {
   return course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes");
 }
 
-/// `FiveSeeds` holds what measured.json has of a lesson: the numbers of its five seeds.
+/// Holds what measured.json has of a lesson: the numbers of its five seeds.
 struct FiveSeeds {
   explicit FiveSeeds(const course::Lesson& lesson) : results(course::load_results(lesson)) {
     REQUIRE(results);
@@ -39,7 +39,7 @@ struct FiveSeeds {
   const std::optional<course::Results> results;
 };
 
-/// `CourseCopy` is the course with one lesson whose files can be changed.
+/// The course with one lesson whose files can be changed.
 struct CourseCopy {
   explicit CourseCopy(std::string lesson_folder) : lesson(std::move(lesson_folder)) {
     std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", folder.path,

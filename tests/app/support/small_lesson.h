@@ -11,7 +11,7 @@ namespace normscope::fixture {
 
 using test::replaced;
 
-/// `one_figure` is the steps of a lesson.toml with the same figure in all four.
+/// The steps of a lesson.toml with the same figure in all four.
 inline std::string one_figure(const std::string& figure) {
   std::string steps;
   for (const course::StepKind step : course::kSteps)
@@ -19,12 +19,12 @@ inline std::string one_figure(const std::string& figure) {
   return steps;
 }
 
-/// `parsed_lesson` reads a lesson.toml, with the same prose in all four steps.
+/// Reads a lesson.toml, with the same prose in all four steps.
 inline course::Lesson parsed_lesson(const std::string& toml, const std::string& prose = "Run {A}.") {
   return course::parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
 }
 
-/// `refusal_of` says why it is refused; empty when it is not.
+/// Why it is refused; empty when it is not.
 inline std::string refusal_of(const std::string& toml, const std::string& prose = "Run {A}.") {
   return test::error_of([&] { parsed_lesson(toml, prose); }, "");
 }

@@ -8,14 +8,14 @@
 
 namespace normscope::test {
 
-/// `make_full_store` links every file name of `like` in the store to a device that is always full.
+/// Links every file name of `like` in the store to a device that is always full.
 inline void make_full_store(const std::string& like, const std::string& store) {
   std::filesystem::create_directories(store);
   for (const auto& file : std::filesystem::directory_iterator(like))
     std::filesystem::create_symlink("/dev/full", store + "/" + file.path().filename().string());
 }
 
-/// `listing` is what a folder holds, with sizes and times, which a command that only looks must not change.
+/// What a folder holds, with sizes and times, which a command that only looks must not change.
 inline std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> listing(
     const std::string& folder) {
   std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> files;

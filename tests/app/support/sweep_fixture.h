@@ -13,7 +13,7 @@
 
 namespace normscope::fixture {
 
-/// `ReadyTrainer` trains nothing: every run learns where rate times 100 is at most warm-up plus one, as on a staircase.
+/// Trains nothing: every run learns where rate times 100 is at most warm-up plus one, as on a staircase.
 class ReadyTrainer : public sweep::SweepTrainer {
  public:
   void start(const sweep::Plan& plan, bool train) override {
@@ -41,7 +41,7 @@ class ReadyTrainer : public sweep::SweepTrainer {
   void share(bool others_train) override { shared = others_train; }
   std::shared_ptr<const sweep::SweepState> state() const override { return state_; }
   int32_t all_cores() const override { return 2; }
-  /// `die` acts as a worker that dies in the middle.
+  /// Acts as a worker that dies in the middle.
   void die(const std::string& why) {
     auto state = std::make_shared<sweep::SweepState>(*state_);
     state->phase = sweep::Phase::Stopped;
@@ -83,7 +83,7 @@ struct SweepDriver : LabDriver {
     driver.frames(3);
   }
   sweep::SweepScreen& screen() { return *state.screens.sweep.screen; }
-  /// `of_cell` is the middle of a cell, as fractions of the grid.
+  /// The middle of a cell, as fractions of the grid.
   ui::Vec of_cell(size_t column, size_t row) {
     const sweep::Plan& plan = screen().plan();
     return {(static_cast<float>(column) + 0.5f) / static_cast<float>(plan.columns()),

@@ -16,14 +16,14 @@ namespace normscope::fixture {
 
 inline constexpr const char* kSystems[] = {"convolutional", "parser", "memory"};
 
-/// `small_treebank` is a file of trees to learn, removed with the process.
+/// A file of trees to learn, removed with the process.
 inline const std::string& small_treebank() {
   static const test::Folder folder;
   static const std::string path = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
   return path;
 }
 
-/// `small_system` makes three runs of a system.
+/// Makes three runs of a system.
 inline std::vector<RunSpec> small_system(const std::string& name) {
   if (name == "memory") {
     std::vector<RunSpec> runs = small_runs();

@@ -15,7 +15,7 @@
 
 namespace normscope::fixture {
 
-/// `StepMaker` makes steps of a Lab of small runs, one after the other.
+/// Makes steps of a Lab of small runs, one after the other.
 struct StepMaker {
   StepMaker() { lab.post(session::ReplaceRuns{.runs = small_runs(), .play = false}); }
   std::shared_ptr<PlayedStep> step_of(int32_t run, int32_t after = 0) {

@@ -12,7 +12,7 @@
 
 namespace normscope::fixture {
 
-// `kSizes` are the window sizes at which every text is checked.
+// The window sizes at which every text is checked.
 inline constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
                                      {1600, 1000}, {1920, 1080}, {3840, 2160}};
 inline constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
@@ -22,7 +22,7 @@ inline bool of_the_table(const ui::TextRecord& text) {
   return std::find(std::begin(sizes), std::end(sizes), text.px) != std::end(sizes);
 }
 
-// `text_faults` returns one line per fault.
+// One line per fault.
 inline std::vector<std::string> text_faults(const ui::Ui& ui) {
   std::vector<std::string> result;
   const auto& texts = ui.texts();

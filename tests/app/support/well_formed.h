@@ -7,7 +7,7 @@
 
 namespace normscope::test {
 
-/// `well_formed` requires tags closed in the order in which they were opened, paired quotes and no bare ampersands.
+/// Requires tags closed in the order in which they were opened, paired quotes and no bare ampersands.
 inline bool well_formed(const std::string& xml) {
   std::vector<std::string> open;
   for (size_t i = 0; i < xml.size(); ++i) {
@@ -30,7 +30,7 @@ inline bool well_formed(const std::string& xml) {
   return open.empty();
 }
 
-/// `times_in` is how often a part begins in a text.
+/// How often a part begins in a text.
 inline size_t times_in(const std::string& text, const std::string& part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;

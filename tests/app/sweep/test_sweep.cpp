@@ -36,7 +36,7 @@ Plan plan_over(const std::vector<std::string>& axes) {
   return plan;
 }
 
-/// `record_of` makes a record of one letter: L learns from step 100 to a loss of 1.9, S is stuck, D diverges, N is not
+/// Makes a record of one letter: L learns from step 100 to a loss of 1.9, S is stuck, D diverges, N is not
 /// finite, U is undecided; a blank: none.
 std::optional<Record> record_of(char letter) {
   if (letter == ' ') return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Record> record_of(char letter) {
   return record;
 }
 
-/// `grid_from` takes rows from the top, a word a cell, a letter a seed.
+/// Takes rows from the top, a word a cell, a letter a seed.
 Grid grid_from(const std::vector<Words>& rows) {
   const size_t columns = rows[0].size();
   Plan plan = plan_over({columns == 1 ? "train.lr=1e-3" : fmt::format("train.lr=1e-4:1e-2:log{}", columns)});
@@ -393,7 +393,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
 
 namespace {
 
-/// `learned_grid` has cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
+/// Has cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
 Grid learned_grid(const Plan& plan) {
   const std::vector<Job> jobs = jobs_of(plan);
   std::vector<std::optional<Record>> records;

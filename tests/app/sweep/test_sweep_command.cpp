@@ -17,12 +17,12 @@ namespace normscope::test {
 namespace {
 
 const std::string kSmall = tiny_options();
-/// `kSweep` has six cells, and one seed more in two of them: eight runs.
+/// Has six cells, and one seed more in two of them: eight runs.
 const std::string kSweep = "sweep" + kSmall +
                            " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
                            " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
 
-/// `whole_json` is what one machine comes to without a store.
+/// What one machine comes to without a store.
 const std::string& whole_json() {
   static const std::string json = [] {
     const Folder folder;
@@ -33,7 +33,7 @@ const std::string& whole_json() {
   return json;
 }
 
-/// `run_script` lets bash run a script in a folder where `normscope` is this program, and `parallel` what GNU parallel
+/// Lets bash run a script in a folder where `normscope` is this program, and `parallel` what GNU parallel
 /// -q does: the line with {} replaced, once for every word that is read.
 Outcome run_script(const Folder& folder, const std::string& script) {
   namespace fs = std::filesystem;
@@ -54,7 +54,7 @@ Outcome run_script(const Folder& folder, const std::string& script) {
           read_all(folder.file("err"))};
 }
 
-/// `told_lines` are the lines of a script that it only tells of: "#   normscope merge ...".
+/// The lines of a script that it only tells of: "#   normscope merge ...".
 std::string told_lines(const std::string& script) {
   std::istringstream in(script);
   std::string lines;

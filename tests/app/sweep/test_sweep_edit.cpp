@@ -36,7 +36,7 @@ Record record_with(Verdict verdict, int32_t since = 0) {
   return record;
 }
 
-/// `full_grid` is the grid of a plan in which every run learns.
+/// The grid of a plan in which every run learns.
 Grid full_grid(const Plan& plan) {
   const std::vector<Job> jobs = jobs_of(plan);
   std::vector<std::optional<Record>> records;

@@ -42,7 +42,7 @@ experiments::Studied visit_plan(const Plan& plan, ResultStore& store, const Runn
   return train(study_of(jobs_of(plan)), store, options, onwards);
 }
 
-/// `straight` is what one machine without a store comes to.
+/// What one machine without a store comes to.
 std::string straight(const Plan& plan) {
   ResultStore none("");
   const experiments::Studied all = visit_plan(plan, none);

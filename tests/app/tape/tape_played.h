@@ -12,7 +12,7 @@ namespace normscope::test_tape {
 
 using namespace tape_screen;
 
-/// `Played` is a tiny model and a player of its next step.
+/// A tiny model and a player of its next step.
 struct Played {
   explicit Played(const test::TinyOptions& options)
       : tiny(options),

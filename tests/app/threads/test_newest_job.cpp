@@ -21,7 +21,7 @@ struct Seen {
   bool running = false, stopped = false;
 };
 
-/// `Gate` holds a thread that comes to it until it is let go; from then on nobody is held.
+/// Holds a thread that comes to it until it is let go; from then on nobody is held.
 class Gate {
  public:
   void hold() {

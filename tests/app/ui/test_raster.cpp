@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t white = 0xFFFFFFFF, red = 0xFF0000FF, half_red = 0x800000FF;
 
-// `drawn` is what `draw` puts on a white ground of 64 x 64.
+// What `draw` puts on a white ground of 64 x 64.
 headless::Image drawn(const std::function<void(ImDrawList&)>& draw) {
   headless::Frame frame({64, 64});
   frame.step([] {});  // the font atlas comes with the first frame
@@ -29,7 +29,7 @@ int count(const headless::Image& image, uint32_t colour) {
   return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
 }
 
-// `turn_triangles` begins each triangle at another corner, so that no two of them are taken for a rectangle.
+// Begins each triangle at another corner, so that no two of them are taken for a rectangle.
 void turn_triangles(ImDrawData& data) {
   for (ImDrawList* list : data.CmdLists)
     for (int i = 0; i + 3 <= list->IdxBuffer.Size; i += 3) {
@@ -55,7 +55,7 @@ Deviation difference(const headless::Image& a, const headless::Image& b) {
   return d;
 }
 
-// `both_ways` is what `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
+// What `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
 std::pair<headless::Image, headless::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
   headless::Frame frame({256, 128});
   frame.step([] {});

@@ -16,7 +16,7 @@ namespace {
 
 constexpr TextStyle kBody{Face::Sans, type::body};
 
-/// `paint_all` paints something of everything that a picture can hold.
+/// Paints something of everything that a picture can hold.
 Vec paint_all(Painter& p, const Theme& t) {
   p.begin_group("a < b");
   p.fill({10, 10, 80, 40}, t.accent, 4);

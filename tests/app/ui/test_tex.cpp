@@ -12,7 +12,7 @@ using namespace normscope::tex;
 
 namespace {
 
-// `half_em` makes every character half an em wide: enough for places, and no font is needed.
+// Makes every character half an em wide: enough for places, and no font is needed.
 float half_em(ui::TextStyle style, std::string_view s) {
   size_t count = 0;
   for (char c : s) count += (static_cast<uint8_t>(c) & 0xC0) != 0x80;

@@ -14,7 +14,7 @@ namespace {
 using Vec3 = std::array<double, 3>;
 using Mat3 = std::array<Vec3, 3>;
 
-// `simulations` are full-strength dichromacy after Machado, Oliveira and Fernandes (2009), on linear light.
+// Full-strength dichromacy after Machado, Oliveira and Fernandes (2009), on linear light.
 const std::map<std::string, Mat3> simulations{
     {"protan",
      {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}}},

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// `Process` is a program of the test's own, ended with it.
+// A program of the test's own, ended with it.
 class Process {
  public:
   // `inherit`: a descriptor that the child keeps, -1 = none.
@@ -68,7 +68,7 @@ class Process {
   pid_t id_ = -1;
 };
 
-// `Display` is a display server that chooses a free number itself.
+// A display server that chooses a free number itself.
 struct Display {
   explicit Display(const std::vector<std::string>& options = {}) {
     int ends[2];
@@ -100,7 +100,7 @@ std::vector<std::string> command(const test::Folder& home) {
           home.file("frames.csv")};
 }
 
-// `frame_rows` are the lines of the frame log after its head, as numbers; the first alone when a number is missing.
+// The lines of the frame log after its head, as numbers; the first alone when a number is missing.
 std::vector<std::vector<double>> frame_rows(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
@@ -130,7 +130,7 @@ void check_frames(const std::vector<std::vector<double>>& rows) {
   CHECK(rows.back()[step] > rows.front()[step]);
 }
 
-// `saved_session` is the autosave of the window, once it has one.
+// The autosave of the window, once it has one.
 std::string saved_session(const test::Folder& home, std::chrono::seconds time) {
   for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
     std::error_code error;
@@ -141,7 +141,7 @@ std::string saved_session(const test::Folder& home, std::chrono::seconds time) {
   return {};
 }
 
-// `priorities` are what the system says of a process's own threads: those that a library started have other names.
+// What the system says of a process's own threads: those that a library started have other names.
 std::vector<int> priorities(pid_t process) {
   std::vector<int> found;
   std::error_code error;

@@ -6,7 +6,7 @@ using normscope::window::FramePacer;
 
 namespace {
 
-// `frames` counts frames drawn in `seconds`, with the trainer changing every 10 ms when `training`.
+// Counts frames drawn in `seconds`, with the trainer changing every 10 ms when `training`.
 int frames(FramePacer& pacer, double from, double seconds, bool training, bool hand) {
   int drawn = 0;
   for (double t = from; t < from + seconds; t += 0.001) {

@@ -28,7 +28,7 @@ const Lesson& papers() {
   return *lesson;
 }
 
-/// `refusal` replaces one thing of the lesson's text and returns what the text is refused with.
+/// Replaces one thing of the lesson's text and returns what the text is refused with.
 std::string refusal(const std::string& from, const std::string& to) {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/14-after-the-papers";
   const std::string toml = test::replaced(test::read_all(folder + "/lesson.toml"), from, to);

@@ -20,14 +20,14 @@ Block block;
 
 namespace {
 
-// `kStack` is no power of two: the stacks' ends would share a few lines of the cache, and the threads of a warp, which
+// No power of two: the stacks' ends would share a few lines of the cache, and the threads of a warp, which
 // take turns, would wait for memory at each.
 constexpr size_t kStack = (size_t{128} << 10) + 11 * 64, kMostThreads = 1024, kWarp = 32;
 constexpr uint32_t kCanary = 0x7fa5c0deu;
 
 enum class State : uint8_t { Ready, AtWarp, AtBlock, Done };
 
-// `Context` serves a fiber, which is made once and then runs one thread of one block after the other. Switching is the
+// Serves a fiber, which is made once and then runs one thread of one block after the other. Switching is the
 // compiler's own setjmp and longjmp: a few instructions, no signal mask and so no system call.
 using Context = void* [5];
 
@@ -54,7 +54,7 @@ bool brief = false;  // every shuffle goes back to the scheduler
 
 [[noreturn, gnu::noinline]] void jump(Context& to) { __builtin_longjmp(to, 1); }
 
-/// `leave` leaves the running thread until somebody resumes it.
+/// Leaves the running thread until somebody resumes it.
 [[gnu::noinline]] void leave(Fiber& f, Context& to) {
   if (__builtin_setjmp(f.context) == 0) jump(to);
 }
@@ -66,7 +66,7 @@ void wait(State state, int line) {
   leave(f, scheduler);
 }
 
-/// `wait_for_warp` lets the warp's lanes hand on to each other; the last to arrive lets all go on.
+/// Lets the warp's lanes hand on to each other; the last to arrive lets all go on.
 void wait_for_warp(int line) {
   Fiber& f = *running;
   f.state = State::AtWarp;
@@ -94,7 +94,7 @@ void fiber_main() {
   }
 }
 
-/// `begin` makes a fiber and runs it.
+/// Makes a fiber and runs it.
 void begin(Fiber& f) {
   if (stacks == nullptr) {
     void* p = mmap(nullptr, kStack * kMostThreads, PROT_READ | PROT_WRITE,
@@ -112,7 +112,7 @@ void begin(Fiber& f) {
   setcontext(&start);
 }
 
-/// `resume` runs a thread up to its next barrier or its end.
+/// Runs a thread up to its next barrier or its end.
 [[gnu::noinline]] void resume(Fiber& f) {
   running = &f;
   current = &f.lane;
@@ -121,7 +121,7 @@ void begin(Fiber& f) {
   begin(f);
 }
 
-/// `run_warp` runs a warp until all its lanes wait for the block or have ended; if `brief`, one round of shuffles only.
+/// Runs a warp until all its lanes wait for the block or have ended; if `brief`, one round of shuffles only.
 void run_warp(const Warp& w) {
   for (;;) {
     const bool backwards = random_number() & 1;
@@ -150,7 +150,7 @@ bool is_ready(const Warp& w) {
   return false;
 }
 
-/// `pass_barrier` lets all who wait for the block go on; false when every thread has ended.
+/// Lets all who wait for the block go on; false when every thread has ended.
 bool pass_barrier(unsigned threads) {
   int line = 0;
   bool any = false;

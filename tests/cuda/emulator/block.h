@@ -23,7 +23,7 @@ struct GridShape {
   size_t shared = 0;  ///< dynamic shared memory in bytes
 };
 
-/// `Lane` is what a running thread is.
+/// What a running thread is.
 struct Lane {
   Index thread;
   unsigned lane = 0;          ///< in its warp
@@ -43,7 +43,7 @@ void meet_block(int line);
 void meet_warp(int line);
 [[noreturn]] void stop(const char* what, int line);
 
-/// `random_number` is another number each time, in the same series in every run of the program.
+/// Another number each time, in the same series in every run of the program.
 uint32_t random_number();
 
 template <class T>

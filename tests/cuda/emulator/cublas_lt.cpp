@@ -42,7 +42,7 @@ bool fits(const MatmulDesc& d, const MatrixLayout& a, const MatrixLayout& b, con
   return rows(a, d.a) == c.rows && cols(b, d.b) == c.cols && cols(a, d.a) == rows(b, d.b);
 }
 
-/// `rounded` rounds to 10 bits of mantissa, to the nearest.
+/// Rounds to 10 bits of mantissa, to the nearest.
 float rounded(float v, bool tf32) {
   if (!tf32 || !std::isfinite(v)) return v;
   uint32_t bits;
@@ -52,7 +52,7 @@ float rounded(float v, bool tf32) {
   return v;
 }
 
-/// `multiply` is D = alpha op(A) op(B) + beta C + bias, column by column; it fills the workspace with NaN on the way.
+/// D = alpha op(A) op(B) + beta C + bias, column by column; it fills the workspace with NaN on the way.
 void multiply(const Product& p) {
   for (size_t i = 0; i < p.workspace_floats; ++i) p.workspace[i] = std::numeric_limits<float>::quiet_NaN();
   const size_t m = p.m(), n = p.n(), k = p.k();

@@ -138,7 +138,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
 
 namespace emulated {
-/// `submit` puts work into a stream, or into the graph that it captures; a `kernel` may touch device memory.
+/// Puts work into a stream, or into the graph that it captures; a `kernel` may touch device memory.
 cudaError_t submit(Stream*, std::function<void()> work, bool kernel = true);
 cudaError_t check_launch(const cudaLaunchConfig_t&, const void* kernel);
 void allow_shared(const void* kernel, size_t bytes);
@@ -150,7 +150,7 @@ cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute, int bytes) {
   return cudaSuccess;
 }
 
-/// `cudaLaunchKernelEx` copies the arguments here, as on a device: what varies later is not seen.
+/// Copies the arguments here, as on a device: what varies later is not seen.
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
   if (const cudaError_t e = emulated::check_launch(*config, reinterpret_cast<const void*>(kernel));

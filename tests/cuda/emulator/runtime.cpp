@@ -62,7 +62,7 @@ uint64_t number_from(const char* variable, uint64_t fallback) {
   return text && *text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
-/// `Arena` is mapped twice: addresses of the device, which are open while a kernel runs, and `own` ones for copies, as
+/// Mapped twice: addresses of the device, which are open while a kernel runs, and `own` ones for copies, as
 /// to open and close the arena takes longer than most copies.
 class Arena {
  public:
@@ -109,7 +109,7 @@ class Arena {
     blocks_.erase(it);
   }
   bool owns(const void* p) { return p >= base_ && p < base_ + kArena; }
-  /// `open` counts its calls: a graph runs inside of what was pending.
+  /// Counts its calls: a graph runs inside of what was pending.
   void open() {
     if (opened_++ == 0 && top_ > 0) mprotect(base_, top_, PROT_READ | PROT_WRITE);
   }
@@ -129,7 +129,7 @@ Arena& arena() {
   return one;
 }
 
-/// `run` takes the nodes in a random order among those that the dependencies allow.
+/// Takes the nodes in a random order among those that the dependencies allow.
 void run(const Graph& graph) {
   std::vector<size_t> open(graph.nodes.size(), 0), ready;
   std::vector<std::vector<size_t>> before(graph.nodes.size());
@@ -167,7 +167,7 @@ std::vector<size_t>& tail_of(Stream& s) {
   return s.tail;
 }
 
-/// `outside_capture` is what a device refuses while a stream captures.
+/// What a device refuses while a stream captures.
 cudaError_t outside_capture() { return capturing > 0 ? cudaErrorStreamCaptureUnsupported : sticky; }
 
 std::map<const void*, size_t>& shared_allowed() {
@@ -196,7 +196,7 @@ cudaError_t submit(Stream* stream, std::function<void()> work, bool kernel) {
 
 void allow_shared(const void* kernel, size_t bytes) { shared_allowed()[kernel] = bytes; }
 
-/// `check_launch` has the limits of compute capability 7.5, the least of those that are built.
+/// Has the limits of compute capability 7.5, the least of those that are built.
 cudaError_t check_launch(const cudaLaunchConfig_t& c, const void* kernel) {
   const auto asked = shared_allowed().find(kernel);
   const size_t most =

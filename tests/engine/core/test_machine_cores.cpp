@@ -14,7 +14,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Machine` has a /sys and a /proc under a folder of its own.
+/// Has a /sys and a /proc under a folder of its own.
 class Machine {
  public:
   Machine() {

@@ -21,7 +21,7 @@ double at(const std::vector<float>& m, int64_t row, int64_t cols, int64_t col) {
   return static_cast<double>(m[static_cast<size_t>(row * cols + col)]);
 }
 
-/// `worst` is the largest error of about 300 elements, in units of eps * terms (the factors are below 1).
+/// The largest error of about 300 elements, in units of eps * terms (the factors are below 1).
 template <class Expected>
 double worst(const std::vector<float>& got, const std::vector<float>& base, double terms, Expected expected) {
   double worst = 0;
@@ -166,7 +166,7 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
 
 namespace {
 
-/// `check_one_tensor` has q, k and v in one tensor, whose gradient is the sum of three: dq is assigned and the others
+/// Has q, k and v in one tensor, whose gradient is the sum of three: dq is assigned and the others
 /// are added, also where a later block of queries follows, and where a cap has dv computed first.
 void check_one_tensor(int64_t t, int64_t d, const AttentionSpec& spec) {
   std::vector<float> x = uniform_floats(t * d, 1), dout = uniform_floats(t * d, 2), out(x.size()),

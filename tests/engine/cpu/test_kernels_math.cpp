@@ -12,14 +12,14 @@
 namespace normscope::test {
 namespace {
 
-/// `ulps` is the distance from the exact result in units of the last place of its float.
+/// The distance from the exact result in units of the last place of its float.
 double ulps(float got, double exact) {
   if (std::isnan(got)) return std::numeric_limits<double>::infinity();
   const int exponent = std::max(std::ilogb(exact), -126);
   return std::abs(static_cast<double>(got) - exact) / std::ldexp(1.0, exponent - 23);
 }
 
-/// `sweep` has every 251st float of both signs up to `limit` in magnitude.
+/// Has every 251st float of both signs up to `limit` in magnitude.
 std::vector<float> sweep(float limit) {
   std::vector<float> x;
   const uint32_t last = std::bit_cast<uint32_t>(limit);

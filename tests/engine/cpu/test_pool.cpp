@@ -26,7 +26,7 @@ std::atomic<int> yields{0};
 }
 
 #ifdef __linux__
-// `sched_yield` is in the C library's place, so that a test sees who yields.
+// In the C library's place, so that a test sees who yields.
 extern "C" int sched_yield() noexcept {
   yields++;
   return static_cast<int>(syscall(SYS_sched_yield));
@@ -50,7 +50,7 @@ void count(const Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scrat
   counters.ran[static_cast<size_t>(chunk)].fetch_add(1, std::memory_order_relaxed);
 }
 
-/// `EightChunks` is what count() expects of a stage of eight chunks.
+/// What count() expects of a stage of eight chunks.
 struct EightChunks {
   double chunks = 8;
   Call call{};
@@ -62,7 +62,7 @@ struct EightChunks {
 };
 
 #ifdef __linux__
-/// `OneCore` ties the calling thread to the core that it is on, for as long as it lives.
+/// Ties the calling thread to the core that it is on, for as long as it lives.
 struct OneCore {
   cpu_set_t before, one;
   OneCore() {
@@ -76,7 +76,7 @@ struct OneCore {
 
 std::atomic<pid_t> worker_id{0};
 
-/// `Scheduling` is what sched_getattr(2) fills.
+/// What sched_getattr(2) fills.
 struct Scheduling {
   uint32_t size = sizeof(Scheduling), policy = 0;
   uint64_t flags = 0;
@@ -91,7 +91,7 @@ Scheduling scheduling_of(pid_t thread) {
   return found;
 }
 
-/// `grants_slices` says whether this Linux lets a thread choose the length of its slices, as 6.12 and later do.
+/// Whether this Linux lets a thread choose the length of its slices, as 6.12 and later do.
 bool grants_slices() {
   utsname system;
   int major = 0, minor = 0;
@@ -111,7 +111,7 @@ double cpu_seconds() {
 #endif
 }
 
-/// `check_short_stages` runs very many short stages: every chunk of every stage runs exactly once.
+/// Runs very many short stages: every chunk of every stage runs exactly once.
 void check_short_stages(int threads, int stages) {
   INFO(threads << " threads");
   cpu::Pool pool(threads);

@@ -14,7 +14,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Chain` is x (rows,cols) W (cols,cols) -> y, relu(y) -> z, and a probe of y.
+/// X (rows,cols) W (cols,cols) -> y, relu(y) -> z, and a probe of y.
 struct Chain {
   int64_t rows, cols;
   std::vector<float> x = std::vector<float>(static_cast<size_t>(rows * cols)), y = x, z = x;

@@ -31,7 +31,7 @@ const char* const kFixtures[] = {
     "decoder-pre-detach-var", "decoder-pre-adanorm", "decoder-memory-pre", "decoder-memory-post",
     "convnet-post",           "convnet-pre-adanorm", "parser-pre"};
 
-/// `Copy` is a fixture in memory, to be changed and written elsewhere.
+/// A fixture in memory, to be changed and written elsewhere.
 struct Copy {
   explicit Copy(const std::string& name) {
     const SafetensorsFile file = SafetensorsFile::load(fixture(name));

@@ -18,11 +18,11 @@ using reference::DecoderResult;
 using reference::DecoderSpec;
 using reference::Parameters;
 
-/// `kNormNames` are the ends of the parameters' names, in the order of norms_of.
+/// The ends of the parameters' names, in the order of norms_of.
 constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
                                       "hidden_norm", "output", "after",  "trunk"};
 
-/// `own_epsilons` gives each norm another epsilon, large enough to show.
+/// Gives each norm another epsilon, large enough to show.
 void own_epsilons(ModelConfig& c) {
   float eps = 0.05f;
   const auto set = [&](WiredNorm& norm) {
@@ -86,7 +86,7 @@ DecoderSpec spec_of(const TinyOptions& o) {
 
 std::vector<int32_t> copy(std::span<int32_t> s) { return {s.begin(), s.end()}; }
 
-/// `has_none` says what may have no gradient by symmetry: what is added to every key, and the manifold's first and last
+/// What may have no gradient by symmetry: what is added to every key, and the manifold's first and last
 /// matrix, for streams that are equal yet, or are added up next, are the same behind a matrix whose columns, or rows, add
 /// up to one.
 bool has_none(const TinyOptions& o, const std::string& name) {
@@ -254,7 +254,7 @@ TEST_CASE("model: every activation equals its double reference and no other's", 
 
 namespace {
 
-/// `Ingredient` is one thing that transformers have learned since 2017.
+/// One thing that transformers have learned since 2017.
 struct Ingredient {
   const char* name;
   void (*change)(ModelConfig&);

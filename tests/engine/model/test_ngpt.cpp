@@ -49,7 +49,7 @@ void make_unit(double* row, size_t n) {
   for (size_t i = 0; i < n; ++i) row[i] /= std::sqrt(square);
 }
 
-/// `Paper` is a decoder in the paper's coordinates; `spread` is its factor sqrt(D) before the activation.
+/// A decoder in the paper's coordinates; `spread` is its factor sqrt(D) before the activation.
 class Paper {
  public:
   Paper(const Tiny& tiny, double spread) : all_(parameters_of(*tiny.store)), o_(tiny.o), spread_(spread) {}
@@ -137,7 +137,7 @@ class Paper {
     return product(u, n + "w2");
   }
 
-  /// `turn` takes a state a share of the way toward the unit vector along a branch, and back onto the sphere.
+  /// Takes a state a share of the way toward the unit vector along a branch, and back onto the sphere.
   void turn(const std::string& n, Row& h, Row branch) const {
     make_unit(branch.data(), width());
     for (size_t i = 0; i < width(); ++i) h[i] += std::abs(of(n + "branch")[i]) * (branch[i] - h[i]);

@@ -43,7 +43,7 @@ DecoderSpec spec_of(Placement placement) {
   return s;
 }
 
-/// `File` has the tensors of a fixture; they live until the file is written.
+/// Has the tensors of a fixture; they live until the file is written.
 struct File {
   SafetensorsWriter writer;
   std::vector<std::unique_ptr<Values>> kept;
@@ -65,7 +65,7 @@ StepInputs step_inputs(int step) {
   return s;
 }
 
-/// `keep_unit` divides what starts as unit vectors by their lengths.
+/// Divides what starts as unit vectors by their lengths.
 void keep_unit(Values& values, const ParameterInfo& info) {
   if (info.init.unit == Init::Unit::None) return;
   const bool columns = info.init.unit == Init::Unit::Columns;
@@ -76,7 +76,7 @@ void keep_unit(Values& values, const ParameterInfo& info) {
   for (size_t i = 0; i < values.size(); ++i) values[i] /= std::sqrt(square(i));
 }
 
-/// `write_fixture` writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
+/// Writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
 /// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
   TinyOptions options = kModelSizes;

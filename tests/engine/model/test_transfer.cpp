@@ -39,7 +39,7 @@ double root_mean_square(const std::vector<float>& x) {
   return std::sqrt(sum / static_cast<double>(x.size()));
 }
 
-/// `moved` is how far a few steps of Adam take the logits of one batch: the root of the mean square of their change.
+/// How far a few steps of Adam take the logits of one batch: the root of the mean square of their change.
 double moved(Transfer transfer, int32_t width, int32_t layers, bool tied) {
   double sum = 0;
   for (const uint64_t seed : {7u, 8u, 9u}) {

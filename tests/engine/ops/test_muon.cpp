@@ -18,7 +18,7 @@ struct MuonShape {
 /// Square, wide and tall ones, whole vectors and not, beyond a block of 4096; one column.
 constexpr MuonShape kMuonShapes[] = {{5, 5}, {7, 33}, {40, 12}, {64, 80}, {97, 50}, {9, 1}};
 
-/// `MuonParameters` are matrices with vectors between them, in guarded memory.
+/// Matrices with vectors between them, in guarded memory.
 struct MuonParameters {
   MuonParameters() {
     Random random(3);
@@ -116,7 +116,7 @@ std::vector<double> singular_values(const Values& x, int64_t rows, int64_t cols)
   return values;
 }
 
-/// `whole_muon_run` compares ten steps, clipped, with the reference, which goes on from its own moments.
+/// Compares ten steps, clipped, with the reference, which goes on from its own moments.
 std::vector<float> whole_muon_run(const Order& order) {
   MuonParameters p, plain;
   p.clip_factor = plain.clip_factor = 0.37;

@@ -33,7 +33,7 @@ struct Row {
   }
 };
 
-/// `rows_of` are gradients of a cross-entropy of the normalised rows, by the engine; and what the theorem expects of
+/// Gradients of a cross-entropy of the normalised rows, by the engine; and what the theorem expects of
 /// them if they are of the claimed kind, in double.
 std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
   const NormKind kind = claimed;

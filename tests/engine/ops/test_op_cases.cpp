@@ -30,7 +30,7 @@ void check_case(const OpCase& c) {
   });
 }
 
-/// `cpu_runners` has a runner for each instruction set, which stays chosen.
+/// Has a runner for each instruction set, which stays chosen.
 std::vector<OpRunner> cpu_runners(const OpCase& c) {
   std::vector<OpRunner> runners;
   for (const std::string& isa : instruction_sets())
@@ -41,7 +41,7 @@ std::vector<OpRunner> cpu_runners(const OpCase& c) {
   return runners;
 }
 
-/// `nan_cases` are all cases. The address sanitizer looks where a kernel reads and writes: of the large ones it does so
+/// All cases. The address sanitizer looks where a kernel reads and writes: of the large ones it does so
 /// in the comparisons with the reference, and what a NaN decides (which is the largest, what is masked) every op's small
 /// ones decide too.
 std::vector<OpCase> nan_cases() {

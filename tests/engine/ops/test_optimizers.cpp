@@ -10,7 +10,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Weights` are a few weights under one rule, with gradients given by hand.
+/// A few weights under one rule, with gradients given by hand.
 class Weights {
  public:
   Weights(const TrainConfig& train, std::vector<float> start)
@@ -51,7 +51,7 @@ TrainConfig config(Optimizer optimizer, float beta2 = 0.98f) {
   return train;
 }
 
-/// `factor_at` is -change / rate of a weight that starts at 0 in its t-th step under a constant gradient.
+/// -change / rate of a weight that starts at 0 in its t-th step under a constant gradient.
 double factor_at(const TrainConfig& train, int t, float gradient = 0.5f) {
   Weights weights(train, {0.0f});
   double before = 0;

@@ -13,7 +13,7 @@
 namespace normscope::test {
 namespace {
 
-/// `clip_options` is one layer, so that a clipped head changes no other logit.
+/// One layer, so that a clipped head changes no other logit.
 TinyOptions clip_options(void (*change)(ModelConfig&) = nullptr) {
   return {.placement = Placement::Pre, .layers = 1, .qk_clip = true, .change = change};
 }
@@ -27,7 +27,7 @@ std::vector<float> logits_of(Tiny& tiny, float tau) {
   return tiny.program->read("L01.attn.batch_logit");
 }
 
-/// `columns_of` are the columns of a head of queries, or of keys, of a matrix.
+/// The columns of a head of queries, or of keys, of a matrix.
 std::vector<float> columns_of(const Tiny& tiny, const std::string& name, int64_t h, int64_t width) {
   const int32_t at = tiny.store->find(name);
   const int64_t cols = tiny.store->parameters()[static_cast<size_t>(at)].shape.cols();

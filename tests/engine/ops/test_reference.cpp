@@ -25,19 +25,19 @@ double distance(Values a, const Values& b) {
   return norm_of(a) / norm_of(b);
 }
 
-/// `has_corner` says whether an input passes a corner within `step`, where the difference is no derivative.
+/// Whether an input passes a corner within `step`, where the difference is no derivative.
 bool has_corner(const OpCase& c, const Values& in, double step) {
   return c.op == OpKind::MaxPool || (c.op == OpKind::Relu && std::any_of(in.begin(), in.end(), [&](double x) {
                                        return std::abs(x) < 10 * step;
                                      }));
 }
 
-/// `holds_a_statistic` finds norms that hold a statistic on the way back, whose gradient is no derivative.
+/// Finds norms that hold a statistic on the way back, whose gradient is no derivative.
 bool holds_a_statistic(const OpCase& c) {
   return c.op == OpKind::LayerNorm && holds_constant(c.attributes.as<NormSpec>().kind);
 }
 
-/// `keeps_gradient` finds the scale that gradients pass as if there were none (GPAS).
+/// Finds the scale that gradients pass as if there were none (GPAS).
 bool keeps_gradient(const OpCase& c) {
   return c.op == OpKind::Affine && c.attributes.as<AffineSpec>().keeps_gradient;
 }
@@ -163,7 +163,7 @@ TEST_CASE("reference: a gradient of the norm without one of its projections is a
 
 namespace {
 
-/// `query_gradient_without_slope` is dq of attention as it is where nothing caps the scores, by its probabilities:
+/// Dq of attention as it is where nothing caps the scores, by its probabilities:
 ///   dq_t  =  scale * sum over s of P_ts (dy_t v_s - sum over r of P_tr dy_t v_r) k_s
 Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, const Values& dy,
                                     const Values& p) {

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kSizes[] = {1, 3, 31, 33, 4095, 4096, 4097, 20000};
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// `UpdatedParameters` are all parameters of one update, in guarded memory.
+/// All parameters of one update, in guarded memory.
 struct UpdatedParameters {
   explicit UpdatedParameters(uint64_t seed = 1) {
     Random random(seed);
@@ -61,7 +61,7 @@ struct UpdatedParameters {
     }
   }
 
-  /// `state` is everything that an update leaves behind, as bits.
+  /// Everything that an update leaves behind, as bits.
   std::vector<float> state() const {
     std::vector<float> all;
     for (const ParameterCall& p : calls)

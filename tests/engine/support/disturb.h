@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// `disturb` moves every gain, bias and learned scale by Gaussian noise, so that nothing is trivially one or zero.
+/// Moves every gain, bias and learned scale by Gaussian noise, so that nothing is trivially one or zero.
 inline void disturb(Store& store) {
   for (size_t p = 0; p < store.parameters().size(); ++p) {
     const ParameterInfo& info = store.parameters()[p];

@@ -13,7 +13,7 @@
 
 namespace normscope::test {
 
-/// `error_of` is the message of the Error that `act` throws; `otherwise` when it throws none.
+/// The message of the Error that `act` throws; `otherwise` when it throws none.
 template <typename Act>
 std::string error_of(Act&& act, const char* otherwise = "no error") {
   try {
@@ -28,14 +28,14 @@ inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// `replaced` changes the first occurrence of `from`, which must be there, to `to`.
+/// Changes the first occurrence of `from`, which must be there, to `to`.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   REQUIRE(at != text.npos);
   return text.replace(at, from.size(), to);
 }
 
-/// `variance` is the variance of all elements about their mean, divided by their number.
+/// The variance of all elements about their mean, divided by their number.
 template <typename T>
 double variance(const std::vector<T>& x) {
   double mean = 0, sum = 0;

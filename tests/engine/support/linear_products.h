@@ -11,7 +11,7 @@
 
 namespace normscope::test {
 
-/// `uniform_floats` are from -0.4 to 0.6.
+/// From -0.4 to 0.6.
 inline std::vector<float> uniform_floats(int64_t n, uint32_t salt) {
   std::vector<float> v(static_cast<size_t>(n));
   for (size_t i = 0; i < v.size(); ++i)
@@ -28,12 +28,12 @@ struct LinearCase {
   bool transposed;
   std::vector<float> x = uniform_floats(r * k, 1), w = uniform_floats(k * n, 2), b = uniform_floats(n, 3),
                      dy = uniform_floats(r * n, 4);
-  /// `before` is what the results are before the first product.
+  /// What the results are before the first product.
   LinearResults before{uniform_floats(r * n, 5), uniform_floats(r* k, 6), uniform_floats(k* n, 7),
                        uniform_floats(n, 8)};
 };
 
-/// `run_linear` runs forward and all three gradients. `l2_bytes`: Call::l2_bytes.
+/// Runs forward and all three gradients. `l2_bytes`: Call::l2_bytes.
 inline LinearResults run_linear(LinearCase& l, Write write, const Order& order, int64_t l2_bytes = 0) {
   LinearResults result = l.before;
   const Shape w = l.transposed ? Shape{l.n, l.k} : Shape{l.k, l.n};

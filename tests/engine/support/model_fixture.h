@@ -80,14 +80,14 @@ class Tiny {
                        .clip = o.clip,
                        .reuse_bytes = o.reuse_bytes});
   }
-  /// `record_again` makes another program over the same Store, as if recorded afresh.
+  /// Makes another program over the same Store, as if recorded afresh.
   void record_again() {
     Tape tape(*store);
     record(tape);
     program = std::make_unique<Program>(seal_tape(tape));
   }
 
-  /// `fill` makes the batch of a step, which is a pure function of the step.
+  /// Makes the batch of a step, which is a pure function of the step.
   void fill(uint32_t step) {
     const auto word = [&](uint32_t i, uint32_t purpose) { return philox({i, purpose, step, 0}, 11)[0]; };
     std::span<int32_t> tokens = program->tokens("tokens"), targets = program->tokens("targets");
@@ -130,7 +130,7 @@ class Tiny {
     for (uint32_t s = first; s <= last; ++s) step(s);
   }
 
-  /// `state` is every bit that a run leaves behind: values and both moments of all parameters.
+  /// Every bit that a run leaves behind: values and both moments of all parameters.
   std::vector<float> state() const {
     std::vector<float> all;
     for (const auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
@@ -146,7 +146,7 @@ class Tiny {
   std::unique_ptr<Program> program;
 
  private:
-  /// `perturb` moves gains, biases and learned scales away from 1 and 0, as in a trained model.
+  /// Moves gains, biases and learned scales away from 1 and 0, as in a trained model.
   void perturb() {
     for (size_t p = 0; p < store->parameters().size(); ++p) {
       const ParameterInfo& info = store->parameters()[p];

@@ -106,7 +106,7 @@ std::vector<OpCase> embedding_cases() {
 
 namespace {
 
-/// `norm_case` is a norm of each of the H parts of R rows.
+/// A norm of each of the H parts of R rows.
 OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D, float gain_offset = 0) {
   Random random(static_cast<uint64_t>((H > 1 ? R * 61 + H * 7 : R * 1000) + D));
   OpCase c;
@@ -215,7 +215,7 @@ void add_product_cases(std::vector<OpCase>& cases) {
   }
 }
 
-/// `add_sum_cases` goes through the scales: a constant (size 0), a learned scalar (1), a learned vector (D).
+/// Goes through the scales: a constant (size 0), a learned scalar (1), a learned vector (D).
 void add_sum_cases(std::vector<OpCase>& cases) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
@@ -238,7 +238,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
-/// `add_affine_cases` goes through the sizes of gain and shift: absent (0), one, one a part or column, parts of different
+/// Goes through the sizes of gain and shift: absent (0), one, one a part or column, parts of different
 /// size.
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {

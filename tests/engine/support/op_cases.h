@@ -31,7 +31,7 @@ struct Operand {
   double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
 };
 
-/// `OpCase` is an op on the tape with its inputs; its reference is training/measure/step/reference.h.
+/// An op on the tape with its inputs; its reference is training/measure/step/reference.h.
 struct OpCase {
   OpKind op = OpKind::Count;
   std::string name;
@@ -41,7 +41,7 @@ struct OpCase {
   Shape out;
   std::vector<Shape> saved;
   double terms = 1;  ///< K of the bound on the outputs
-  /// `forward` returns the output first, then what is saved. Integer inputs are empty arrays here (the case knows
+  /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows
   /// them).
   template <class S>
   std::vector<Array<S>> forward(const Inputs<S>& x) const {
@@ -52,18 +52,18 @@ struct OpCase {
   }
 };
 
-/// `inputs_of` returns the inputs as the reference takes them: float values exactly, in double.
+/// The inputs as the reference takes them: float values exactly, in double.
 Inputs<double> inputs_of(const OpCase& c);
 
-/// `gradients_of` returns the reference's gradients, one array per input (empty where not differentiable): the
+/// The reference's gradients, one array per input (empty where not differentiable): the
 /// derivative of its own forward.
 std::vector<Values> gradients_of(const OpCase& c, const Inputs<double>& in, const Values& dy);
 
-/// `cotangent_of` is a cotangent with non-zero mean and non-zero correlation with the normalised rows. A norm's
+/// A cotangent with non-zero mean and non-zero correlation with the normalised rows. A norm's
 /// backward removes these two directions, so leaving out either projection cannot pass.
 Values cotangent_of(const OpCase& c, const Inputs<double>& in);
 
-/// `Random` makes deterministic random operands.
+/// Makes deterministic random operands.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
@@ -77,7 +77,7 @@ class Random {
 };
 Operand absent();
 
-/// `op_cases` are all cases of ops with a forward and a backward (every op but the probe and the update ops).
+/// All cases of ops with a forward and a backward (every op but the probe and the update ops).
 const std::vector<OpCase>& op_cases();
 std::vector<OpCase> embedding_cases();
 std::vector<OpCase> linear_cases();

@@ -34,7 +34,7 @@ OpCase conv2d_case(int64_t B, const ImageWindow& w, int64_t O, bool bias) {
   return c;
 }
 
-/// `max_pool_case` rounds to halves, if asked, so that some numbers are equal: the first of them counts.
+/// Rounds to halves, if asked, so that some numbers are equal: the first of them counts.
 OpCase max_pool_case(int64_t B, const ImageWindow& w, bool rounded) {
   Random random(static_cast<uint64_t>(B * 2003 + w.height * 31 + w.width * 13 + w.channels));
   OpCase c;

@@ -129,7 +129,7 @@ std::vector<OpCase> relative_attention_cases() {
 
 namespace {
 
-/// `rotary_case` has rows of a table that are no points of a circle, so that the transpose is not the inverse, and
+/// Has rows of a table that are no points of a circle, so that the transpose is not the inverse, and
 /// `beyond` of them that no position is at.
 OpCase rotary_case(Shape x, RotarySpec spec, int64_t pairs, int64_t beyond) {
   Random random(static_cast<uint64_t>(x[0] * 1019 + x[1] * 41 + x[2] * 3 + pairs));
@@ -213,7 +213,7 @@ namespace {
 
 using reference::AttentionShape;
 
-/// `add_windows` adds windows shorter than the sequence, as long, and longer, those that end beyond a row's length, and
+/// Adds windows shorter than the sequence, as long, and longer, those that end beyond a row's length, and
 /// those over several blocks of queries and several panels of keys.
 void add_windows(std::vector<OpCase>& cases) {
   const auto add = [&](AttentionShape a, int64_t window, double dropout = 0) {
@@ -241,7 +241,7 @@ void add_windows(std::vector<OpCase>& cases) {
   add({2, 1, 90, 90, 6, true, {90, 31}}, 40, 0.2);
 }
 
-/// `add_scores` adds scores that are capped well within their range, and scaled otherwise than by 1/sqrt(D/H).
+/// Adds scores that are capped well within their range, and scaled otherwise than by 1/sqrt(D/H).
 void add_scores(std::vector<OpCase>& cases) {
   const auto add = [&](AttentionShape a, double cap, double scale, double dropout = 0) {
     a.cap = cap;

@@ -12,7 +12,7 @@
 namespace normscope::test {
 namespace {
 
-/// `parts_of` is (B,T,n,D), or (B,T,D) for one part.
+/// (B,T,n,D), or (B,T,D) for one part.
 Shape parts_of(int64_t B, int64_t T, int64_t n, int64_t D) {
   return n == 1 ? Shape{B, T, D} : Shape{B, T, n, D};
 }

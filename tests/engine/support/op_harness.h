@@ -15,7 +15,7 @@
 
 namespace normscope::test {
 
-/// `Guarded` holds tensors on 64-byte lines with a canary right before and after each.
+/// Holds tensors on 64-byte lines with a canary right before and after each.
 class Guarded {
  public:
   explicit Guarded(size_t capacity_floats);
@@ -31,20 +31,20 @@ class Guarded {
   float* begin();
 };
 
-/// `Order` says what runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the
+/// What runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the
 /// first.
 struct Order {
   cpu::Pool* pool = nullptr;  ///< nullptr: reversed
   std::string name;
 };
-/// `orders` are pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer only the first two:
+/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer only the first two:
 /// what a chunk touches does not depend on which thread runs it when, and tests without a sanitizer show the same of
 /// the bits.
 const std::vector<Order>& orders();
 
 using cpu::kernels_of;
 
-/// `run_stages` runs all stages with a poisoned workspace; false when a stage wrote outside it.
+/// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order);
 
 struct Outcome {
@@ -54,7 +54,7 @@ struct Outcome {
   bool intact = true;  ///< no canary touched, inputs unchanged
   bool operator==(const Outcome&) const = delete;
 };
-/// `Prepared` is a case with its cotangent, what the reference says of it, and gradients to be added to.
+/// A case with its cotangent, what the reference says of it, and gradients to be added to.
 struct Prepared {
   Inputs<double> in;
   Values dy;
@@ -62,13 +62,13 @@ struct Prepared {
 };
 Prepared prepare(const OpCase& c);
 
-/// `run_case` runs forward, then backward with the given write modes. Add starts from `base` (one array per input).
+/// Runs forward, then backward with the given write modes. Add starts from `base` (one array per input).
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                  const std::vector<Values>& base, const Order& order);
 
 bool same_bits(const Outcome& a, const Outcome& b);
 
-/// `relative_error` is ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
+/// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
 double relative_error(const std::vector<float>& a, const Values& b);
 
 /// `bound` is that on the relative error of a float32 computation whose elements are sums of K terms: c eps sqrt(K),
@@ -78,31 +78,31 @@ double bound(double terms);
 
 double norm_of(const Values& v);
 
-/// `write_patterns` covers all inputs with a gradient at once, and where there are several each alone; assigned and
+/// Covers all inputs with a gradient at once, and where there are several each alone; assigned and
 /// added.
 std::vector<std::vector<Write>> write_patterns(const OpCase& c);
 
-/// `check_outcome` compares the output, what is saved and the gradients of any backend with the reference, within
+/// Compares the output, what is saved and the gradients of any backend with the reference, within
 /// `slack` times bound().
 void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
                    const Outcome& outcome, double slack = 1);
 
-/// `OpRunner` runs one case on one backend, as run_case() does.
+/// Runs one case on one backend, as run_case() does.
 struct OpRunner {
   std::string name;
   std::function<Outcome(const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                         const std::vector<Values>& base)>
       run;
 };
-/// `check_nan_case` checks that NaN in one input or in the output's gradient arrives wherever the reference has it.
+/// Checks that NaN in one input or in the output's gradient arrives wherever the reference has it.
 /// With `nowhere_else` it arrives there alone; but attention may spread a NaN within its tensor: a masked key counts
 /// with probability zero, and zero times NaN is NaN.
 void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
 
-/// `instruction_sets` are the names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one
+/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one
 /// of NORMSCOPE_ISA.
 std::vector<std::string> instruction_sets();
-/// `use_instruction_set` sets the one for kernels looked up from now on; empty: the default.
+/// Sets the one for kernels looked up from now on; empty: the default.
 void use_instruction_set(const std::string& name);
 
 template <class F>

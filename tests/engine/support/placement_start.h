@@ -28,7 +28,7 @@ inline ModelConfig config_of(Placement placement, Architecture architecture = Ar
   return c;
 }
 
-/// `Start` is a model at its start, with one batch replayed.
+/// A model at its start, with one batch replayed.
 struct Start {
   explicit Start(ModelConfig c, uint64_t seed = 3)
       : config(std::move(c)), backend(make_cpu_backend(1)), store(*backend), tape(store) {

@@ -64,7 +64,7 @@ inline const std::vector<StepInputChange>& step_input_changes() {
   return changes;
 }
 
-/// `check_every_step_input_counts` requires that the third step of a run with any one field changed leaves another
+/// Requires that the third step of a run with any one field changed leaves another
 /// state.
 inline void check_every_step_input_counts(const TinyOptions& base,
                                           const std::function<std::shared_ptr<Backend>()>& make_backend) {

@@ -15,7 +15,7 @@
 namespace normscope::test {
 namespace {
 
-/// `SilentBackend` knows every op but those in `missing`; it has memory, but nothing runs on it.
+/// Knows every op but those in `missing`; it has memory, but nothing runs on it.
 class SilentBackend : public Backend {
  public:
   std::vector<OpKind> missing;
@@ -47,7 +47,7 @@ class SilentBackend : public Backend {
   };
 };
 
-/// `Shelf` is a block of memory that remembers of each float whose it is.
+/// A block of memory that remembers of each float whose it is.
 class Shelf {
  public:
   Shelf(const Tape& tape, const std::vector<size_t>& offsets, size_t floats)

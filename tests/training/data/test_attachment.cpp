@@ -16,14 +16,14 @@
 namespace normscope::test::attachment_tests {
 namespace {
 
-/// `EvaluatedWord` is a word of a CoNLL-U text: which characters of the text without blanks it covers.
+/// A word of a CoNLL-U text: which characters of the text without blanks it covers.
 struct EvaluatedWord {
   size_t begin = 0, end = 0;
   int head = 0;
   std::string relation, upos, xpos;
 };
 
-/// `evaluated` has the words of all sentences, read column by column from the file's text and by nothing of the engine.
+/// Has the words of all sentences, read column by column from the file's text and by nothing of the engine.
 std::vector<std::vector<EvaluatedWord>> evaluated(const std::string& text) {
   std::vector<std::vector<EvaluatedWord>> sentences(1);
   size_t at = 0;
@@ -48,7 +48,7 @@ std::vector<std::vector<EvaluatedWord>> evaluated(const std::string& text) {
   return sentences;
 }
 
-/// `conll_scores` are UAS and LAS as the CoNLL 2018 shared task defines them: the F1 of words, aligned by the
+/// UAS and LAS as the CoNLL 2018 shared task defines them: the F1 of words, aligned by the
 /// characters that they cover, whose head is aligned with the head of the other one (or is the root in both) and, for
 /// LAS, whose relation is the same up to its colon. `left_out` words of the gold file count on neither side.
 template <class LeftOut>

@@ -16,7 +16,7 @@ using namespace normscope::test;
 
 namespace {
 
-// `Parser` tries every way to derive a string from a grammar's productions, counting and adding up probabilities.
+// Tries every way to derive a string from a grammar's productions, counting and adding up probabilities.
 class Parser {
  public:
   struct Sum {

@@ -17,7 +17,7 @@ using namespace normscope::test;
 
 namespace {
 
-// `TemporaryFile` lives as long as the test.
+// Lives as long as the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& bytes) {

@@ -43,7 +43,7 @@ DataSpec made_up(const char* name, uint64_t seed = 1) {
   return spec;
 }
 
-/// `rows_of` are sentences with their classes, of the validation lines or of one training batch.
+/// Sentences with their classes, of the validation lines or of one training batch.
 std::vector<TsvRow> rows_of(const Task& task, Split split, int32_t rows) {
   Batch batch = task.draw(1, 1, split, rows, 64);
   std::vector<TsvRow> lines;

@@ -15,7 +15,7 @@ namespace normscope::test_token_task {
 using namespace test;
 namespace {
 
-/// `kTokenizer` cuts at blanks, knows five words, and puts its marks around a text.
+/// Cuts at blanks, knows five words, and puts its marks around a text.
 constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [
   {"id": 6, "content": "[CLS]", "special": true, "single_word": false, "lstrip": false, "rstrip": false,
    "normalized": false},

@@ -18,7 +18,7 @@
 namespace normscope::test::treebank_tests {
 namespace {
 
-/// `line` is a line of ten columns.
+/// A line of ten columns.
 std::string line(const std::string& id, const std::string& form, const std::string& head,
                  const std::string& label, const std::string& upos = "X") {
   return id + "\t" + form + "\t_\t" + upos + "\t_\t_\t" + head + "\t" + label + "\t_\t_\n";
@@ -50,7 +50,7 @@ std::vector<int32_t> rebuilt(const std::vector<Move>& moves, size_t words) {
   return heads;
 }
 
-/// `has_crossing` compares every pair of arcs, the root's arc drawn from in front of the first word.
+/// Compares every pair of arcs, the root's arc drawn from in front of the first word.
 bool has_crossing(const std::vector<int32_t>& heads) {
   const auto ends = [&](size_t w) {
     const auto word = static_cast<int32_t>(w) + 1;
@@ -65,7 +65,7 @@ bool has_crossing(const std::vector<int32_t>& heads) {
   return false;
 }
 
-/// `all_trees` are all trees with one root over so many words.
+/// All trees with one root over so many words.
 std::vector<std::vector<int32_t>> all_trees(int32_t words) {
   std::vector<std::vector<int32_t>> trees;
   std::vector<int32_t> heads(static_cast<size_t>(words), 0);

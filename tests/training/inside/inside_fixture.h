@@ -27,7 +27,7 @@ inline ModelConfig small_config(Placement placement, Architecture architecture =
   return config;
 }
 
-/// `kText` has symbols of the small vocabulary.
+/// Has symbols of the small vocabulary.
 inline const std::vector<int32_t> kText{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
 
 struct SmallModel {
@@ -63,7 +63,7 @@ inline double length(const double* x, size_t n) {
   return std::sqrt(square);
 }
 
-/// `log_softmax` is of one row.
+/// Of one row.
 inline std::vector<double> log_softmax(const std::vector<double>& row) {
   double sum = 0;
   for (const double x : row) sum += std::exp(x);

@@ -17,7 +17,7 @@
 namespace normscope::test {
 namespace {
 
-/// `close` is within a share of the expected number.
+/// Within a share of the expected number.
 bool close(double number, double expected, double share = 1e-5) {
   return std::abs(number - expected) <= share * std::max(1.0, std::abs(expected));
 }
@@ -53,7 +53,7 @@ std::string words_of(const ModelConfig& config) {
                      to_string(placement_of(config.stack(), context_of(config, true))));
 }
 
-/// `mean_cosine` is over all pairs of different rows.
+/// Over all pairs of different rows.
 double mean_cosine(const std::vector<double>& x, size_t width) {
   double sum = 0;
   size_t pairs = 0;
@@ -257,7 +257,7 @@ TEST_CASE("inside: gradients are of every matrix, and those of a program of its 
 
 namespace {
 
-/// `silence` wires sub-layers so that they pass their input on: no norm, and nothing of the branch.
+/// Wires sub-layers so that they pass their input on: no norm, and nothing of the branch.
 void silence(Wiring& wiring) {
   const bool parallel = wiring.parallel;
   wiring = {.branch = {Scale::Kind::Constant, 0}, .inner = wiring.inner};

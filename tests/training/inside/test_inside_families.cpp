@@ -15,7 +15,7 @@ namespace normscope::test {
 namespace {
 namespace fs = std::filesystem;
 
-/// `Reference` is one text of a folder.
+/// One text of a folder.
 struct Reference {
   const SafetensorsFile& file;
   size_t text, T;
@@ -31,7 +31,7 @@ struct Reference {
     const auto size = static_cast<std::ptrdiff_t>(T), at = static_cast<std::ptrdiff_t>(text) * size;
     return {all.begin() + at, all.begin() + at + size};
   }
-  /// `check_norms` compares to a part of the largest one.
+  /// Compares to a part of the largest one.
   void check_norms(const std::vector<float>& norms, const std::string& name) const {
     INFO(name);
     const std::vector<double> states = part(name);
@@ -44,7 +44,7 @@ struct Reference {
   }
 };
 
-/// `check_text` returns the sum of the losses of its targets.
+/// The sum of the losses of its targets.
 double check_text(const Reference& reference, Store& store, const ModelConfig& config) {
   Batch text(1, static_cast<int32_t>(reference.T));
   text.tokens = reference.numbers("input/x");

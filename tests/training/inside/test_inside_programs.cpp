@@ -7,7 +7,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Watching` is the CPU, and keeps where the programs that it was given have their values.
+/// The CPU, and keeps where the programs that it was given have their values.
 class Watching final : public Backend {
  public:
   std::vector<MemoryPlan> plans;

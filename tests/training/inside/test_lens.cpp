@@ -21,7 +21,7 @@ namespace normscope::test {
 namespace {
 namespace fs = std::filesystem;
 
-/// `end_is_the_model` feeds the last state of a pass to the end of the model.
+/// Feeds the last state of a pass to the end of the model.
 void end_is_the_model(Store& store, const ModelConfig& config, const Batch& text) {
   Look look(store, config, text);
   look.replay();
@@ -38,7 +38,7 @@ void end_is_the_model(Store& store, const ModelConfig& config, const Batch& text
   CHECK(program.loss() == look.program().loss());
 }
 
-/// `lens_ends_in_the_model` compares the last lens with what the model says.
+/// Compares the last lens with what the model says.
 void lens_ends_in_the_model(Store& store, const ModelConfig& config, const Batch& text) {
   const Inside inside = inside_of(store, config, text, {.gradients = false, .guesses = 3});
   const size_t layers = config.stack().layers.size(), T = text.tokens.size();
@@ -77,7 +77,7 @@ void both(Store& store, const ModelConfig& config, const Batch& text) {
   lens_ends_in_the_model(store, config, text);
 }
 
-/// `normalised` is LayerNorm of the rows of x in double precision.
+/// LayerNorm of the rows of x in double precision.
 std::vector<double> normalised(std::vector<double> x, size_t D, const std::vector<double>& gain,
                                const std::vector<double>& bias) {
   for (size_t at = 0; at < x.size(); at += D) {

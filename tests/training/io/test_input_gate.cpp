@@ -40,7 +40,7 @@ namespace {
 
 constexpr InputKind kSmall{"small", "a small file", 100};
 
-/// `Bytes` is a safetensors file in memory, to be changed.
+/// A safetensors file in memory, to be changed.
 struct Bytes {
   explicit Bytes(const std::string& path) {
     const SafetensorsFile file = SafetensorsFile::load(path);
@@ -52,7 +52,7 @@ struct Bytes {
       shapes[name] = file.shape(name);
     }
   }
-  /// `file` writes it as it is now; a tensor whose length was changed becomes a row.
+  /// Writes it as it is now; a tensor whose length was changed becomes a row.
   SafetensorsFile file(const Folder& folder, const std::string& name) const {
     SafetensorsWriter writer;
     for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
@@ -77,7 +77,7 @@ struct Bytes {
   std::map<std::string, TensorShape> shapes;
 };
 
-/// `member` changes a member in a metadata entry of JSON; `what` is the JSON of its new value, "" takes it out.
+/// Changes a member in a metadata entry of JSON; `what` is the JSON of its new value, "" takes it out.
 std::function<void(Bytes&)> member(const std::string& key, const std::string& at, const std::string& what) {
   return [=](Bytes& bytes) {
     Json json = Json::parse(bytes.metadata.at(key));

@@ -37,7 +37,7 @@ std::string refusal_of(const std::string& path) {
   return test::error_of([&] { write_file(path, "new", "test"); }, "");
 }
 
-// `make_temporary` makes a file named as AtomicFile names its own, `age` seconds old.
+// Makes a file named as AtomicFile names its own, `age` seconds old.
 std::string make_temporary(const Folder& folder, char digit, int age) {
   const std::string path = folder.file(".normscope-" + std::string(32, digit) + ".tmp");
   put(path, "half");

@@ -32,7 +32,7 @@ std::string with_header(const std::string& header, const std::string& data) {
   return bytes + header + data;
 }
 
-// `load_message` is the message for a file with these bytes; every one names the file and is one line.
+// The message for a file with these bytes; every one names the file and is one line.
 std::string load_message(const std::string& bytes) {
   const Folder folder;
   const std::string path = folder.file("x.safetensors");
@@ -47,7 +47,7 @@ std::string header_message(const std::string& header, size_t data) {
   return load_message(with_header(header, std::string(data, '\1')));
 }
 
-// `loads` loads and touches everything; true if it loaded. Anything else than Error escapes and fails the test.
+// Loads and touches everything; true if it loaded. Anything else than Error escapes and fails the test.
 bool loads(const std::string& path) {
   try {
     const SafetensorsFile file = SafetensorsFile::load(path);
@@ -355,7 +355,7 @@ TEST_CASE("safetensors: a mapped tensor that is forgotten takes no memory, and r
   writer.add("t", {1024, 1024}, numbers);
   writer.write(path);
   const SafetensorsFile file = SafetensorsFile::map(path);
-  /// `resident` is the bytes of files that this process has in memory.
+  /// The bytes of files that this process has in memory.
   const auto resident = [] {
     int64_t all = 0, own = 0, of_files = 0;
     std::ifstream("/proc/self/statm") >> all >> own >> of_files;

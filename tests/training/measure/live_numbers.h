@@ -16,7 +16,7 @@
 
 namespace normscope::test {
 
-/// `DisturbedModel` is a sealed program over weights that are pushed away from their start.
+/// A sealed program over weights that are pushed away from their start.
 struct DisturbedModel {
   DisturbedModel(const ModelConfig& c, const RecordOptions& shape, uint64_t seed = 3)
       : config(c),
@@ -33,12 +33,12 @@ struct DisturbedModel {
     std::ranges::copy(batch.targets, program->tokens("targets").begin());
     program->replay({.seed = 1, .lr = 0.0f});
   }
-  /// `first` are the first numbers of a tensor.
+  /// The first numbers of a tensor.
   std::vector<double> first(ValueId v, size_t count) const {
     const std::vector<float> all = program->read(tape.value(v).name);
     return {all.begin(), all.begin() + static_cast<int64_t>(count)};
   }
-  /// `parameter` has the given width: a single number as often, `absent` where there is no such parameter.
+  /// Has the given width: a single number as often, `absent` where there is no such parameter.
   std::vector<double> parameter(const std::string& name, size_t width, double absent) const {
     const int32_t p = store.find(name);
     if (p < 0) return std::vector<double>(width, absent);

@@ -39,7 +39,7 @@ struct ReplayedModel : DisturbedModel {
   }
 };
 
-/// `normalise` sends components through a norm that reads `from`, with mean and sigma recomputed.
+/// Sends components through a norm that reads `from`, with mean and sigma recomputed.
 void normalise(std::vector<std::vector<double>>& components, const std::vector<double>& from, NormKind kind,
                const std::vector<double>& gain) {
   const size_t D = gain.size();
@@ -59,7 +59,7 @@ void normalise(std::vector<std::vector<double>>& components, const std::vector<d
 
 using Components = std::vector<std::vector<double>>;
 
-/// `weigh` adds a component of one stream, times the weight of each position, to one of another.
+/// Adds a component of one stream, times the weight of each position, to one of another.
 void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
            const std::vector<double>& from, std::vector<double>& to) {
   const bool shared = f.program->data().values[static_cast<size_t>(weights)].shape.rank == 2;
@@ -105,7 +105,7 @@ std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
   return beta2;
 }
 
-/// `gpas_factor` is 1 - SiLU(a) of a sub-layer's layer, from the parameter.
+/// 1 - SiLU(a) of a sub-layer's layer, from the parameter.
 double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
   const double a = f.parameter(sublayer.substr(0, sublayer.rfind('.')) + ".gpas", 1, 0.0)[0];
   return 1 - a / (1 + std::exp(-a));

@@ -43,7 +43,7 @@ struct Trained {
     std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
     std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
   }
-  /// `probe_streams` asks for the gradient of each of several streams, and for nothing else (engine/model/stream_parts.h).
+  /// Asks for the gradient of each of several streams, and for nothing else (engine/model/stream_parts.h).
   void probe_streams() {
     for (const SublayerValues& s : model.sublayers) {
       const int32_t count = s.second != kNone ? 2 : s.streams == kNone ? 0 : streams_of(s);
@@ -85,7 +85,7 @@ Batch one_row(const ModelConfig& config) {
   return row;
 }
 
-/// `seconds_of_ranks` is what the effective ranks of the last measured sequence take by themselves.
+/// What the effective ranks of the last measured sequence take by themselves.
 double seconds_of_ranks(const Look& look, EffectiveRankRoom& room, double& sum) {
   std::vector<std::vector<float>> states;
   for (const SublayerValues& s : look.values().sublayers) states.push_back(look.read(s.output));

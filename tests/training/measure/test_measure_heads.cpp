@@ -57,7 +57,7 @@ struct HeadedRun : DisturbedModel {
   std::vector<double> numbers;
 };
 
-/// `Rule` says which keys a query sees and what becomes of q k.
+/// Which keys a query sees and what becomes of q k.
 struct Rule {
   bool causal = true;
   int64_t window = kTokens;
@@ -69,7 +69,7 @@ struct HeadNumbers {
   double logit = -std::numeric_limits<double>::infinity(), entropy = 0, mass = 0;
 };
 
-/// `heads_by_hand` computes every score of every head, then the softmax over what is seen.
+/// Computes every score of every head, then the softmax over what is seen.
 std::vector<HeadNumbers> heads_by_hand(const HeadedRun& run, const std::string& name, const Rule& rule) {
   const std::vector<float> q = run.input(name, 0), k = run.input(name, 1);
   const std::vector<float> e = rule.relative ? run.input(name, 3) : q,
@@ -123,7 +123,7 @@ void check_heads(const HeadedRun& run, const std::string& name, const Rule& rule
   CHECK(run.at(name + ".first_mass") == Approx(mass).epsilon(1e-5));
 }
 
-/// `misses` tells whether some head's largest score by a rule is not the measured one.
+/// Whether some head's largest score by a rule is not the measured one.
 bool misses(const HeadedRun& run, const Rule& rule) {
   for (const char* name : {"L01.attn", "L02.attn"}) {
     const std::vector<HeadNumbers> heads = heads_by_hand(run, name, rule);
@@ -133,7 +133,7 @@ bool misses(const HeadedRun& run, const Rule& rule) {
   return false;
 }
 
-/// `check_seeds` holds models of several seeds against a rule. Each wrong rule has to miss in some of them: the largest
+/// Holds models of several seeds against a rule. Each wrong rule has to miss in some of them: the largest
 /// score of one model may by chance be of a key that is seen either way.
 void check_seeds(const ModelConfig& config, const Rule& rule, const std::vector<Rule>& wrong) {
   std::vector<bool> missed(wrong.size(), false);

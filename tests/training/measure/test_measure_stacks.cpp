@@ -43,7 +43,7 @@ struct Translation : DisturbedModel {
   }
 };
 
-/// `carry` is one norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
+/// One norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
 void carry(std::vector<double>& c, const std::vector<double>& sum, const std::vector<double>& gain) {
   for (size_t row = 0; row < c.size(); row += kWidth) {
     double mean = 0, square = 0, centre = 0;

@@ -29,7 +29,7 @@ std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>&
   return seen;
 }
 
-// `cold` falls from ln 29 down to the level within 30 steps, with noise of one batch.
+// Falls from ln 29 down to the level within 30 steps, with noise of one batch.
 double cold(int32_t step) { return kLevel + 0.42 * std::exp(-step / 10.0) + 0.03 * std::sin(step * 12.9898); }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Played` is a tiny model and a player of its next step.
+/// A tiny model and a player of its next step.
 struct Played {
   explicit Played(const TinyOptions& options, uint32_t step = 1)
       : tiny(options),

@@ -37,7 +37,7 @@ std::string last_w2(const ModelConfig& config) {
   return (config.layers < 10 ? "L0" : "L") + std::to_string(config.layers) + ".ffn.w2";
 }
 
-// `measured` is the root mean square over seeds of the norm of the last layer's dL/dW2, of the mean loss of a batch.
+// The root mean square over seeds of the norm of the last layer's dL/dW2, of the mean loss of a batch.
 double measured(const ModelConfig& config, const Task* task, int seeds) {
   const auto backend = make_cpu_backend(1);
   double squares = 0;

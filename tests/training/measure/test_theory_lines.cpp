@@ -30,7 +30,7 @@ struct Situation {
   int seeds = 3;
 };
 
-/// `Shown` is what networks of a configuration show, by layer: root mean squares over seeds (of cosines the mean).
+/// What networks of a configuration show, by layer: root mean squares over seeds (of cosines the mean).
 struct Shown {
   std::vector<double> square, cosine, gradient, one_position, cross;
 };
@@ -62,7 +62,7 @@ double mean_square(const std::vector<float>& x) {
   return sum / static_cast<double>(x.size());
 }
 
-/// `gradients` are the root mean squares of the one-position gradients of each W2; of the mean loss with positions = 0.
+/// The root mean squares of the one-position gradients of each W2; of the mean loss with positions = 0.
 std::vector<double> gradients(Program& program, const Store& store, const ModelConfig& config,
                               int32_t positions) {
   std::vector<double> squares(static_cast<size_t>(config.layers), 0.0);
@@ -141,14 +141,14 @@ Shown shown(const Situation& s, const Task& task) {
   return out;
 }
 
-/// `relative` gives the profile as shares of its last.
+/// Gives the profile as shares of its last.
 std::vector<double> relative(std::vector<double> profile) {
   const double last = profile.back();
   for (double& g : profile) g /= last;
   return profile;
 }
 
-/// `misses` is by what factor the worst layer misses the line, or the nearer edge of the band.
+/// By what factor the worst layer misses the line, or the nearer edge of the band.
 double misses(const Line& line, const std::vector<double>& measured) {
   double worst = 1;
   for (size_t l = 0; l < line.low.size(); ++l) {
@@ -257,7 +257,7 @@ std::vector<Row> rows_of(Situation s) {
   return rows;
 }
 
-/// `would_miss` is how far the lines of Post-LN or Pre-LN would be from a network that is wired otherwise: the worst of
+/// How far the lines of Post-LN or Pre-LN would be from a network that is wired otherwise: the worst of
 /// all subjects.
 double would_miss(const Situation& s, Placement placement, const Shown& measured, const Question& asked) {
   Situation other = s;

@@ -39,7 +39,7 @@ double root_mean_square(const std::vector<float>& x) {
   return std::sqrt(sum / static_cast<double>(x.size()));
 }
 
-/// `measured` is the same of networks: the cosine's mean and the gradient's geometric mean over seeds.
+/// The same of networks: the cosine's mean and the gradient's geometric mean over seeds.
 AtStart measured(ModelConfig config, const Task& task) {
   const auto backend = make_cpu_backend(1);
   config.vocabulary = task.vocabulary();
@@ -90,7 +90,7 @@ std::shared_ptr<const Task> text() {
 
 double factor(double a, double b) { return std::max(a / b, b / a); }
 
-/// `off_by` is the factor by which the worst sub-layer misses; branches that start at zero have none.
+/// The factor by which the worst sub-layer misses; branches that start at zero have none.
 double off_by(const AtStart& predicted, const AtStart& real, double SublayerAtStart::*what) {
   REQUIRE(predicted.sublayers.size() == real.sublayers.size());
   double worst = 1;

@@ -30,7 +30,7 @@ RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const cha
   return spec;
 }
 
-/// `bare_spec` has an eps below all gradients: those of key biases are nothing but rounding, about as large as the usual.
+/// Has an eps below all gradients: those of key biases are nothing but rounding, about as large as the usual.
 RunSpec bare_spec(const std::string& optimizer) {
   RunSpec spec = spec_of(optimizer);
   set_field(spec, "train.eps", "1e-15");
@@ -44,7 +44,7 @@ double newest(const Run& run, const std::string& name) {
   return static_cast<double>(run.history()->series(stat).values.back());
 }
 
-/// `parts` are the layers, and what stands outside them, as the history names them.
+/// The layers, and what stands outside them, as the history names them.
 std::vector<std::string> parts(const Run& run) {
   const std::string ending = ".update_cosine";
   std::vector<std::string> names;
@@ -53,7 +53,7 @@ std::vector<std::string> parts(const Run& run) {
   return names;
 }
 
-/// `each_number` calls body(parameter, gradient, before, after, v) for every number of a part in the last step.
+/// Calls body(parameter, gradient, before, after, v) for every number of a part in the last step.
 using Body = std::function<void(const ParameterInfo&, double, double, double, double)>;
 void each_number(Run& run, const Store& before, const std::string& part, const Body& body) {
   for (const ParameterInfo& info : run.store().parameters()) {
@@ -68,7 +68,7 @@ void each_number(Run& run, const Store& before, const std::string& part, const B
   }
 }
 
-/// `share_reached` is the share of a part's numbers that have a gradient: those of a silent unit have none.
+/// The share of a part's numbers that have a gradient: those of a silent unit have none.
 double share_reached(Run& run, const std::string& part) {
   double reached = 0, all = 0;
   each_number(run, run.store(), part, [&](const ParameterInfo&, double g, double, double, double) {

@@ -25,7 +25,7 @@ using Numbers = std::vector<double>;
 
 const fs::path kFolder = fs::path(NORMSCOPE_FIXTURES) / "transformers";
 
-/// `Opened` is a folder whose model has read the texts of its reference, and knows its gradients.
+/// A folder whose model has read the texts of its reference, and knows its gradients.
 struct Opened {
   explicit Opened(const fs::path& folder)
       : reference(SafetensorsFile::load((folder / "reference.safetensors").string())),
@@ -61,7 +61,7 @@ struct Opened {
     program.read_front(value, host);
     return host;
   }
-  /// `off` is the largest difference of a value, in parts of its largest number. A row of RoBERTa's that is padding has
+  /// The largest difference of a value, in parts of its largest number. A row of RoBERTa's that is padding has
   /// the position of padding there; here it has its own. Nothing reads such rows.
   double off(ValueId value, const std::string& name) const {
     const std::vector<float> ours = read(value);
@@ -109,7 +109,7 @@ struct Opened {
   Program program;
 };
 
-/// `Deviations` are the largest of a folder.
+/// The largest of a folder.
 struct Deviations {
   double logits = 0, hidden = 0, loss = 0, norm = 0, along = 0;
 };

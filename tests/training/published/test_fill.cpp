@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 const fs::path kFolders = fs::path(NORMSCOPE_FIXTURES) / "transformers";
 
-/// `Trained` is a Store with moments for a model, as training has it.
+/// A Store with moments for a model, as training has it.
 struct Trained {
   explicit Trained(const ModelConfig& config) {
     Tape tape(store);

@@ -21,19 +21,19 @@ namespace normscope::test {
 namespace {
 namespace fs = std::filesystem;
 
-/// `Copied` is a folder of the references, to be changed.
+/// A folder of the references, to be changed.
 struct Copied {
   explicit Copied(const char* name) {
     for (const auto& entry : fs::directory_iterator(fs::path(NORMSCOPE_FIXTURES) / "transformers" / name))
       fs::copy_file(entry.path(), folder.path / entry.path().filename());
   }
-  /// `change` replaces a part of a file, which must be there.
+  /// Replaces a part of a file, which must be there.
   void change(const char* file, const std::string& from, const std::string& to) const {
     folder.write(file, test::replaced(test::read_all(folder.path / file), from, to));
   }
-  /// `add` puts a member at the beginning of config.json.
+  /// Puts a member at the beginning of config.json.
   void add(const std::string& member) const { change("config.json", "{", "{" + member + ","); }
-  /// `refused` is the line with which it is refused, without the path of the folder.
+  /// The line with which it is refused, without the path of the folder.
   std::string refused() const {
     std::string line = error_of([&] {
       const auto backend = make_cpu_backend(1);
@@ -50,7 +50,7 @@ struct Copied {
   Folder folder;
 };
 
-/// `refused_with` is the line for a folder whose config.json has one member more.
+/// The line for a folder whose config.json has one member more.
 std::string refused_with(const char* name, const std::string& member) {
   const Copied copied(name);
   copied.add(member);

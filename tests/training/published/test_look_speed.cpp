@@ -16,7 +16,7 @@
 namespace normscope::test_look_speed {
 namespace {
 
-/// `milliseconds` is the median of several replays after one that warms up; `then` belongs to each.
+/// The median of several replays after one that warms up; `then` belongs to each.
 template <typename Then>
 double milliseconds(Look& look, Then then) {
   std::vector<double> times;

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 using test::contains, test::error_of, test::Folder;
 using Ids = std::vector<int32_t>;
 
-/// `small` is a whole tokenizer of byte pairs.
+/// A whole tokenizer of byte pairs.
 Json small() {
   return Json::parse(R"({"added_tokens": [{"id": 4, "content": "<e>", "normalized": false, "special": true}],
     "normalizer": {"type": "NFC"}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},

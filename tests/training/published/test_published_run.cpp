@@ -38,10 +38,10 @@ struct Opened {
   std::shared_ptr<const Task> task;
 };
 
-/// `near` allows what another order of a few float sums makes.
+/// Allows what another order of a few float sums makes.
 bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
-/// `loss_of_folder` is the loss of the folder's own weights on the passage, without a run.
+/// The loss of the folder's own weights on the passage, without a run.
 double loss_of_folder(const char* name, const std::vector<int32_t>& tokens) {
   const auto backend = make_cpu_backend(1);
   const published::Published model =

@@ -33,7 +33,7 @@ std::vector<std::string> kinds_in(const std::string& folder) {
   return names;
 }
 
-/// `Compared` holds a tokenizer against its reference.json, text by text.
+/// Holds a tokenizer against its reference.json, text by text.
 struct Compared {
   size_t texts = 0, wrong = 0;
   std::vector<std::string> first;  // of what is wrong, a few

@@ -18,7 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-/// `Forgetting` takes what a test added out again.
+/// Takes what a test added out again.
 struct Forgetting {
   ~Forgetting() { forget_added_placements(); }
 };

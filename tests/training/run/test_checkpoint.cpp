@@ -27,7 +27,7 @@ std::string load_error(const std::string& path, std::shared_ptr<const Task> task
   return test::error_of([&] { Run::load(path, std::move(task), shared_backend()); });
 }
 
-// `rewrite` changes one tensor or metadata entry of the saved file; `change(name, values)` of every tensor.
+// Changes one tensor or metadata entry of the saved file; `change(name, values)` of every tensor.
 template <typename Change>
 void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor,
              const std::string& key, const std::string& value, Change&& change) {
@@ -62,7 +62,7 @@ void rewrite(const std::string& from, const std::string& to, const std::string& 
   rewrite(from, to, skip_tensor, key, value, [](const std::string&, auto&) {});
 }
 
-// `rewrite_frames` writes as a version did whose frames have these numbers alone, under the names in `stats`.
+// Writes as a version did whose frames have these numbers alone, under the names in `stats`.
 void rewrite_frames(const std::string& from, const std::string& to, const std::vector<size_t>& kept,
                     const std::string& stats) {
   const SafetensorsFile file = SafetensorsFile::load(from);

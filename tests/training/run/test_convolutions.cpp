@@ -68,7 +68,7 @@ Array<double> norm_of(const Parameters& all, const std::string& name, NormKind k
   return reference::layer_norm<double>(kind, x, of(all, name + ".gain"), of(all, name + ".bias"), D, eps).out;
 }
 
-/// `loss_in_double` is the network written a second time.
+/// The network written a second time.
 double loss_in_double(const ModelConfig& c, const Parameters& all, const Images& images) {
   const Wiring& wiring = c.stack().layers.front().attention;
   const auto eps = static_cast<double>(c.eps);
@@ -90,7 +90,7 @@ double loss_in_double(const ModelConfig& c, const Parameters& all, const Images&
       .loss;
 }
 
-/// `Engine` is the engine's network, its weights moved away from where zeros and ones would hide mistakes.
+/// The engine's network, its weights moved away from where zeros and ones would hide mistakes.
 struct Engine {
   Engine(const ModelConfig& c, const Images& images) : store(shared_backend()) {
     Tape tape(store);

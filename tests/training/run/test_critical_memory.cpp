@@ -21,7 +21,7 @@ std::vector<float> critical_rates(const History& history) {
   return history.series(history.find(kCriticalStat)).values;
 }
 
-/// `check_frames` demands a frame of every step from 1 to n.
+/// Demands a frame of every step from 1 to n.
 void check_frames(const History& history, int32_t n) {
   for (int32_t step = 1; step <= n; ++step) {
     INFO("step " << step);

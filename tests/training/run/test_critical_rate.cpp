@@ -59,10 +59,10 @@ DecoderSpec reference_of(const RunSpec& spec, int32_t step) {
   return s;
 }
 
-/// `Ray` is a step's loss in double along the update that the run made: phi(c) = L(from + c update).
+/// A step's loss in double along the update that the run made: phi(c) = L(from + c update).
 class Ray {
  public:
-  /// `Ray` takes the run's next step.
+  /// Takes the run's next step.
   explicit Ray(Run& run) : from_(parameters_of(run.store())) {
     run.step();
     update_ = moved(parameters_of(run.store()), -1, from_);
@@ -85,14 +85,14 @@ class Ray {
     return result(moved(from_, c, along)).gradients;
   }
   double loss(double c) const { return result(moved(from_, c, update_), false).loss; }
-  /// `slope` is phi'(c), by the reference's gradient.
+  /// Phi'(c), by the reference's gradient.
   double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
-  /// `curvature` is phi''(0): the Hessian between two updates, by central differences of gradients.
+  /// Phi''(0): the Hessian between two updates, by central differences of gradients.
   double curvature() const {
     const double h = 1e-4 * multiple_;
     return (slope(h) - slope(-h)) / (2 * h);
   }
-  /// `most_third` is the largest |phi'''| of points spread over the way to the crossing.
+  /// The largest |phi'''| of points spread over the way to the crossing.
   double most_third() const {
     constexpr int kPoints = 8;
     const double h = 0.01 * multiple_;
@@ -103,7 +103,7 @@ class Ray {
     }
     return most;
   }
-  /// `crossing` is the crossing itself, looked for in a wider interval than the run's bisection leaves.
+  /// The crossing itself, looked for in a wider interval than the run's bisection leaves.
   double crossing() const {
     const double start = loss(0);
     double low = multiple_ / (1.05 * kBracket), high = multiple_ * 1.05 * kBracket;
@@ -115,7 +115,7 @@ class Ray {
     }
     return (low + high) / 2;
   }
-  /// `Top` is the largest eigenvalue of the Hessian at the weights before the update, its direction, and how far the
+  /// The largest eigenvalue of the Hessian at the weights before the update, its direction, and how far the
   /// Hessian turns that direction away from itself, over the eigenvalue: 0 where it is an eigenvector.
   struct Top {
     double value = 0, residual = 0;
@@ -271,7 +271,7 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   }
 }
 
-/// `near_a_minimum` has nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
+/// Has nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
 RunSpec near_a_minimum() {
   return spec_with("pre", {{"model.activation", "gelu"},
                            {"train.optimizer", "sgd"},

@@ -17,7 +17,7 @@
 namespace normscope::test {
 namespace {
 
-/// `TwoHeads` are two classifiers of the same tokens over one table.
+/// Two classifiers of the same tokens over one table.
 struct TwoHeads {
   static constexpr int64_t B = 2, T = 3, D = 5, V = 7;
   std::unique_ptr<Backend> backend = make_cpu_backend(2);

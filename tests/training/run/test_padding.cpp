@@ -15,7 +15,7 @@
 namespace normscope::test {
 namespace {
 
-/// `Both` is an encoder-decoder over one Store, recorded for a batch of any shape.
+/// An encoder-decoder over one Store, recorded for a batch of any shape.
 struct Both {
   explicit Both(Placement placement = Placement::Pre) : backend(make_cpu_backend(2)), store(*backend) {
     config.architecture = Architecture::EncoderDecoder;
@@ -43,7 +43,7 @@ int32_t symbol(size_t row, size_t t, uint32_t what) {
   return static_cast<int32_t>(random_word(row * 64 + t, what, 1, Purpose::Batch, 3) % 18 + 1);
 }
 
-/// `fill` writes rows of the given lengths; what is beyond them is `rest` in both tokens and source.
+/// Writes rows of the given lengths; what is beyond them is `rest` in both tokens and source.
 void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>& source,
           const std::vector<int32_t>& target, int32_t rest) {
   const BatchView to = inputs_of(program, shape);
@@ -63,7 +63,7 @@ void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>&
   }
 }
 
-// `check_same` demands the same live measurements of the last replays of two programs.
+// Demands the same live measurements of the last replays of two programs.
 void check_same(LiveMeasurements& before, LiveMeasurements& after) {
   std::vector<double> x(before.layout().size()), y(after.layout().size());
   REQUIRE(x.size() == y.size());

@@ -16,7 +16,7 @@
 namespace normscope::test {
 namespace {
 
-/// `distance_from_normal` has the worst distances of a row's mean and variance from 0 and 1.
+/// Has the worst distances of a row's mean and variance from 0 and 1.
 std::pair<double, double> distance_from_normal(const std::vector<float>& x, size_t width) {
   double worst_mean = 0, worst_variance = 0;
   for (size_t r = 0; r < x.size(); r += width) {
@@ -30,7 +30,7 @@ std::pair<double, double> distance_from_normal(const std::vector<float>& x, size
   return {worst_mean, worst_variance};
 }
 
-/// `ratio` is the factor between two initial weights of one name, in every element; 0 where there is none.
+/// The factor between two initial weights of one name, in every element; 0 where there is none.
 double ratio(const Start& a, const Start& b, const std::string& name) {
   const std::vector<float> x = a.weight(name), y = b.weight(name);
   double factor = 0;
@@ -207,7 +207,7 @@ TEST_CASE("placement: no two initialisations start alike", "[placements]") {
 
 TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placements]") {
   ModelConfig config = config_of(Placement::Post);
-  /// `nonlinearity` is the worst |f(x+y) - f(x) - f(y)| beside the size of f.
+  /// The worst |f(x+y) - f(x) - f(y)| beside the size of f.
   const auto nonlinearity = [&](const Start& from) {
     const auto f = [&](const std::vector<float>& x) {
       Store store(*from.backend);

@@ -41,7 +41,7 @@ ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
   return c;
 }
 
-/// `perturb` moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
+/// Moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
 void perturb(Store& store) {
   for (size_t p = 0; p < store.parameters().size(); ++p) {
     const ParameterInfo& info = store.parameters()[p];
@@ -61,7 +61,7 @@ int32_t token_at(int32_t row, int32_t position) {
   return static_cast<int32_t>(words[0] % kVocabulary);
 }
 
-/// `fill` lets row b of the batch read positions [from, from + T) of its text.
+/// Lets row b of the batch read positions [from, from + T) of its text.
 void fill(Program& program, int32_t rows, int32_t T, int32_t from) {
   for (int32_t b = 0; b < rows; ++b)
     for (int32_t t = 0; t < T; ++t) {

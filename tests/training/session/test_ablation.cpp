@@ -26,7 +26,7 @@ double loss_of(const Ablation& a, const std::string& name) {
   return NAN;
 }
 
-/// `loss_of_first_layers` is the validation loss of a run with the first `layers` layers only, with weights of `from`.
+/// The validation loss of a run with the first `layers` layers only, with weights of `from`.
 double loss_of_first_layers(const Run& from, int32_t layers) {
   RunSpec spec = from.spec();
   set_field(spec, "model.layers", std::to_string(layers));

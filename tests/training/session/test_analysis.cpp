@@ -20,7 +20,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// `tensors_of` runs the validation batches through a program of its own: what is asked for, one array a batch.
+/// Runs the validation batches through a program of its own: what is asked for, one array a batch.
 std::vector<std::map<std::string, Doubles>> tensors_of(Run& run, const std::vector<std::string>& names) {
   const RunSpec& spec = run.spec();
   const int32_t B = spec.train.batch, T = spec.model.sequence;
@@ -40,7 +40,7 @@ std::vector<std::map<std::string, Doubles>> tensors_of(Run& run, const std::vect
   return all;
 }
 
-/// `jacobian_norm` is the largest singular value of the Jacobian of one normalised row, by power iteration on J^T J
+/// The largest singular value of the Jacobian of one normalised row, by power iteration on J^T J
 /// with central differences of the reference.
 double jacobian_norm(NormKind kind, const Doubles& x, double eps) {
   const auto n = static_cast<int64_t>(x.size());

@@ -14,7 +14,7 @@ using namespace normscope::test;
 
 namespace {
 
-// `other_value` is a value of the field that is not the one it has.
+// A value of the field that is not the one it has.
 std::string other_value(const Field& field, const RunSpec& spec) {
   const std::string now = field.get(spec);
   switch (field.type) {

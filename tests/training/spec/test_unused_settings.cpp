@@ -40,7 +40,7 @@ std::vector<float> all_weights(Run& run) {
   return all;
 }
 
-/// `trained` are the weights after a few steps.
+/// The weights after a few steps.
 std::vector<float> trained(const RunSpec& spec) {
   const auto run = make_run(spec);
   steps(*run, 4);

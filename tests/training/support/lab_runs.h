@@ -11,7 +11,7 @@
 
 namespace normscope::test {
 
-// `quiet` are the options of a Lab that only trains.
+// The options of a Lab that only trains.
 inline LabOptions quiet() {
   return LabOptions{.threads = 2, .live_text = false, .line_length = 8, .validation_every = 25};
 }
@@ -20,7 +20,7 @@ inline std::vector<RunSpec> three() {
   return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")};
 }
 
-/// `LabOf` is a Lab of these runs, which wait.
+/// A Lab of these runs, which wait.
 struct LabOf : Lab {
   explicit LabOf(std::vector<RunSpec> runs, LabOptions options = quiet()) : Lab(std::move(options)) {
     post(session::ReplaceRuns{std::move(runs), {}, false});
@@ -40,7 +40,7 @@ inline session::ForkRequest request(const LabView& view, int32_t source, const s
 
 inline std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
 
-// `alone` is what the run computes by itself, with nobody looking.
+// What the run computes by itself, with nobody looking.
 inline std::vector<float> alone(const RunSpec& spec, int32_t count, const std::vector<Edit>& edits = {}) {
   const auto run = make_run(spec);
   run->schedule_edits(edits);
@@ -59,7 +59,7 @@ inline std::shared_ptr<const LabView> rest(Lab& lab) {
   return lab.view();
 }
 
-/// `view_after` is what the Lab shows once it has done a command.
+/// What the Lab shows once it has done a command.
 inline std::shared_ptr<const LabView> view_after(Lab& lab, session::Command command) {
   lab.post(std::move(command));
   return rest(lab);

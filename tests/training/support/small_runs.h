@@ -24,7 +24,7 @@ inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1)
   return spec;
 }
 
-/// `spec_with` is a small run with these fields set.
+/// A small run with these fields set.
 inline RunSpec spec_with(const std::string& preset,
                          const std::vector<std::pair<std::string, std::string>>& fields) {
   RunSpec spec = small_spec(preset);
@@ -40,7 +40,7 @@ inline std::shared_ptr<const Task> small_task(const DataSpec& data = small_spec(
   return known.back().second;
 }
 
-/// `shared_backend` has two threads under the thread sanitizer, for it to watch. Elsewhere it has one: two tests run at
+/// Has two threads under the thread sanitizer, for it to watch. Elsewhere it has one: two tests run at
 /// a time, and a pool that waits for a core of another takes longer than both steps. The bits are the same.
 inline Backend& shared_backend() {
 #ifdef __SANITIZE_THREAD__
@@ -62,16 +62,16 @@ inline void steps(Run& run, int32_t count) {
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
 
-/// `critical_of` is the critical rate that was measured last.
+/// The critical rate that was measured last.
 inline double critical_of(const Run& run) {
   const History& history = *run.history();
   return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
 }
 
-/// `kBracket` is the widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
+/// The widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
 inline const double kBracket = std::exp2(16.0 / 62);
 
-/// `first_difference` is the name of the first parameter whose value or moment differs in any bit, "" when all are the
+/// The name of the first parameter whose value or moment differs in any bit, "" when all are the
 /// same.
 inline std::string first_difference(const Store& a, const Store& b) {
   if (a.parameters().size() != b.parameters().size()) return "(number of parameters)";

@@ -11,7 +11,7 @@
 
 namespace normscope::test {
 
-/// `kTinySizes` is every size but the number of layers, which some tests choose themselves.
+/// Every size but the number of layers, which some tests choose themselves.
 inline constexpr std::pair<std::string_view, std::string_view> kTinySizes[] = {{"model.d_model", "16"},
                                                                                {"model.heads", "2"},
                                                                                {"model.feed_forward", "32"},
@@ -31,7 +31,7 @@ inline RunSpec tiny_spec(const std::string& preset, int32_t steps, int layers = 
   return spec;
 }
 
-/// `tiny_set` is "model.layers=2", "model.d_model=16" and so on, as the plan of a sweep or of the zoo sets them.
+/// "model.layers=2", "model.d_model=16" and so on, as the plan of a sweep or of the zoo sets them.
 inline std::vector<std::string> tiny_set(int layers = 2, std::string_view is = "=") {
   std::vector<std::string> set;
   if (layers > 0) set.push_back("model.layers" + std::string(is) + std::to_string(layers));
@@ -40,21 +40,21 @@ inline std::vector<std::string> tiny_set(int layers = 2, std::string_view is = "
   return set;
 }
 
-/// `tiny_options` is " --set model.layers=2 --set model.d_model=16" and so on.
+/// " --set model.layers=2 --set model.d_model=16" and so on.
 inline std::string tiny_options(int layers = 2) {
   std::string text;
   for (const std::string& one : tiny_set(layers)) text += " --set " + one;
   return text;
 }
 
-/// `tiny_lines` is "model.layers = 2" and so on, one per line, as in a table [run.A].
+/// "model.layers = 2" and so on, one per line, as in a table [run.A].
 inline std::string tiny_lines() {
   std::string text;
   for (const std::string& one : tiny_set(2, " = ")) text += one + "\n";
   return text;
 }
 
-/// `kTiny` is a configuration of twelve steps; lines appended without a heading belong to [train].
+/// A configuration of twelve steps; lines appended without a heading belong to [train].
 inline const std::string kTiny = [] {
   std::string model = "[model]\nlayers = 2\n", train = "[train]\n";
   for (const auto& [key, value] : kTinySizes)

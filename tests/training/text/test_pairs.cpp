@@ -22,7 +22,7 @@
 namespace normscope::test {
 namespace {
 
-/// `some_pairs` are sentences of different lengths and their word-by-word translation.
+/// Sentences of different lengths and their word-by-word translation.
 std::vector<TsvRow> some_pairs(size_t count) {
   static const char* const kWords[][2] = {{"Hund", "dog"}, {"Katze", "cat"},      {"Haus", "house"},
                                           {"und", "and"},  {"schläft", "sleeps"}, {"läuft", "runs"},

@@ -37,7 +37,7 @@ ModelConfig tiny_parser(NormKind kind) {
   return c;
 }
 
-/// `Reference` is the same network in double, from the weights of the store.
+/// The same network in double, from the weights of the store.
 class Reference {
  public:
   Reference(const Store& store, NormKind kind, const std::vector<int32_t>& tokens,
@@ -100,7 +100,7 @@ std::vector<DependencyTree> first_trees(const Run& run, size_t count) {
   return {trees.begin(), trees.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// `chained` hangs every word on the one before it, or on the one after it; the first, or last, is the root.
+/// Hangs every word on the one before it, or on the one after it; the first, or last, is the root.
 std::vector<DependencyTree> chained(std::vector<DependencyTree> trees, bool to_the_left) {
   for (DependencyTree& tree : trees)
     for (size_t w = 0; w < tree.words.size(); ++w) {

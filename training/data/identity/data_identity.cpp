@@ -7,7 +7,7 @@
 namespace normscope {
 namespace {
 
-/// `path_of` is the file that the data are read from; empty for data that the program makes.
+/// The file that the data are read from; empty for data that the program makes.
 std::string path_of(const DataSpec& data) {
   if (data.name == "text") return data.text_path;
   if (data.name == "pairs") return data.pairs_path;

@@ -14,34 +14,34 @@ struct DataIdentity {
   std::string hash;     ///< Task::hash() in 16 hexadecimal digits; empty: unknown
   int32_t symbols = 0;  ///< size of the vocabulary; 0: unknown
   std::string unit;     ///< what a symbol is, "letter"; empty: unknown
-  /// `unknown` says that nothing could tell it from other data.
+  /// Says that nothing could tell it from other data.
   bool unknown() const { return name.empty() && hash.empty(); }
   bool operator==(const DataIdentity&) const = default;
 };
 
 DataIdentity identity_of(const DataSpec& spec, const Task& task);
 
-/// `data_name` is "built-in sentences", or the name of the file.
+/// "built-in sentences", or the name of the file.
 std::string data_name(const DataSpec& spec);
-/// `made_up_name` is the name of data that the program makes itself, which the name identifies; else empty.
+/// The name of data that the program makes itself, which the name identifies; else empty.
 std::string made_up_name(const DataSpec& spec);
 
 enum class SameData : uint8_t { Same, Other, Unknown };
-/// `same_data` compares the hashes where both have one, else the names; data with different numbers of symbols are
+/// Compares the hashes where both have one, else the names; data with different numbers of symbols are
 /// never the same.
 SameData same_data(const DataIdentity& a, const DataIdentity& b);
 
-/// `to_words` says "built-in sentences, 29 symbols"; empty where nothing is known.
+/// Says "built-in sentences, 29 symbols"; empty where nothing is known.
 std::string to_words(const DataIdentity& data);
 
-/// `unit_of` is what a symbol of the data is ("letter", "piece", "class"), as Task::unit() of its task, but without
+/// What a symbol of the data is ("letter", "piece", "class"), as Task::unit() of its task, but without
 /// reading the data. It serves words around results that were stored long ago.
 std::string unit_of(const DataSpec& spec);
 
-/// `frequencies_of` is the name of the unigram entropy's line, "letter frequencies", for every plot and table. The
+/// The name of the unigram entropy's line, "letter frequencies", for every plot and table. The
 /// data say what a symbol is; "symbol" stands where that is unknown.
 std::string frequencies_of(const std::string& unit);
-/// `nats_per` is the unit of a loss: "nats per letter".
+/// The unit of a loss: "nats per letter".
 std::string nats_per(const std::string& unit);
 
 }  // namespace normscope

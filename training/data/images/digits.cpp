@@ -17,7 +17,7 @@ struct Point {
   int64_t x, y;
 };
 
-/// `Curve` is a quadratic curve from `begin` to `end`, which leaves and arrives in the direction of `bend`. In a box of
+/// A quadratic curve from `begin` to `end`, which leaves and arrives in the direction of `bend`. In a box of
 /// 100 x 100, y downwards; a straight line has its bend anywhere on it.
 struct Curve {
   Point begin, bend, end;
@@ -97,7 +97,7 @@ std::vector<Skeleton> other_half_of_skeletons() {
   };
 }
 
-/// `skeletons` are by digit.
+/// By digit.
 const std::array<std::vector<Skeleton>, 10>& skeletons() {
   static const std::array<std::vector<Skeleton>, 10> all = [] {
     std::array<std::vector<Skeleton>, 10> by_digit;
@@ -108,7 +108,7 @@ const std::array<std::vector<Skeleton>, 10>& skeletons() {
   return all;
 }
 
-/// `ImageDraws` are the random numbers of one image, in the order in which they are requested.
+/// The random numbers of one image, in the order in which they are requested.
 class ImageDraws {
  public:
   ImageDraws(uint64_t seed, uint32_t index) : seed_(seed), index_(index) {}
@@ -118,7 +118,7 @@ class ImageDraws {
           philox_block(next_ / 4, site_of("digits"), index_, static_cast<uint32_t>(Purpose::Corpus), seed_);
     return block_.word[next_++ % 4];
   }
-  /// `between` is uniform between both ends, which are included.
+  /// Uniform between both ends, which are included.
   int64_t between(int64_t low, int64_t high) {
     const uint64_t range = static_cast<uint64_t>(high - low + 1);
     return low + static_cast<int64_t>(uint64_t{word()} * range >> 32);
@@ -130,7 +130,7 @@ class ImageDraws {
   PhiloxBlock block_{};
 };
 
-/// `Hand` is how one image is drawn. Its members draw in the order of their declaration.
+/// How one image is drawn. Its members draw in the order of their declaration.
 struct Hand {
   explicit Hand(ImageDraws& draws)
       : bend_x(draws.between(-10, 10)),
@@ -154,7 +154,7 @@ struct Hand {
   int64_t ink;     // of the darkest pixel
   int64_t noise;   // each pixel gets less than that
 
-  /// `place` puts a point of the box, in 1/64 percent, on the paper.
+  /// Puts a point of the box, in 1/64 percent, on the paper.
   Point place(Point p) const {
     constexpr int64_t kUnit = 64, kEdge = 50 * 50 * kUnit;
     const int64_t u = p.x - 50 * kUnit, v = p.y - 50 * kUnit;
@@ -175,7 +175,7 @@ int64_t root(int64_t square) {
   return r;
 }
 
-/// `distance` is from p to the piece of a straight line between a and b.
+/// From p to the piece of a straight line between a and b.
 int64_t distance(Point p, Point a, Point b) {
   const int64_t dx = b.x - a.x, dy = b.y - a.y, px = p.x - a.x, py = p.y - a.y;
   const int64_t along = px * dx + py * dy, length = dx * dx + dy * dy;
@@ -187,7 +187,7 @@ int64_t distance(Point p, Point a, Point b) {
 
 using Paper = std::array<int64_t, kDigitSide * kDigitSide>;  // ink, 0 to kPixel
 
-/// `stroke` draws with the pen from a to b. An edge is as soft as a pixel is wide.
+/// Draws with the pen from a to b. An edge is as soft as a pixel is wide.
 void stroke(Paper& paper, Point a, Point b, int64_t radius) {
   const int64_t reach = radius + kPixel / 2;
   const auto first = [&](int64_t low) { return std::clamp<int64_t>((low - reach) / kPixel, 0, kDigitSide); };
@@ -202,7 +202,7 @@ void stroke(Paper& paper, Point a, Point b, int64_t radius) {
     }
 }
 
-/// `on_curve` is point k of the curve's pieces, in 1/64 percent.
+/// Point k of the curve's pieces, in 1/64 percent.
 Point on_curve(const Curve& c, int64_t k, int64_t steps) {
   const int64_t a = (steps - k) * (steps - k), b = 2 * k * (steps - k), d = k * k, all = steps * steps;
   return {64 * (c.begin.x * a + c.bend.x * b + c.end.x * d) / all,

@@ -19,7 +19,7 @@ uint32_t word(std::string_view bytes, size_t index) {
   return value;
 }
 
-/// `Header` is the words of the header, and what follows it. Only counts that the file has the bytes for pass.
+/// The words of the header, and what follows it. Only counts that the file has the bytes for pass.
 struct Header {
   std::array<uint32_t, 3> counts{1, 1, 1};  ///< images, rows, columns; or labels
   std::string_view bytes;

@@ -15,11 +15,11 @@ namespace normscope {
 inline constexpr uint32_t kMostImages = 10'000'000;
 inline constexpr uint32_t kLongestSide = 1024;  ///< pixels
 
-/// `read_idx` throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for no
+/// Throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for no
 /// images or too many, and where the two files do not have the same number.
 ImageSet read_idx(const std::string& images_path, const std::string& labels_path);
 
-/// `parse_idx` reads the same from memory; the names begin the messages.
+/// Reads the same from memory; the names begin the messages.
 ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
                    const std::string& labels_name);
 

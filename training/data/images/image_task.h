@@ -15,7 +15,7 @@ namespace normscope {
 
 class ImageTask final : public Task {
  public:
-  /// `name` begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
+  /// Begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
   ImageTask(ImageSet set, std::string name);
 
   int32_t vocabulary() const override { return 256; }  ///< levels of grey

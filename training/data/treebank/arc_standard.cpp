@@ -42,7 +42,7 @@ void ParseState::apply(Move move, int32_t label) {
   attach(below, top, label);
 }
 
-// `attach` adds children of one side from the inside out: the newest is the outermost.
+// Adds children of one side from the inside out: the newest is the outermost.
 void ParseState::attach(int32_t child, int32_t head, int32_t label) {
   heads_[static_cast<size_t>(child)] = head;
   labels_[static_cast<size_t>(child)] = label;

@@ -27,9 +27,9 @@ class ParseState {
   explicit ParseState(int32_t words);
 
   bool finished() const { return next_ > words_ && stack_.size() == 1; }
-  /// `can` says whether the move is possible; every unfinished state has a possible move.
+  /// Whether the move is possible; every unfinished state has a possible move.
   bool can(Move move) const;
-  /// `apply` throws Error for an impossible move. `label` is that of the new arc; Shift has none.
+  /// Throws Error for an impossible move. `label` is that of the new arc; Shift has none.
   void apply(Move move, int32_t label = kNothing);
 
   /// A word is its number from 1, the root is 0, and kNothing stands for a missing word.
@@ -53,7 +53,7 @@ class ParseState {
   std::vector<Outermost> left_, right_;
 };
 
-/// `static_oracle` lists the moves that build a tree, each at the first state where it loses nothing: Left as soon as
+/// Lists the moves that build a tree, each at the first state where it loses nothing: Left as soon as
 /// s2 is complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build it.
 std::optional<std::vector<Move>> static_oracle(std::span<const int32_t> heads);
 

@@ -18,7 +18,7 @@ double percent(int64_t part, int64_t whole) {
   return 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// `universal` is "nmod" for "nmod:poss".
+/// "nmod" for "nmod:poss".
 std::string_view universal(std::string_view label) { return label.substr(0, label.find(':')); }
 
 void require_same_words(const DependencyTree& gold, const DependencyTree& parsed, size_t number) {

@@ -21,10 +21,10 @@ struct Attachment {
   double labelled() const;     ///< LAS
 };
 
-/// `is_punctuation` holds where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : , .
+/// Holds where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : , .
 bool is_punctuation(const TreeWord& word);
 
-/// `attachment` scores all sentences together. `gold` says what is punctuation. Throws Error where the two differ in
+/// Scores all sentences together. `gold` says what is punctuation. Throws Error where the two differ in
 /// their sentences or words.
 Attachment attachment(std::span<const DependencyTree> gold, std::span<const DependencyTree> parsed,
                       bool punctuation = true);

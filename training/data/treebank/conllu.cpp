@@ -23,7 +23,7 @@ constexpr size_t kShown = 40;  // bytes of a value in a message
 
 using Columns = std::array<std::string_view, kColumns>;
 
-/// `whole` is the whole text as a number from 0 to 1,000,000,000, or -1.
+/// The whole text as a number from 0 to 1,000,000,000, or -1.
 int64_t whole(std::string_view text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -31,7 +31,7 @@ int64_t whole(std::string_view text) {
   return number && value <= 1'000'000'000 ? value : -1;
 }
 
-/// `reaches_root` walks up from each word once. `seen`: 0 not seen, 1 under way, 2 known.
+/// Walks up from each word once. `seen`: 0 not seen, 1 under way, 2 known.
 bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>& seen) {
   size_t at = word;
   while (at != 0 && seen[at] == 0) {
@@ -43,7 +43,7 @@ bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>
   return !circle;
 }
 
-/// `Reader` reads one sentence after the other.
+/// Reads one sentence after the other.
 class Reader {
  public:
   Reader(const std::string& name, TreeColumns columns) : name_(name), columns_(columns) {}

@@ -33,22 +33,22 @@ struct DependencyTree {
   bool operator==(const DependencyTree&) const = default;
 };
 
-/// `TreeColumns` is what a file must say of each word: Unparsed accepts _ as HEAD and DEPREL, in all words of a
+/// What a file must say of each word: Unparsed accepts _ as HEAD and DEPREL, in all words of a
 /// sentence or in none.
 enum class TreeColumns : uint8_t { Required, Unparsed };
 
-/// `read_conllu` throws Error; a file without a sentence is a fault.
+/// Throws Error; a file without a sentence is a fault.
 std::vector<DependencyTree> read_conllu(const std::string& path, TreeColumns columns = TreeColumns::Required);
-/// `parse_conllu` reads the same from memory; `name` begins the messages.
+/// Reads the same from memory; `name` begins the messages.
 std::vector<DependencyTree> parse_conllu(std::string_view text, const std::string& name,
                                          TreeColumns columns = TreeColumns::Required);
 
-/// `conllu_text` writes ten columns for each word, DEPS always _, and a blank line after each sentence.
+/// Writes ten columns for each word, DEPS always _, and a blank line after each sentence.
 std::string conllu_text(std::span<const DependencyTree> trees);
 
-/// `heads_of` has the head of word w at place w - 1.
+/// Has the head of word w at place w - 1.
 std::vector<int32_t> heads_of(const DependencyTree& tree);
-/// `is_projective` says whether the words below every word, itself included, are adjacent: then no two arcs cross,
+/// Whether the words below every word, itself included, are adjacent: then no two arcs cross,
 /// including those from a root in front of the first word. It takes time linear in the words. `heads` is a tree.
 bool is_projective(std::span<const int32_t> heads);
 

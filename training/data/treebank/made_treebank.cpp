@@ -47,7 +47,7 @@ WordList verbs(Verb verb) {
 }
 Kind other(Kind kind) { return kind == Kind::Person ? Kind::Thing : Kind::Person; }
 
-/// `Maker` makes one sentence. Words are numbered from 1.
+/// Makes one sentence. Words are numbered from 1.
 class Maker {
  public:
   Maker(uint64_t seed, uint64_t index) : seed_(seed), index_(index) {}
@@ -73,7 +73,7 @@ class Maker {
   bool chance(uint32_t percent) { return below(100) < percent; }
   std::string_view draw(WordList words) { return words[below(static_cast<uint32_t>(words.size()))]; }
   Kind kind() { return chance(50) ? Kind::Person : Kind::Thing; }
-  /// `transitive` is weighted so that a phrase goes to the verb about as often as to the noun.
+  /// Weighted so that a phrase goes to the verb about as often as to the noun.
   Verb transitive() {
     const uint32_t tenth = below(10);
     return tenth < 5 ? Verb::Handling : tenth < 8 ? Verb::Putting : Verb::Knowing;
@@ -93,7 +93,7 @@ class Maker {
     child.label = label;
   }
 
-  /// `noun` writes "the old box": determiner, at most `adjectives` adjectives, noun. It returns the noun.
+  /// Writes "the old box": determiner, at most `adjectives` adjectives, noun. It returns the noun.
   int32_t noun(WordList nouns, int32_t adjectives) {
     const int32_t determiner = put(draw(kDeterminers), "DET");
     std::vector<int32_t> before;
@@ -105,14 +105,14 @@ class Maker {
     return noun;
   }
 
-  /// `phrase` writes "with the hammer" and returns its noun, which is still to be attached.
+  /// Writes "with the hammer" and returns its noun, which is still to be attached.
   int32_t phrase(std::string_view preposition, WordList list) {
     const int32_t before = put(preposition, "ADP"), head = noun(list, 0);
     attach(before, head, "case");
     return head;
   }
 
-  /// `relative` writes "who sings", "which opens the door", for a noun still to be given. It returns the verb.
+  /// Writes "who sings", "which opens the door", for a noun still to be given. It returns the verb.
   int32_t relative(Kind of) {
     const int32_t pronoun = put(of == Kind::Person ? "who" : "which", "PRON");
     int32_t verb = 0;
@@ -132,7 +132,7 @@ class Maker {
     attach(second, to, "conj");
   }
 
-  /// `subject` writes "the teacher", "the teacher of the box which falls", "the teacher of the box and the doctor".
+  /// Writes "the teacher", "the teacher of the box which falls", "the teacher of the box and the doctor".
   int32_t subject() {
     const Kind first = kind();
     const int32_t head = noun(nouns(first), 2);
@@ -148,7 +148,7 @@ class Maker {
     return head;
   }
 
-  /// `object` writes the object and what follows it: verb, preposition and its noun decide the attachment.
+  /// Writes the object and what follows it: verb, preposition and its noun decide the attachment.
   void object(int32_t verb, Verb of) {
     const Kind first = kind();
     const int32_t head = noun(nouns(first), 1);
@@ -171,7 +171,7 @@ class Maker {
     attach(after, to_verb ? verb : head, to_verb ? "obl" : "nmod");
   }
 
-  /// `predicate` writes a verb and what follows it. It returns the verb.
+  /// Writes a verb and what follows it. It returns the verb.
   int32_t predicate() {
     const int32_t adverb = chance(15) ? put(draw(kAdverbs), "ADV") : 0;
     int32_t verb = 0;
@@ -200,7 +200,7 @@ class Maker {
     return verb;
   }
 
-  /// `extraposed` writes "a child waits who sings": the clause crosses the arc between the verb and the root.
+  /// Writes "a child waits who sings": the clause crosses the arc between the verb and the root.
   int32_t extraposed() {
     const int32_t who = noun(kPersons, 1), verb = put(draw(kResting), "VERB");
     attach(who, verb, "nsubj");

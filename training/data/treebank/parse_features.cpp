@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kNear = 3;          // of stack and buffer
 constexpr int32_t kOftenEnough = 2;  // occurrences that make a word known
 
-/// `words_read` are the words that the features are about, in their order.
+/// The words that the features are about, in their order.
 std::array<int32_t, kParseWords> words_read(const ParseState& state) {
   std::array<int32_t, kParseWords> words{};
   size_t at = 0;

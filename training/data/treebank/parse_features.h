@@ -24,12 +24,12 @@ inline constexpr int32_t kParseWords = 18, kParseLabels = 12;
 inline constexpr int32_t kParseFeatures = 2 * kParseWords + kParseLabels;
 using ParseFeatures = std::array<int32_t, kParseFeatures>;
 
-/// `EncodedSentence` is a sentence in the rows of the table; place 0 is the root.
+/// A sentence in the rows of the table; place 0 is the root.
 struct EncodedSentence {
   std::vector<int32_t> words, tags;
 };
 
-/// `tag_of` is the tag that is read: UPOS, or XPOS where UPOS is _ (the Penn Treebank's).
+/// The tag that is read: UPOS, or XPOS where UPOS is _ (the Penn Treebank's).
 const std::string& tag_of(const TreeWord& word);
 
 class ParseVocabulary {
@@ -57,7 +57,7 @@ class ParseVocabulary {
   }
   static int32_t label_of(int32_t transition) { return transition == 0 ? -1 : (transition - 1) / 2; }
   std::string transition_name(int32_t transition) const;  ///< "shift", "left nsubj", "right obj"
-  /// `allowed` says whether the move is possible and its label was seen in training with such a head: the root, or a
+  /// Whether the move is possible and its label was seen in training with such a head: the root, or a
   /// word. Every unfinished state has an allowed transition.
   bool allowed(const ParseState& state, int32_t transition) const;
 

@@ -36,7 +36,7 @@ class ParsingTask final : public Task {
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
-  /// `decode` shows the words of stack and buffer: "… open the | door . -".
+  /// Shows the words of stack and buffer: "… open the | door . -".
   std::string decode(std::span<const int32_t> tokens) const override;
 
   const ParseVocabulary& parse_vocabulary() const { return vocabulary_; }
@@ -47,7 +47,7 @@ class ParsingTask final : public Task {
   size_t left_out(Split split) const { return states_of(split).left_out; }  ///< trees that are not projective
 
  private:
-  /// `States` are the oracle's states, a row each.
+  /// The oracle's states, a row each.
   struct States {
     std::vector<ParseFeatures> features;
     std::vector<int32_t> targets;  // -1: a label that is no class
@@ -64,7 +64,7 @@ class ParsingTask final : public Task {
   States train_, valid_;
 };
 
-/// `make_parsing_task` reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.
+/// Reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.
 std::shared_ptr<const Task> make_parsing_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -25,7 +25,7 @@ RunSpec small_run(const char* preset, std::initializer_list<std::pair<const char
   return spec;
 }
 
-/// `Hash` is FNV-1a over whole words.
+/// FNV-1a over whole words.
 class Hash {
  public:
   void add(uint64_t word) { hash_ = (hash_ ^ word) * 0x100000001b3u; }

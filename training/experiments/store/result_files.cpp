@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `is_named_so` says whether a name is one of result_name(); only the content says whose file it is.
+/// Whether a name is one of result_name(); only the content says whose file it is.
 bool is_named_so(const std::string& name) {
   const std::string_view ending = std::string_view(name).substr(std::min(name.find('.'), name.size()));
   return name.size() > 17 && name[16] == '-' && name.find_first_not_of("0123456789abcdef") == 16 &&
          (ending == kDone || ending == kState || ending == kPartial || ending == kPartialState);
 }
 
-/// `is_interrupted_state` recognises a state of an interrupted run that this program saved. Its process may have ended
+/// Recognises a state of an interrupted run that this program saved. Its process may have ended
 /// before it wrote the result that would tell.
 bool is_interrupted_state(const fs::path& file) {
   if (!file.string().ends_with(kPartialState)) return false;

@@ -14,34 +14,34 @@
 namespace normscope::experiments {
 
 inline constexpr const char* kResultFormat = "normscope result 1";
-/// `kDone` ends a finished result, `kState` the state that it promises; the other two end those of an interrupted run.
+/// Ends a finished result, `kState` the state that it promises; the other two end those of an interrupted run.
 inline constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = ".partial.json",
                                   kPartialState = ".partial.safetensors";
 inline constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 
-/// `result_name` names a file by the hash of the key; the file has the whole key.
+/// Names a file by the hash of the key; the file has the whole key.
 std::string result_name(const std::string& key, std::string_view measurement, std::string_view ending);
 
-/// `parse_result` throws Error unless the text is a result.
+/// Throws Error unless the text is a result.
 InputValue parse_result(const std::string& text, const std::string& name);
 
-/// `ResultFiles` are the files of one result: finished or interrupted, with state or without.
+/// The files of one result: finished or interrupted, with state or without.
 struct ResultFiles {
   std::vector<std::filesystem::path> files;
   uint64_t size = 0;
   std::filesystem::file_time_type used = std::filesystem::file_time_type::min();
   bool has(std::string_view ending) const;
 };
-/// `ResultGroups` are by the part of a name before its first dot.
+/// By the part of a name before its first dot.
 using ResultGroups = std::map<std::string, ResultFiles>;
 
-/// `results_by_name` lists files with a result's name, whoever wrote them.
+/// Lists files with a result's name, whoever wrote them.
 ResultGroups results_by_name(const std::string& folder);
-/// `is_own` says whether every result of a group says that it is one, of a key that makes this name: another file with
+/// Whether every result of a group says that it is one, of a key that makes this name: another file with
 /// such a name is somebody else's. A state is known by the result beside it, or, of an interrupted run, by its content.
 bool is_own(const std::string& name, const ResultFiles& group);
 uint64_t size_of(const ResultGroups& groups);
-/// `remove_files` removes results before the states that they promise.
+/// Removes results before the states that they promise.
 void remove_files(const ResultFiles& group);
 
 }  // namespace normscope::experiments

@@ -31,20 +31,20 @@ namespace fs = std::filesystem;
 
 constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window
 
-/// `touch` makes a result that was just used the last to be dropped.
+/// Makes a result that was just used the last to be dropped.
 void touch(const std::string& name) {
   std::error_code ignored;
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
 }
 
-/// `is_of` says whether a file, named as result_name() does, holds a result of this measurement.
+/// Whether a file, named as result_name() does, holds a result of this measurement.
 bool is_of(std::string_view name, std::string_view measurement) {
   std::string part = fmt::format("-{}", measurement);
   std::replace(part.begin(), part.end(), ' ', '-');
   return name.substr(std::min(name.find('-'), name.size())) == part;
 }
 
-/// `locked` locks the folder itself, so that nothing is written to it; null where that is impossible. The lock ends
+/// Locks the folder itself, so that nothing is written to it; null where that is impossible. The lock ends
 /// with the process, however that ends.
 std::shared_ptr<const void> locked(const std::string& folder, int how) {
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -56,18 +56,18 @@ std::shared_ptr<const void> locked(const std::string& folder, int how) {
   return flock(file, how) == 0 ? lock : nullptr;
 }
 
-/// `numbers_in` is the line of numbers_of() in a key; empty without one.
+/// The line of numbers_of() in a key; empty without one.
 std::string numbers_in(const std::string& key) {
   const size_t at = key.rfind("numbers ");
   return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
-/// `counts_by_hash` holds for files of sentence pairs, which count by the hash of their content wherever they are.
+/// Holds for files of sentence pairs, which count by the hash of their content wherever they are.
 bool counts_by_hash(const RunSpec& spec, std::string_view key) {
   return spec.data.name == "pairs" && (key == "data.pairs" || key == "data.valid" || key == "data.tokenizer");
 }
 
-/// `read_settings` is run_key() with defaults for settings that the run does not read, which make no other run of it.
+/// Run_key() with defaults for settings that the run does not read, which make no other run of it.
 /// An edit may make a run read another setting: with edits every setting counts.
 std::string read_settings(const Experiment& experiment) {
   std::string key = run_key(experiment.spec, experiment.edits);
@@ -256,7 +256,7 @@ void ResultStore::trim() {
 
 namespace {
 
-/// `key_in` is the key of a result; nothing where the file is no result.
+/// The key of a result; nothing where the file is no result.
 std::optional<std::string> key_in(const std::string& file) {
   try {
     const auto text = read_input_file_if_there(file, input::kResult);
@@ -270,7 +270,7 @@ void copy_whole(const std::string& from, const std::string& to) {
   write_file(to, read_input_file(from, input::kAny), "merge");
 }
 
-/// `merge_group` copies one result of a folder into another, unless that has it whole: the state first, because the
+/// Copies one result of a folder into another, unless that has it whole: the state first, because the
 /// result promises it.
 void merge_group(const std::string& into, const std::string& name, const std::string& from,
                  const ResultFiles& group, std::set<std::string>& numbers, Merged& merged) {

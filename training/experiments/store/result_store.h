@@ -27,15 +27,15 @@
 
 namespace normscope::experiments {
 
-/// `Experiment` is a run: specification, seed in it, and what changes while it trains.
+/// A run: specification, seed in it, and what changes while it trains.
 struct Experiment {
   RunSpec spec;
   std::vector<Edit> edits;
-  /// `from` is the run whose final weights this run starts with, as by train.init_from; null: it starts afresh.
+  /// The run whose final weights this run starts with, as by train.init_from; null: it starts afresh.
   std::shared_ptr<const Experiment> from{};
 };
 
-/// `key_of` is all that decides the run's bits, a line each: specification and edits (run_key), hash of the data,
+/// All that decides the run's bits, a line each: specification and edits (run_key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
 /// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
 /// counts.
@@ -44,7 +44,7 @@ std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& ba
 
 inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache
 
-/// `StorePlace` is where results are, and what may be done there.
+/// Where results are, and what may be done there.
 struct StorePlace {
   StorePlace(const char* named) : folder(named) {}
   StorePlace(std::string named = {}, uint64_t bytes = 0, bool looks = false)
@@ -54,7 +54,7 @@ struct StorePlace {
   bool reads_only = false;  ///< nothing there is made, written, touched or removed
 };
 
-/// `results_in_cache` is where results are kept unless somebody names a folder. It has no folder where there is no cache.
+/// Where results are kept unless somebody names a folder. It has no folder where there is no cache.
 StorePlace results_in_cache(bool reads_only = false);
 
 class ResultStore {
@@ -66,7 +66,7 @@ class ResultStore {
   void put(const std::string& key, std::string_view measurement,
            const nlohmann::json& result);  ///< throws Error
 
-  /// `state_path` is where the state of a finished run is kept; empty without a folder.
+  /// Where the state of a finished run is kept; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
   /// `find_partial` and `put_partial` keep the measurements of an interrupted run so far, and its state.
   std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
@@ -74,17 +74,17 @@ class ResultStore {
   void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
   void drop_partial(const std::string& key, std::string_view measurement);
 
-  /// `note_damaged` notes a state that could not be used; damaged() lists `path` too.
+  /// Notes a state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
-  /// `opens` says whether another run can take the weights of a state. An unreadable state counts as damaged.
+  /// Whether another run can take the weights of a state. An unreadable state counts as damaged.
   bool opens(const std::string& state);
-  /// `attempt` carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
+  /// Carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
   /// and ends nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
-  /// `hold` keeps this process and others from removing anything here as long as the result lives.
+  /// Keeps this process and others from removing anything here as long as the result lives.
   std::shared_ptr<const void> hold() const;
-  /// `trim` removes results down to the limit, unless somebody holds the store.
+  /// Removes results down to the limit, unless somebody holds the store.
   void trim();
 
   const StorePlace& place() const { return place_; }
@@ -106,7 +106,7 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
-/// `results_in` lists the results of one measurement in a folder, of any run; unreadable ones are left out.
+/// Lists the results of one measurement in a folder, of any run; unreadable ones are left out.
 std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement);
 
 struct Merged {
@@ -114,7 +114,7 @@ struct Merged {
   std::vector<std::string> damaged;  ///< files that are no results; left out
   std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
 };
-/// `merge` takes the results of other folders, of shards or of other machines, into `into`. Throws Error, also for
+/// Takes the results of other folders, of shards or of other machines, into `into`. Throws Error, also for
 /// shards that overlap (shards.h), before anything is taken.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 

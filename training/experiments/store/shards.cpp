@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 
 constexpr int32_t kMostShards = 1'000'000;
 
-/// `Mark` is a shard that was trained into a folder.
+/// A shard that was trained into a folder.
 struct Mark {
   std::string folder, name, plan;
   Shard shard;
 };
 
-/// `fingerprint` is the hash of a plan's runs, without the line of the engine's numbers: the same on every machine.
+/// The hash of a plan's runs, without the line of the engine's numbers: the same on every machine.
 std::string fingerprint(const std::vector<std::string>& keys) {
   uint64_t hash = hash_bytes({});
   for (const std::string& key : keys)
@@ -32,7 +32,7 @@ std::string fingerprint(const std::vector<std::string>& keys) {
   return fmt::format("{:016x}", hash);
 }
 
-/// `marks_in` skips what cannot be read; merge names damaged files.
+/// Skips what cannot be read; merge names damaged files.
 std::vector<Mark> marks_in(const std::string& folder) {
   constexpr size_t kLongest = 4096;
   std::vector<Mark> marks;

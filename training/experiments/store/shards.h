@@ -18,21 +18,21 @@ struct Shard {
   int32_t index = 0, count = 1;
   bool operator==(const Shard&) const = default;
 };
-/// `shard_from` reads "0/8" to "7/8". Throws Error.
+/// Reads "0/8" to "7/8". Throws Error.
 Shard shard_from(std::string_view text);
 std::string to_string(const Shard& shard);
-/// `overlap` says whether some place in a plan, however long, belongs to both.
+/// Whether some place in a plan, however long, belongs to both.
 bool overlap(const Shard& a, const Shard& b);
 
-/// `kShardMark` is the measurement under which a store keeps, as a result, that a shard was trained into it.
+/// The measurement under which a store keeps, as a result, that a shard was trained into it.
 inline constexpr const char* kShardMark = "shard 1";
 
-/// `remember_shard` takes the keys of all runs of the plan, in its order (key_of). The whole plan leaves no mark.
+/// Takes the keys of all runs of the plan, in its order (key_of). The whole plan leaves no mark.
 /// Throws Error when the store cannot be written.
 void remember_shard(ResultStore& store, const std::string& plan_name, const std::vector<std::string>& keys,
                     const Shard& shard);
 
-/// `refuse_overlaps` throws Error for two folders that hold overlapping shards of one plan, the same shard in both
+/// Throws Error for two folders that hold overlapping shards of one plan, the same shard in both
 /// included: some runs were trained twice, and others, as a rule, by nobody. A folder that is named twice is one
 /// folder.
 void refuse_overlaps(const std::vector<std::string>& folders);

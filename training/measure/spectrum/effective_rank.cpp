@@ -6,13 +6,13 @@
 namespace normscope {
 namespace {
 
-/// `add_products` adds to sums (n,n) the products of all pairs of the n numbers at x, but for those below the diagonal.
+/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for those below the diagonal.
 void add_products(const float* x, size_t n, float* sums) {
   for (size_t i = 0; i < n; ++i)
     for (size_t j = i; j < n; ++j) sums[i * n + j] += x[i] * x[j];
 }
 
-/// `mirror` fills in what is below the diagonal.
+/// Fills in what is below the diagonal.
 void mirror(std::vector<float>& sums, size_t n) {
   for (size_t i = 1; i < n; ++i)
     for (size_t j = 0; j < i; ++j) sums[i * n + j] = sums[j * n + i];

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// `EffectiveRankRoom` is what effective_rank() computes in; reserve() makes it large enough for sequences of so many
+/// What effective_rank() computes in; reserve() makes it large enough for sequences of so many
 /// tokens, so that nothing is allocated later.
 struct EffectiveRankRoom {
   std::vector<float> gram;    ///< products of a sequence's rows, or of its columns where these are fewer
@@ -16,7 +16,7 @@ struct EffectiveRankRoom {
   void reserve(size_t tokens, size_t width);
 };
 
-/// `effective_rank` is the mean over sequences of tr(Y Y')^2 / |Y Y'|^2; `states` are their rows Y, `tokens` a sequence,
+/// The mean over sequences of tr(Y Y')^2 / |Y Y'|^2; `states` are their rows Y, `tokens` a sequence,
 /// of `width` numbers.
 double effective_rank(std::span<const float> states, size_t tokens, size_t width, EffectiveRankRoom& room);
 

@@ -12,13 +12,13 @@
 namespace normscope {
 namespace {
 
-/// `Reflection` is 1 - factor v v', which turns a vector onto the first axis.
+/// 1 - factor v v', which turns a vector onto the first axis.
 struct Reflection {
   std::vector<double> v;
   double factor = 0, length = 0;  ///< with its sign: what the vector becomes
 };
 
-/// `aim` makes the reflection for the vector in v, whose first number it changes. Zeros need none.
+/// Makes the reflection for the vector in v, whose first number it changes. Zeros need none.
 void aim(Reflection& r) {
   double square = 0;
   for (const double x : r.v) square += x * x;
@@ -29,7 +29,7 @@ void aim(Reflection& r) {
   r.factor = half > 0 ? 1 / half : 0;
 }
 
-/// `bidiagonal` is what is left of a matrix with no fewer rows than columns: diagonal and what is right of it in turn.
+/// What is left of a matrix with no fewer rows than columns: diagonal and what is right of it in turn.
 std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) {
   std::vector<double> numbers, sums;
   Reflection r;
@@ -61,7 +61,7 @@ std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) 
   return numbers;
 }
 
-/// `count_below` is how many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are
+/// How many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are
 /// below x.
 size_t count_below(double x, std::span<const double> beside) {
   constexpr double kLeast = std::numeric_limits<double>::min();

@@ -7,23 +7,23 @@
 
 namespace normscope {
 
-/// `singular_values` are the min(rows, cols) of a row-major matrix, the largest first, in double precision: each to
+/// The min(rows, cols) of a row-major matrix, the largest first, in double precision: each to
 /// within a few 1e-15 of the largest. All are NaN where a number of the matrix is not finite.
 std::vector<double> singular_values(std::vector<double> matrix, size_t rows, size_t cols);
 
-/// `Spectrum` is what the singular values s1 >= s2 >= ... of a matrix say of it. Ranks are NaN of a matrix of zeros.
+/// What the singular values s1 >= s2 >= ... of a matrix say of it. Ranks are NaN of a matrix of zeros.
 struct Spectrum {
   std::vector<double> values;
 
-  /// `norm` is the Frobenius norm, the root of sum s^2.
+  /// The Frobenius norm, the root of sum s^2.
   double norm() const;
-  /// `stable_rank` is sum s^2 / s1^2 (Ipsen, Saibaba 2024, arXiv 2407.21594): 1 where one direction has all, n where n
+  /// Sum s^2 / s1^2 (Ipsen, Saibaba 2024, arXiv 2407.21594): 1 where one direction has all, n where n
   /// directions are equally long.
   double stable_rank() const;
-  /// `effective_rank` is (sum s^2)^2 / sum s^4, as measure/step_metrics.h counts the directions of states. It is never
+  /// (sum s^2)^2 / sum s^4, as measure/step_metrics.h counts the directions of states. It is never
   /// below the stable rank.
   double effective_rank() const;
-  /// `share_at` is the singular value below which this part of all lies, over the largest one: 0.5 is the median's.
+  /// The singular value below which this part of all lies, over the largest one: 0.5 is the median's.
   double share_at(double part) const;
 };
 

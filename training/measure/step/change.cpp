@@ -14,7 +14,7 @@ namespace {
 using Key = std::tuple<Phase, OpKind, std::string>;
 Key key_of(const Instruction& i) { return {i.phase, i.op, i.name}; }
 
-/// `Indexed` is a program with its instructions by what names them.
+/// A program with its instructions by what names them.
 struct Indexed {
   explicit Indexed(const ProgramData& data) : program(data) {
     for (size_t i = 0; i < data.instructions.size(); ++i)
@@ -37,7 +37,7 @@ const char* word_of(Write write) {
   return write == Write::Skip ? "leaves out" : write == Write::Add ? "adds to" : "assigns";
 }
 
-/// `difference` says how two instructions of one name differ; empty: they do not.
+/// How two instructions of one name differ; empty: they do not.
 std::string difference(const Indexed& a, const Instruction& x, const Indexed& b, const Instruction& y) {
   std::vector<std::string> words;
   for (size_t k = 0; k < std::max(x.in.size(), y.in.size()); ++k) {

@@ -14,7 +14,7 @@ namespace normscope {
 enum class ChangeKind : uint8_t { Came, Went, Rewired };
 const char* to_string(ChangeKind kind);  ///< "came", "went", "rewired"
 
-/// `InstructionChange` is an instruction that the other program lacks, or has in another form.
+/// An instruction that the other program lacks, or has in another form.
 struct InstructionChange {
   ChangeKind kind = ChangeKind::Came;
   Phase phase = Phase::Forward;
@@ -36,7 +36,7 @@ struct ProgramChange {
 /// write, and how they write gradients. Their places in memory do not count.
 ProgramChange change_of(const ProgramData& before, const ProgramData& after);
 
-/// `to_string` writes a line for each change, then the counts.
+/// Writes a line for each change, then the counts.
 std::string to_string(const ProgramChange& change);
 
 }  // namespace normscope

@@ -15,7 +15,7 @@ double floats_of(const ProgramData& program, ValueId id) {
   return id == kNone ? 0 : static_cast<double>(program.values[static_cast<size_t>(id)].shape.size());
 }
 
-/// `parameter_floats` counts the numbers of all parameters that the update goes through.
+/// Counts the numbers of all parameters that the update goes through.
 double parameter_floats(const ProgramData& program) {
   double sum = 0;
   for (int32_t p : program.parameter_order)
@@ -23,7 +23,7 @@ double parameter_floats(const ProgramData& program) {
   return sum;
 }
 
-/// `update_passes` counts how often the update op reads or writes an array of the parameters' size.
+/// Counts how often the update op reads or writes an array of the parameters' size.
 double update_passes(OpKind op) {
   if (op == OpKind::Adam) return 7;  // reads value, gradient and both moments, writes all but the gradient
   if (op == OpKind::Sgd) return 5;
@@ -32,7 +32,7 @@ double update_passes(OpKind op) {
   return op == OpKind::GradNorm ? 1 : 0;
 }
 
-/// `muon_flop` counts the three products of each of the five iterations of each matrix.
+/// Counts the three products of each of the five iterations of each matrix.
 double muon_flop(const ProgramData& program) {
   double sum = 0;
   for (int32_t p : program.parameter_order) {
@@ -76,7 +76,7 @@ double flop_of(const ProgramData& program, const Instruction& i) {
   return 0;
 }
 
-/// `reads_inputs_back` says whether the backward pass of an op looks at what its forward pass read.
+/// Whether the backward pass of an op looks at what its forward pass read.
 bool reads_inputs_back(OpKind op) {
   return op != OpKind::Embedding && op != OpKind::Add && op != OpKind::Rotary && op != OpKind::RepeatHeads;
 }

@@ -39,7 +39,7 @@ void add_to(FoldSide& sum, const FoldSide& side) {
   sum.seconds += side.seconds;
 }
 
-/// `add_groups` adds runs of lines for which `name_of` is the same and not empty.
+/// Adds runs of lines for which `name_of` is the same and not empty.
 template <class NameOf>
 void add_groups(const std::vector<FoldLine>& lines, int depth, NameOf name_of,
                 std::vector<FoldGroup>& groups) {
@@ -130,7 +130,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// `add_side` writes time, rate and share of the roof.
+/// Writes time, rate and share of the roof.
 void add_side(Row& row, const FoldSide& side, const Roof& roof) {
   const double least = least_seconds(side.cost, roof);
   row.push_back(side.seconds > 0 ? fmt::format("{:.3f}", 1e3 * side.seconds) : "");

@@ -14,14 +14,14 @@
 
 namespace normscope {
 
-/// `FoldSide` is what one direction of a line, or of several, takes.
+/// What one direction of a line, or of several, takes.
 struct FoldSide {
   int32_t instruction = -1;  ///< index in the program; -1: none, or a sum
   Cost cost;
   double seconds = 0;  ///< 0: not measured
 };
 
-/// `FoldLine` is a node with its forward and its backward instruction.
+/// A node with its forward and its backward instruction.
 struct FoldLine {
   int32_t node = -1;
   OpKind op = OpKind::Count;
@@ -34,7 +34,7 @@ struct FoldLine {
   double gradient = 0;  ///< norm of the result's gradient; 0: not measured
 };
 
-/// `FoldGroup` is consecutive lines that fold into one: a layer ("L06", "enc.L06"), or a sub-layer in it ("L06.ffn").
+/// Consecutive lines that fold into one: a layer ("L06", "enc.L06"), or a sub-layer in it ("L06.ffn").
 struct FoldGroup {
   std::string name;
   int depth = 0;  ///< 0: layer, 1: sub-layer
@@ -44,7 +44,7 @@ struct FoldGroup {
   FoldSide forward, backward;
 };
 
-/// `FoldUpdate` is an instruction of the update, which belongs to no line.
+/// An instruction of the update, which belongs to no line.
 struct FoldUpdate {
   OpKind op = OpKind::Count;
   FoldSide side;
@@ -58,14 +58,14 @@ struct Fold {
   FoldSide forward, backward, updates, probed;
 };
 
-/// `fold` takes one number of `seconds` for each instruction, or none: not measured. Throws Error for another count.
+/// Takes one number of `seconds` for each instruction, or none: not measured. Throws Error for another count.
 Fold fold(const ProgramData& program, std::span<const double> seconds = {});
 
-/// `measure_gradients` plays the step to its end and notes the norm of each result's gradient. The fold must be of
+/// Plays the step to its end and notes the norm of each result's gradient. The fold must be of
 /// the same program.
 void measure_gradients(Fold& fold, StepPlayer& player);
 
-/// `to_string` writes a table with a line for each node, layers and sub-layers as headings with their sums, and rates
+/// Writes a table with a line for each node, layers and sub-layers as headings with their sums, and rates
 /// over the roof where it is known. Unless `open`, it omits the lines within layers.
 std::string to_string(const Fold& fold, const Roof& roof, bool open);
 

@@ -23,7 +23,7 @@ class LoneInstruction {
   void add_integers(Shape shape, std::vector<int32_t> values) {
     inputs_.push_back({shape, {}, std::move(values)});
   }
-  /// `prepare` takes the shapes of what it writes, and the gradient that arrives at its output.
+  /// Takes the shapes of what it writes, and the gradient that arrives at its output.
   void prepare(Shape out, const std::vector<Shape>& saved, std::vector<float> output_gradient);
 
   std::vector<float>& input(size_t k) { return inputs_[k].numbers; }  ///< may be changed between passes

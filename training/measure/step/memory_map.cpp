@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-/// `Uses` says which instructions touch a tensor, in order of execution.
+/// Which instructions touch a tensor, in order of execution.
 struct Uses {
   std::vector<int32_t> writers, readers;
 };
@@ -160,7 +160,7 @@ class Builder {
                    uses_.gradients[v]);
   }
 
-  /// `count_apart` is for the newest segment: the sum over its tensors.
+  /// For the newest segment: the sum over its tensors.
   void count_apart(std::initializer_list<BufferKind> kinds) {
     size_t& apart = map_.segments.back().apart;
     apart = 0;

@@ -15,7 +15,7 @@ namespace normscope {
 enum class BufferKind : uint8_t { Weight, Moments, Batch, Workspace, Activation, Saved, Gradient };
 const char* to_string(BufferKind kind);  ///< "weight", "moments", ...
 
-/// `Buffer` is a tensor, or a block without parts (moments, workspace).
+/// A tensor, or a block without parts (moments, workspace).
 struct Buffer {
   BufferKind kind = BufferKind::Activation;
   std::string name;       ///< its value's; `kind` says "gradient of"
@@ -26,7 +26,7 @@ struct Buffer {
   std::vector<int32_t> writers, readers;  ///< instructions; adding to a gradient is writing
 };
 
-/// `MemorySegment` is a block of the plan: "weights", "moments", "batch", "workspace", "activations", "gradients".
+/// A block of the plan: "weights", "moments", "batch", "workspace", "activations", "gradients".
 struct MemorySegment {
   std::string name;
   size_t address = 0, bytes = 0;
@@ -47,7 +47,7 @@ struct MemoryMap {
 /// last reader.
 MemoryMap memory_map(const ProgramData& program);
 
-/// `to_string` writes a line for each buffer, then the segments and totals.
+/// Writes a line for each buffer, then the segments and totals.
 std::string to_string(const MemoryMap& map);
 
 std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"

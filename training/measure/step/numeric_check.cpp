@@ -20,9 +20,9 @@
 namespace normscope {
 namespace {
 
-/// `kSteps` are in units of the input's root mean square.
+/// In units of the input's root mean square.
 constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
-/// `kMostFlop` is the arithmetic of one evaluation beyond which scalar loops in double are left out.
+/// The arithmetic of one evaluation beyond which scalar loops in double are left out.
 constexpr double kMostFlop = 2e8;
 constexpr double kFlopANumber = 10;  // for ops whose arithmetic is not counted
 
@@ -30,7 +30,7 @@ bool holds_constant(const Node& node) {
   return node.op == OpKind::LayerNorm && normscope::holds_constant(node.attributes.as<NormSpec>().kind);
 }
 
-/// `instruction_of` is the instruction of a node and phase; -1: there is none.
+/// The instruction of a node and phase; -1: there is none.
 int32_t instruction_of(const ProgramData& program, size_t node, Phase phase) {
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& it = program.instructions[i];
@@ -46,7 +46,7 @@ double error_of(double a, double b) {
   return most > 0 ? std::abs(a - b) / most : 0;
 }
 
-/// `moved_by` is sum dy (above - below). An output that does not move counts nothing, even if its gradient is infinite.
+/// Sum dy (above - below). An output that does not move counts nothing, even if its gradient is infinite.
 template <typename T>
 double moved_by(const std::vector<float>& dy, const std::vector<T>& above, const std::vector<T>& below) {
   double sum = 0;
@@ -63,7 +63,7 @@ double root_mean_square(const std::vector<float>& values) {
   return root > 0 && std::isfinite(root) ? root : 1;
 }
 
-/// `Check` is one node with everything that its check needs.
+/// One node with everything that its check needs.
 class Check {
  public:
   Check(StepPlayer& player, size_t node, int32_t backward)
@@ -163,7 +163,7 @@ const Difference* best(const std::vector<Difference>& all) {
   return least == all.end() ? nullptr : &*least;
 }
 
-/// `element_of` reads "17" or "3,0,17": the element of a tensor of that shape.
+/// Reads "17" or "3,0,17": the element of a tensor of that shape.
 int64_t element_of(std::string_view text, const Shape& shape, std::string_view name) {
   std::vector<int64_t> numbers;
   for (const std::string_view part : split(text, ',')) {

@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// `Difference` is the central difference at one step h.
+/// The central difference at one step h.
 struct Difference {
   double h = 0, numeric = 0;
   double error = 0;  ///< |analytic - numeric| over the larger magnitude; 0 if both are 0, NaN if one is
@@ -40,21 +40,21 @@ struct NumericCheck {
   bool stopped = false;  ///< before all differences were there
 };
 
-/// `check_element` checks the CPU's kernels, also for a program of another backend. `input` < 0: the first input with
+/// Checks the CPU's kernels, also for a program of another backend. `input` < 0: the first input with
 /// a gradient; `element` < 0: the element with the largest gradient there. It plays the step up to the node's
 /// backward instruction and then back to where it was. It asks `stop` between two differences; true leaves the rest
 /// out. Throws Error for what has no gradient, or does not exist.
 NumericCheck check_element(StepPlayer& player, size_t node, int input = -1, int64_t element = -1,
                            const std::function<bool()>& stop = {});
 
-/// `what` is "L01.ffn.1" or "L01.ffn.1/L01.ffn.w1", either with an element behind it: "[17]" or, by coordinates,
+/// "L01.ffn.1" or "L01.ffn.1/L01.ffn.w1", either with an element behind it: "[17]" or, by coordinates,
 /// "[3,0,17]". Throws Error for a name that is not on the tape or an element beyond the tensor.
 NumericCheck check_element(StepPlayer& player, std::string_view what);
 
-/// `check_every_op` checks one element of every op with a gradient, in the order of recording.
+/// Checks one element of every op with a gradient, in the order of recording.
 std::vector<NumericCheck> check_every_op(StepPlayer& player);
 
-/// `to_string` writes a line for each check: op, node, input and element, analytic, numeric at the best h, error.
+/// Writes a line for each check: op, node, input and element, analytic, numeric at the best h, error.
 std::string to_string(const std::vector<NumericCheck>& checks);
 
 }  // namespace normscope

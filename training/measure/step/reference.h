@@ -22,7 +22,7 @@ requires(kind == OpKind::Probe || kind == OpKind::GradNorm || kind == OpKind::Cl
   return {};
 }
 
-/// `forward` finds the op's own function by its row of ops.def.
+/// Finds the op's own function by its row of ops.def.
 template <class S>
 Outputs<S> forward(OpKind op, const Call<S>& call) {
   switch (op) {

@@ -120,7 +120,7 @@ AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k
   });
 }
 
-/// `drop` adds the dropout of the probabilities, if there is a site for it.
+/// Adds the dropout of the probabilities, if there is a site for it.
 inline void drop(AttentionShape& a, const StepInputs& step, uint32_t site) {
   if (site == 0) return;
   a.keep = kept(a.B * a.H * a.Tq * a.Tk, step, DropoutKind::Attention, site);

@@ -22,12 +22,12 @@ using std::tanh;
 template <class S>
 using Array = std::vector<S>;
 
-/// `value_of` is the plain number, which decides branches and maxima and is what is detached. Var has its own.
+/// The plain number, which decides branches and maxima and is what is detached. Var has its own.
 inline double value_of(double x) { return x; }
 
 inline size_t at(int64_t i) { return static_cast<size_t>(i); }
 
-/// `Input` is an input of an op, its numbers or its integers; an absent one is empty with a shape of rank 0.
+/// An input of an op, its numbers or its integers; an absent one is empty with a shape of rank 0.
 template <class S>
 struct Input {
   Shape shape;
@@ -35,11 +35,11 @@ struct Input {
   std::vector<int32_t> integers;
 };
 
-/// `Op` names an op by its type, so that each has a function `forward` of its own.
+/// Names an op by its type, so that each has a function `forward` of its own.
 template <OpKind kind>
 struct Op {};
 
-/// `Call` is one op with its inputs. A norm computes what its kind holds constant backward (mean, sigma, AdaNorm's
+/// One op with its inputs. A norm computes what its kind holds constant backward (mean, sigma, AdaNorm's
 /// factor) from `held`, the numbers of x before one of them is moved, so that differences see the derivative that
 /// backward computes; without it from x itself.
 template <class S>
@@ -54,11 +54,11 @@ struct Call {
   const Shape& shape(size_t k) const { return in[k].shape; }
 };
 
-/// `Outputs` are an op's output and what it saves, in this order.
+/// An op's output and what it saves, in this order.
 template <class S>
 using Outputs = std::vector<Array<S>>;
 
-/// `kept` says which elements a dropout keeps: those whose random word reaches the threshold.
+/// Which elements a dropout keeps: those whose random word reaches the threshold.
 inline std::vector<uint8_t> kept(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site) {
   std::vector<uint8_t> keep(at(elements));
   const uint32_t threshold = step.dropout[static_cast<int>(kind)].threshold;

@@ -31,7 +31,7 @@ Statistics<S> statistics_of(NormKind kind, const S* row, int64_t D, double eps) 
   return {mean, S(1.0) / sqrt(variance + S(eps))};
 }
 
-/// `Dual` is a number with its derivative beside it, for the slope of a curve.
+/// A number with its derivative beside it, for the slope of a curve.
 struct Dual {
   double value = 0, slope = 0;
 };
@@ -43,20 +43,20 @@ inline Dual erf(Dual x) {
   return {std::erf(x.value), 2 / std::sqrt(std::numbers::pi) * std::exp(-x.value * x.value) * x.slope};
 }
 
-/// `curve` is what a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf). The step's
+/// What a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf). The step's
 /// measurements and the Jacobian take it, and its slope, from here.
 template <class S>
 S curve(NormKind kind, S u) {
   return has_shift(kind) ? erf(u) : tanh(u);
 }
 
-/// `held_factor` is what a kind multiplies y = z / sigma by beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
+/// What a kind multiplies y = z / sigma by beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
 template <class S>
 S held_factor(S scale, S slope, S z, S inverse_sigma) {
   return scale * (1 - slope * z * inverse_sigma);
 }
 
-/// `AdaNumbers` are AdaNorm's C and k.
+/// AdaNorm's C and k.
 struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };

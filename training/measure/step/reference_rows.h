@@ -226,7 +226,7 @@ Outputs<S> forward(Op<OpKind::Dropout>, const Call<S>& c) {
   return {dropout<S>(c.numbers(0), keep, scale_of(c.step, spec.kind))};
 }
 
-/// `counted` is the number of positions of row b that count.
+/// The number of positions of row b that count.
 inline int64_t counted(const std::vector<int32_t>& lengths, int64_t b, int64_t T) {
   return lengths.empty() ? T : std::clamp<int64_t>(lengths[at(b)], 0, T);
 }

@@ -142,7 +142,7 @@ std::vector<int32_t> StepPlayer::read_integers(ValueId value) const {
   return {from, from + info.shape.size()};
 }
 
-// `squared` lists the tensors whose squares an instruction adds in single precision. A probe and the gradients' norms
+// Lists the tensors whose squares an instruction adds in single precision. A probe and the gradients' norms
 // leave nothing else, and a square overflows long before its number does.
 std::vector<TensorId> StepPlayer::squared(size_t instruction) const {
   const Instruction& it = data().instructions[instruction];

@@ -17,14 +17,14 @@
 
 namespace normscope {
 
-/// `TensorId` names a tensor of the step: a value or its gradient.
+/// Names a tensor of the step: a value or its gradient.
 struct TensorId {
   ValueId value = kNone;
   bool gradient = false;
   friend bool operator==(const TensorId&, const TensorId&) = default;
 };
 
-/// `NotFinite` is a number that is not finite and the instruction that wrote it, or a number whose square is not
+/// A number that is not finite and the instruction that wrote it, or a number whose square is not
 /// finite and the instruction that measured it.
 struct NotFinite {
   size_t instruction = 0;
@@ -36,7 +36,7 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// `store` is in its state before the step, for the player alone; `inputs` are those of the step. The batch is zero
+  /// In its state before the step, for the player alone; `inputs` are those of the step. The batch is zero
   /// until program() is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error
   /// as seal does.
   StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
@@ -49,7 +49,7 @@ class StepPlayer {
 
   size_t size() const { return data().instructions.size(); }
   size_t position() const { return position_; }  ///< number of executed instructions
-  /// `seek` executes up to that position, or begins anew when it lies behind: the state is that of a step played
+  /// Executes up to that position, or begins anew when it lies behind: the state is that of a step played
   /// exactly so far, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
@@ -58,7 +58,7 @@ class StepPlayer {
   std::vector<TensorId> writes(size_t instruction) const;
   std::string name(TensorId tensor) const;  ///< "L01.ffn.sum", "gradient of L01.ffn.sum"
   Shape shape(TensorId tensor) const;
-  /// `is_there` says whether it holds something of this step by now: parameters and batch always, others once written.
+  /// Whether it holds something of this step by now: parameters and batch always, others once written.
   bool is_there(TensorId tensor) const;
 
   /// These copy. They throw Error for a tensor without memory, or of the other type.
@@ -66,7 +66,7 @@ class StepPlayer {
   std::vector<int32_t> read_integers(ValueId value) const;
   TensorSummary summary(TensorId tensor) const { return summarise(read(tensor)); }
 
-  /// `seek_not_finite` plays from the beginning and stops behind the first instruction that writes a number which is
+  /// Plays from the beginning and stops behind the first instruction that writes a number which is
   /// not finite; it plays to the end when there is none.
   std::optional<NotFinite> seek_not_finite();
 

@@ -26,13 +26,13 @@ struct TensorSummary {
 };
 TensorSummary summarise(std::span<const float> values);
 
-/// `HeatMap` is the tensor as a picture. Where the tensor is larger than the picture, a cell holds the number of
+/// The tensor as a picture. Where the tensor is larger than the picture, a cell holds the number of
 /// largest magnitude in its part; a number that is not finite comes before all others.
 struct HeatMap {
   size_t rows = 0, columns = 0;
   std::vector<float> cells;  ///< row by row
 };
-/// `heat_map` pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x
+/// Pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x
 /// `most_columns`.
 HeatMap heat_map(std::span<const float> values, size_t columns, size_t most_rows, size_t most_columns);
 

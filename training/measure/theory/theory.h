@@ -24,7 +24,7 @@ struct Equation {
   const char* formula;  ///< "1 + l g <= q_l <= 1 + l (1 + g)"
   const char* source;   ///< "Xiong et al. 2020"
 };
-/// `equations` lists all equations of this file.
+/// Lists all equations of this file.
 std::span<const Equation> equations();
 const Equation& equation(std::string_view name);  ///< throws Error for an unknown name
 
@@ -76,24 +76,24 @@ double own_shares_pre(int32_t sublayers, double v);
 /// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta that of their gradients.
 double last_layer_gradient(double width, double n, double q, double g2 = 1, double a = 0, double r = 1);
 
-/// `Agreement` says how alike places of a text are: probabilities for two places drawn at random, from counts.
+/// How alike places of a text are: probabilities for two places drawn at random, from counts.
 struct Agreement {
   int32_t vocabulary = 0;  ///< 0: unknown, or some targets count for nothing (masked, padded)
   double token = 0;        ///< both hold the same token: the sum of squared frequencies
   double pair = 0;         ///< both hold the same token and the same target
   double repeat = 0;       ///< for one place: its target is its own token
 };
-/// `agreement_of` counts over training batches of a task that writes the next symbol, in rows of `length`.
+/// Counts over training batches of a task that writes the next symbol, in rows of `length`.
 Agreement agreement_of(const Task& task, int32_t length);
 
-/// `LastLayer` is "last layer" for real text at initialisation, with the numbers that enter it.
+/// "last layer" for real text at initialisation, with the numbers that enter it.
 struct LastLayer {
   double gradient = 0;        ///< expected norm of dL/dW2 of the last layer at step 1
   double square = 0;          ///< q
   double token_gradient = 0;  ///< g^2
   double alignment = 0;       ///< a
 };
-/// `last_layer_start` is a mean field over six kinds of pairs of tokens: of one sequence, at one place of two
+/// A mean field over six kinds of pairs of tokens: of one sequence, at one place of two
 /// sequences, or at two places of two sequences; each of one symbol or of two. The tokens share symbol and position
 /// embeddings from the start and grow more alike through attention (even over the positions seen) and ReLU. Logits
 /// have unit variance; with tied tables a token's own symbol stands out by root(D times its share of the state). It

@@ -20,7 +20,7 @@ int32_t layers_of(const ModelConfig& c, const Question& q) {
 }
 double ratio_of(const ModelConfig& c) { return static_cast<double>(c.feed_forward) / c.d_model; }
 
-// `of_model` checks what every line needs: weights of known variance, a positively homogeneous function with known
+// Checks what every line needs: weights of known variance, a positively homogeneous function with known
 // gains, norms after which a row has mean square one, and no noise.
 Objection of_model(const ModelConfig& c) {
   if (c.init != InitRule::Xavier && c.init != InitRule::Theory)
@@ -43,7 +43,7 @@ Objection of_stack(const ModelConfig& c, const Question& q, Placement placement)
   return of_model(c);
 }
 
-// `of_tokens` checks what the covariances of tokens need.
+// Checks what the covariances of tokens need.
 Objection of_tokens(const ModelConfig& c, const Question& q) {
   if (q.subject == Subject::TokenCosine && q.same_token <= 0 && !c.gaussian_input)
     return "how often symbols repeat is not known";
@@ -78,7 +78,7 @@ Objection pre_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   return first(of_stack(c, q, Placement::Pre), of_tokens(c, q));
 }
-// `decoder_gradient` needs a norm on the residual stream: then next to nothing comes back through the cross branch. Its
+// Needs a norm on the residual stream: then next to nothing comes back through the cross branch. Its
 // variance is measured, so that neither the start nor the encoder has to be a particular one.
 Objection decoder_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";

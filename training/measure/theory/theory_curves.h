@@ -12,16 +12,16 @@
 
 namespace normscope::theory {
 
-/// `Subject` is what a line is laid over, by layer.
+/// What a line is laid over, by layer.
 enum class Subject : uint8_t {
   StreamSquare,  ///< mean square of the residual sum behind the feed-forward network of each layer
   TokenCosine,   ///< mean cosine between different tokens of a sequence, behind each layer
   Gradient,      ///< norm of dL/dW2, as a share of the last layer's
 };
-/// `Loss` says which loss the gradients are of. Their profiles differ: see "Post-LN profile".
+/// Which loss the gradients are of. Their profiles differ: see "Post-LN profile".
 enum class Loss : uint8_t { OnePosition, BatchMean };
 
-/// `Question` is all that a line depends on beside the model.
+/// All that a line depends on beside the model.
 struct Question {
   Subject subject = Subject::StreamSquare;
   bool decoder = true;  ///< which of two stacks
@@ -32,7 +32,7 @@ struct Question {
   std::span<const double> cross_variance{};
 };
 
-/// `Line` is a line for a plot: low[k] at layer x[k]; a band where `high` is not empty. The mean over a few networks
+/// A line for a plot: low[k] at layer x[k]; a band where `high` is not empty. The mean over a few networks
 /// at initialisation lies within a factor `within` of it (of the band's nearer edge): docs/theory.md has the
 /// measurements.
 struct Line {
@@ -42,14 +42,14 @@ struct Line {
 };
 /// "decoder profile" from measured variances: the product of (1 + v_k)^(-1/2) over the layers k above l.
 std::vector<double> decoder_gradient_profile(std::span<const double> cross_variance);
-/// `start_square` is the mean square of x_0 at initialisation. The token table has unit variance and positions add
+/// The mean square of x_0 at initialisation. The token table has unit variance and positions add
 /// theirs; it is one behind a norm on the embedding and for a Gaussian input.
 double start_square(const ModelConfig& config, bool decoder);
 
-/// `lines` returns the lines whose assumptions all hold; empty where no equation applies. theory_curves.cpp has the
+/// The lines whose assumptions all hold; empty where no equation applies. theory_curves.cpp has the
 /// assumptions beside each equation.
 std::vector<Line> lines(const ModelConfig& config, const Question& question);
-/// `objection` is the first assumption of an equation that does not hold: "cross-attention adds a third branch";
+/// The first assumption of an equation that does not hold: "cross-attention adds a third branch";
 /// empty when all hold. Throws Error for an equation that draws no line by layer.
 std::string objection(std::string_view equation, const ModelConfig& config, const Question& question);
 

@@ -18,14 +18,14 @@
 namespace normscope::theory {
 namespace {
 
-// `overlap` is V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in
+// V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in
 // 1/V.
 double overlap(double variance, double covariance, double V) {
   const double together = std::exp(covariance), spread = std::exp(variance);
   return std::max(1.0, together / (1 + (2 * spread * (together - 1) - together + 1) / V));
 }
 
-// `OutputGradients` are inner products of two tokens' loss gradients at the last norm's input, times q.
+// Inner products of two tokens' loss gradients at the last norm's input, times q.
 class OutputGradients {
  public:
   OutputGradients(const ModelConfig& config, const Agreement& data, double own_symbol)
@@ -54,7 +54,7 @@ class OutputGradients {
   double p_ = 0;    // the probability that it gives to its own symbol for that
 };
 
-// `applies` excludes relative positions because States takes attention for even over the positions that a query sees:
+// Excludes relative positions because States takes attention for even over the positions that a query sees:
 // no sum of its has a term of distance in the logits. Sinusoidal positions are correlated with each other.
 bool applies(const ModelConfig& config) {
   const bool even = config.positions == Positions::Learned || config.positions == Positions::None;

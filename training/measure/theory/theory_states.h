@@ -10,14 +10,14 @@
 
 namespace normscope::theory {
 
-/// `PairPlace` tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
+/// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
 /// sequences.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
-/// `Pairs` has a number by place, and then for one symbol (0) or two (1).
+/// Has a number by place, and then for one symbol (0) or two (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
-/// `EvenAttention` is attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
+/// Attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
 struct EvenAttention {
   double own_key =
       0;  ///< mean over queries of the sum of squared weights: a query's own key is one of so many
@@ -26,7 +26,7 @@ struct EvenAttention {
 };
 EvenAttention even_attention(int32_t tokens, bool causal);
 
-/// `objection_to_parts` is what keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
+/// What keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
 /// is another than all of them assume; null: nothing.
 const char* objection_to_parts(const ModelConfig& config);
 
@@ -35,11 +35,11 @@ Placement placement_of_stack(const ModelConfig& config, bool decoder);
 /// that is the token's own symbol.
 class States {
  public:
-  /// `same_token` is how often two places hold the same symbol; a Gaussian input has no symbols.
+  /// How often two places hold the same symbol; a Gaussian input has no symbols.
   States(const ModelConfig& config, bool decoder, double same_token);
-  /// `attend` averages over the positions that a query sees: no position weighs more by its distance.
+  /// Averages over the positions that a query sees: no position weighs more by its distance.
   void attend();
-  /// `hidden` becomes the correlation of the hidden units.
+  /// Becomes the correlation of the hidden units.
   void feed_forward(Pairs<double>& hidden);
 
   double cosine(size_t place, size_t other) const;

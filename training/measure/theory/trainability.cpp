@@ -26,7 +26,7 @@
 namespace normscope::theory {
 namespace {
 
-/// `normal_quantile` is the x below which a normal variable is with probability p, by Newton's method.
+/// The x below which a normal variable is with probability p, by Newton's method.
 double normal_quantile(double p) {
   double x = 0;
   for (int i = 0; i < 60; ++i) {
@@ -48,7 +48,7 @@ struct TokenMoments {
   }
 };
 
-/// `Pass` is a sub-layer on the way up, with what its way back needs.
+/// A sub-layer on the way up, with what its way back needs.
 struct Pass {
   bool attends = false;
   double enter = 1, before = 1, after = 1, stream = 1;  ///< what each norm divided by; 1: there is none
@@ -94,7 +94,7 @@ Walk::Walk(const ModelConfig& config, double same_token)
   if (stack_.embedding != NormKind::None) state_.scale(1 / state_.square);
 }
 
-/// `matrix` is what a matrix of the sub-layers multiplies the mean square of its input by.
+/// What a matrix of the sub-layers multiplies the mean square of its input by.
 double Walk::matrix(double gain, int32_t in, int32_t out) const {
   const double deviation = gains_.deviation > 0 ? gains_.deviation : gain * std::sqrt(2.0 / (in + out));
   return in * deviation * deviation * config_.init_scale * config_.init_scale;

@@ -13,17 +13,17 @@
 
 namespace normscope::theory {
 
-/// `kMostLogits` is the largest variance of attention's logits for which the mean field holds: beyond it a query hears few
+/// The largest variance of attention's logits for which the mean field holds: beyond it a query hears few
 /// keys, and which ones decides.
 inline constexpr double kMostLogits = 16;
 
-/// `SublayerAtStart` has the mean squares of what meets where a branch joins, scales included, as live measurements take
+/// Has the mean squares of what meets where a branch joins, scales included, as live measurements take
 /// their variances.
 struct SublayerAtStart {
   double stream = 0, branch = 0;
 };
 
-/// `AtStart` is what mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
+/// What mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
 /// hold, which `objection` then names: "the activation is not ReLU".
 struct AtStart {
   double cosine =
@@ -38,11 +38,11 @@ struct AtStart {
   std::vector<SublayerAtStart> sublayers{};  ///< attention of layer 1, its feed-forward network, and so on
 };
 
-/// `at_start` follows states up and gradients down. `same_token` is how often two places hold the same symbol
+/// Follows states up and gradients down. `same_token` is how often two places hold the same symbol
 /// (Agreement::token); 0: not known.
 AtStart at_start(const ModelConfig& config, double same_token);
 
-/// `KeyShares` says how unevenly softmax weighs a query's keys whose logits are normal. Their quantiles stand for a draw.
+/// How unevenly softmax weighs a query's keys whose logits are normal. Their quantiles stand for a draw.
 class KeyShares {
  public:
   KeyShares(int32_t tokens, bool causal);

@@ -23,7 +23,7 @@ double multiple_at(int place) {
   return kLeastMultiple * std::exp2(octaves * (place - 1) / (kPlaces - 2));
 }
 
-/// `copy_inputs` copies the inputs of `from` to the inputs with the same names.
+/// Copies the inputs of `from` to the inputs with the same names.
 void copy_inputs(Program& from, Program& to) {
   for (const ValueInfo& value : to.data().values) {
     if (value.role != Role::Input) continue;

@@ -26,7 +26,7 @@ namespace normscope {
 /// Multiples of the update that are tried lie between these, evenly by their logarithm.
 inline constexpr double kLeastMultiple = 1.0 / 64, kMostMultiple = 1024;
 
-/// `critical_multiple` finds the multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it.
+/// Finds the multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it.
 /// It bisects by log c, in at most kCriticalPasses (spec.h) calls, down to neighbours a factor of 1.2 apart, of which the
 /// lower did not raise the loss and the higher did. Between them it takes the root of the straight line through (loss
 /// - start) / c at both ends, which is exact where the loss is quadratic. Where even kLeastMultiple raises the loss,
@@ -36,24 +36,24 @@ double critical_multiple(double start, const std::function<double(double)>& loss
 
 class CriticalRate {
  public:
-  /// `run` is the run's Store; before() and after() are given its weights of the moment.
+  /// The run's Store; before() and after() are given its weights of the moment.
   CriticalRate(const Store& run, const ModelConfig& model, bool reuse_bytes);
   CriticalRate(const CriticalRate&) = delete;
   CriticalRate& operator=(const CriticalRate&) = delete;
 
-  /// `before` keeps the weights that the update of the next replay starts from.
+  /// Keeps the weights that the update of the next replay starts from.
   void before(const Store& run);
-  /// `after` is the critical rate, in units of the learning rate, of the step that `step` has just replayed on a
+  /// The critical rate, in units of the learning rate, of the step that `step` has just replayed on a
   /// batch of that shape. NaN without an update, or where the step's own loss is not finite.
   double after(const Store& run, Program& step, const BatchShape& shape, const StepInputs& inputs);
-  /// `along` is the loss of that step's batch at each of these multiples of its update: 0 is where it began. NaN as
+  /// The loss of that step's batch at each of these multiples of its update: 0 is where it began. NaN as
   /// after() has it.
   std::vector<double> along(const Store& run, Program& step, const BatchShape& shape,
                             const StepInputs& inputs, std::span<const double> multiples);
 
  private:
   Program& program_for(const BatchShape& shape);
-  /// `trial` is the loss at a multiple of the update of the step; it is empty without one.
+  /// The loss at a multiple of the update of the step; it is empty without one.
   std::function<double(double)> trial(const Store& run, Program& step, const BatchShape& shape,
                                       const StepInputs& inputs);
 

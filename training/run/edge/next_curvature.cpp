@@ -13,7 +13,7 @@ double critical_of_next(const Run& run, const RunSpec& spec) {
   return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
 }
 
-/// `bend_of` goes nearer where the crossing lies beyond the multiples of a step that are tried.
+/// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
 Bend bend_of(const Run& run, RunSpec spec) {
   constexpr int kTries = 4;
   constexpr double kInside = 1.001;

@@ -22,7 +22,7 @@ struct Bend {
 struct NextCurvature {
   Bend update, gradient;
 };
-/// `next_curvature` takes its steps on copies of the run.
+/// Takes its steps on copies of the run.
 NextCurvature next_curvature(const Run& run);
 
 }  // namespace normscope

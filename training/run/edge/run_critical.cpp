@@ -6,20 +6,20 @@
 
 namespace normscope {
 
-// `critical_due` holds at the first step and at every n-th after it, but not at steps that are silently repeated.
+// Holds at the first step and at every n-th after it, but not at steps that are silently repeated.
 bool Run::Impl::critical_due(int64_t step) const {
   const int32_t every = spec.train.critical_every;
   return live && every > 0 && !critical_left_out && step > silent_until && (step - 1) % every == 0;
 }
 
-// `settle_critical` frees the memory when the measurement is switched off; switched on again, it may find some.
+// Frees the memory when the measurement is switched off; switched on again, it may find some.
 void Run::Impl::settle_critical() {
   if (live && spec.train.critical_every > 0) return;
   critical.reset();
   critical_left_out = false;
 }
 
-// `try_critical` lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
+// Lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
 // A lost device is reported by require_backend().
 void Run::Impl::try_critical(const std::function<void()>& measure) {
   const std::string error = guarded("critical rate", measure);

@@ -12,7 +12,7 @@ const Shape& shape_in(const Program& program, ValueId value) {
   return program.data().values[static_cast<size_t>(value)].shape;
 }
 
-/// `shift_row` replaces the old positions by the last `memory` positions of old (memory) ∘ next (segment).
+/// Replaces the old positions by the last `memory` positions of old (memory) ∘ next (segment).
 void shift_row(std::span<float> old, std::span<const float> next) {
   const size_t taken = std::min(old.size(), next.size());
   std::copy(old.begin() + static_cast<std::ptrdiff_t>(taken), old.end(), old.begin());

@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// `MemoryState` is a memory as plain numbers, to be kept: lengths (B), and for each layer of the program (B,M,D).
+/// A memory as plain numbers, to be kept: lengths (B), and for each layer of the program (B,M,D).
 /// Empty: nothing is remembered.
 struct MemoryState {
   std::vector<int32_t> lengths;  ///< the number of last positions of each row that count
@@ -29,10 +29,10 @@ struct MemoryState {
 
 class SegmentMemory {
  public:
-  /// `fill` writes the memory into the program's inputs before a replay, or an empty one where its rows do not go on
+  /// Writes the memory into the program's inputs before a replay, or an empty one where its rows do not go on
   /// from the last segment. It does nothing for a program without a memory.
   void fill(Program& program, std::span<const LayerMemory> layers, bool goes_on);
-  /// `take` remembers the segment after that replay. It reads the layers' inputs, which the program must have kept.
+  /// Remembers the segment after that replay. It reads the layers' inputs, which the program must have kept.
   void take(const Program& program, std::span<const LayerMemory> layers);
 
   const MemoryState& state() const { return state_; }
@@ -44,7 +44,7 @@ class SegmentMemory {
   std::vector<float> segment_;  ///< (B,T,D) of one layer
 };
 
-/// `MemorySize` counts the numbers that a specification's memory has in a run of `batch` rows.
+/// Counts the numbers that a specification's memory has in a run of `batch` rows.
 struct MemorySize {
   size_t lengths = 0, states = 0;
 };
@@ -52,7 +52,7 @@ MemorySize memory_size(const ModelConfig& model, int32_t batch);
 /// In files: tensors memory/lengths and memory/states, none for an empty memory. `state` must outlive the writing.
 void add_memory(SafetensorsWriter& file, const MemoryState& state);
 MemoryState memory_from(const SafetensorsFile& file);
-/// `require_memory_of` throws Error, which begins with `where`, unless the memory is empty or one of such a model:
+/// Throws Error, which begins with `where`, unless the memory is empty or one of such a model:
 /// with its counts of numbers, and lengths of at most M.
 void require_memory_of(const std::string& where, const MemoryState& state, const ModelConfig& model,
                        int32_t batch);

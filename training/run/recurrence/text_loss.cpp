@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-/// `with_memory` copies the weights by name; the table of distances has the length that this model's memory needs.
+/// Copies the weights by name; the table of distances has the length that this model's memory needs.
 Store with_memory(const Store& weights, const ModelConfig& model, const BatchShape& shape, uint64_t seed) {
   Store store(weights.backend());
   Tape tape(store);

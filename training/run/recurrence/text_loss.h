@@ -19,7 +19,7 @@ struct TextLoss {
   double bits() const;  ///< the same in bits a symbol
 };
 
-/// `text_loss` measures over consecutive batches of the validation split, starting from an empty memory. A batch has
+/// Measures over consecutive batches of the validation split, starting from an empty memory. A batch has
 /// the specification's rows, or fewer for a short text. `task` gives consecutive batches. `weights` belong to a run
 /// of `spec` and are copied. `go_on` is asked before each batch with the number done. Throws Error for a memory that
 /// the model cannot have, and where no row has a second segment.

@@ -131,7 +131,7 @@ void Bpe::encode(std::string_view word, std::vector<int32_t>& ids) const {
   ids.insert(ids.end(), made.begin(), made.end());
 }
 
-/// `read_pair` takes "a b" and ["a", "b"]: the second can hold blanks.
+/// Takes "a b" and ["a", "b"]: the second can hold blanks.
 std::pair<std::string, std::string> read_pair(const InputValue& value) {
   if (value.is_list()) {
     const auto pair = value.list(2, 2);

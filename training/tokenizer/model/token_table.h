@@ -13,15 +13,15 @@
 
 namespace normscope::tokenizer {
 
-/// `kMostTokens` is how many numbers a vocabulary may have.
+/// How many numbers a vocabulary may have.
 inline constexpr int32_t kMostTokens = 2'000'000;
 
 class TokenTable {
  public:
   TokenTable() = default;
-  /// `read` is an object of texts and numbers. Throws Error where two have one number.
+  /// An object of texts and numbers. Throws Error where two have one number.
   static TokenTable read(const InputValue& object);
-  /// `put` gives the text this number; it may have had another.
+  /// Gives the text this number; it may have had another.
   void put(const std::string& text, int32_t id);
 
   std::optional<int32_t> find(std::string_view text) const;
@@ -37,12 +37,12 @@ class TokenTable {
   std::vector<std::optional<std::string>> texts_;
 };
 
-/// `ByteTree` finds the longest of many texts at a place, byte by byte.
+/// Finds the longest of many texts at a place, byte by byte.
 class ByteTree {
  public:
   static constexpr int32_t kRoot = 0, kNone = -1;
   void put(std::string_view text, int32_t value);
-  /// `step` is where a byte leads to, or kNone.
+  /// Where a byte leads to, or kNone.
   int32_t step(int32_t node, char byte) const;
   int32_t value(int32_t node) const {
     return values_[static_cast<size_t>(node)];

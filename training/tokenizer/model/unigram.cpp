@@ -27,7 +27,7 @@ class Unigram final : public WordModel {
 
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
-  /// `Node` is the best way to a place between two characters.
+  /// The best way to a place between two characters.
   struct Node {
     double score = 0;
     size_t begin = kNowhere;  // of its last piece

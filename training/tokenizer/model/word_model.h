@@ -15,18 +15,18 @@ namespace normscope::tokenizer {
 class WordModel {
  public:
   virtual ~WordModel() = default;
-  /// `encode` appends the numbers of a word, which is not empty. Throws Error for a word that the model has none for.
+  /// Appends the numbers of a word, which is not empty. Throws Error for a word that the model has none for.
   virtual void encode(std::string_view word, std::vector<int32_t>& ids) const = 0;
   const TokenTable& tokens() const { return tokens_; }
 
  protected:
   explicit WordModel(TokenTable tokens) : tokens_(std::move(tokens)) {}
-  /// `byte_tokens` appends <0x00> to <0xFF> for each byte, or nothing where one of them is no token.
+  /// Appends <0x00> to <0xFF> for each byte, or nothing where one of them is no token.
   bool byte_tokens(std::string_view bytes, std::vector<int32_t>& ids) const;
   TokenTable tokens_;
 };
 
-/// `read_model` throws Error for a model that is not known, or whose numbers do not fit together.
+/// Throws Error for a model that is not known, or whose numbers do not fit together.
 std::unique_ptr<const WordModel> read_model(const InputValue& value);
 
 std::unique_ptr<const WordModel> read_bpe(const InputValue& value);
