@@ -39,10 +39,9 @@ void finish_options(CLI::App& app) {
 
 /// In the order in which --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
-    add_window,        add_open,      add_train,   add_bench,      add_compare,  add_screenshot, add_film,
-    add_verify,        add_translate, add_bleu,    add_parse,      add_evaluate, add_measure,    add_inspect,
-    add_tape,          add_record,    add_average, add_admin_fold, add_lesson,   add_zoo,        add_sweep,
-    add_study_command, add_reproduce, add_merge,   add_described,
+#define COMMAND(add) add,
+#include "app/commands/commands.def"
+#undef COMMAND
 };
 
 /// Adds the commands that there are.

@@ -26,38 +26,13 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
   return {sub, *options};
 }
 
-/// Each `add_NAME` adds its command; parsing the command sets `command`, which must outlive `app`. The window is what
-/// the program does without a command.
-void add_window(CLI::App& app, Command& command);
-/// Adds the window with recorded runs in it.
-void add_open(CLI::App& app, Command& command);
-void add_train(CLI::App& app, Command& command);
-void add_bench(CLI::App& app, Command& command);
-void add_compare(CLI::App& app, Command& command);
-void add_screenshot(CLI::App& app, Command& command);
-void add_film(CLI::App& app, Command& command);
-void add_verify(CLI::App& app, Command& command);
-void add_translate(CLI::App& app, Command& command);
-void add_parse(CLI::App& app, Command& command);
-void add_bleu(CLI::App& app, Command& command);
-void add_evaluate(CLI::App& app, Command& command);
-void add_measure(CLI::App& app, Command& command);
-void add_inspect(CLI::App& app, Command& command);
-void add_average(CLI::App& app, Command& command);
-void add_admin_fold(CLI::App& app, Command& command);
-void add_lesson(CLI::App& app, Command& command);
+/// Each adds its command to `app`; parsing the command sets `command`, which must outlive `app`.
+#define COMMAND(add) void add(CLI::App& app, Command& command);
+#include "app/commands/commands.def"
+#undef COMMAND
 /// These two add to `group`, which is normscope lesson.
 void add_lesson_worksheet(CLI::App& group, Command& command);
 void add_lesson_gather(CLI::App& group, Command& command);
-void add_tape(CLI::App& app, Command& command);
-void add_record(CLI::App& app, Command& command);
-void add_zoo(CLI::App& app, Command& command);
-void add_sweep(CLI::App& app, Command& command);
-void add_study_command(CLI::App& app, Command& command);
-void add_reproduce(CLI::App& app, Command& command);
-void add_merge(CLI::App& app, Command& command);
-/// Adds completion and man, which describe everything that `app` has.
-void add_described(CLI::App& app, Command& command);
 
 /// The work of the command; the window does it instead where there is no display.
 cli::Exit compare(const cli::MainOptions& options);

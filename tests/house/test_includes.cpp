@@ -137,7 +137,7 @@ bool is_source(const fs::path& path) {
 
 std::vector<Include> includes_of(const fs::path& root) {
   std::vector<Include> all;
-  for (const char* top : kFloors)
+  for (const char* top : {"engine", "training", "app", "addons"})
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       if (!entry.is_regular_file() || !is_source(entry.path())) continue;
       const std::string file = fs::relative(entry.path(), root).generic_string();
@@ -172,6 +172,7 @@ std::vector<std::string> broken(const std::vector<Include>& includes) {
   const auto rooms = table();
   std::vector<std::string> faults;
   for (const Include& i : includes) {
+    if (i.file.starts_with("addons/")) continue;
     const auto within = [&](const char* floor) { return i.included.starts_with(std::string(floor) + "/"); };
     if (std::none_of(std::begin(kFloors), std::end(kFloors), within)) continue;
     const std::string from = room_of(i.file), to = room_of(i.included);
@@ -206,6 +207,7 @@ TEST_CASE("includes: the table has no circle, no room that is not there and no p
   std::set<std::pair<std::string, std::string>> used;
   std::set<std::string> rooms;
   for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
+    if (i.file.starts_with("addons/")) continue;
     used.insert({room_of(i.file), room_of(i.included)});
     rooms.insert(room_of(i.file));
   }
@@ -223,7 +225,34 @@ TEST_CASE("includes: the engine knows no run and no window, and what trains know
   for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
     INFO(i.file << ":" << i.line << " includes " << i.included);
     if (i.file.starts_with("engine/")) CHECK_FALSE(i.included.starts_with("training/"));
-    if (!i.file.starts_with("app/")) CHECK_FALSE(i.included.starts_with("app/"));
+    if (i.file.starts_with("training/")) CHECK_FALSE(i.included.starts_with("app/"));
+  }
+}
+
+TEST_CASE(
+    "includes: the core knows no add-on, and an add-on only those that it needs, a floor only those below") {
+  const auto part = [](const std::string& path, int nth) {
+    std::istringstream in(path);
+    std::string word;
+    for (int i = 0; i <= nth && std::getline(in, word, '/'); ++i) {
+    }
+    return word;
+  };
+  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
+    if (i.file.find("/tests/") != i.file.npos) continue;
+    INFO(i.file << ":" << i.line << " includes " << i.included);
+    const bool addon = i.file.starts_with("addons/"), reads_addon = i.included.starts_with("addons/");
+    if (!addon) CHECK_FALSE(reads_addon);
+    if (!addon) continue;
+    const std::string floor = part(i.file, 2);
+    const std::string read = reads_addon ? part(i.included, 2) : part(i.included, 0);
+    if (floor == "engine") CHECK_FALSE((read == "training" || read == "app"));
+    if (floor == "training") CHECK_FALSE(read == "app");
+    if (!reads_addon || part(i.included, 1) == part(i.file, 1)) continue;
+    std::ifstream needs(fs::path(NORMSCOPE_SOURCE_DIR) / "addons" / part(i.file, 1) / "needs");
+    bool needed = false;
+    for (std::string name; std::getline(needs, name);) needed |= name == part(i.included, 1);
+    CHECK(needed);
   }
 }
 

@@ -1,0 +1,77 @@
+# Add-ons are folders of addons/ that the engine, the training and the app do not know: delete one, and everything still
+# builds and passes. NORMSCOPE_ADDONS chooses which are built: "all", a list of names, or none.
+#
+# An add-on's sources stand in engine/, training/ and app/ of its folder and are compiled into the library of that floor,
+# its tests in tests/{engine,training,app} into the floor's tests, its texts in words/ and words/de. What it adds to a
+# list of the core it writes as rows of NAME.def in its folder, and the core's list ends with #include "chosen/NAME.def":
+# no static initialiser registers anything, so the linker names what is missing.
+include_guard()
+
+set(NORMSCOPE_ADDONS all CACHE STRING "Add-ons to build: all, names of folders under addons/, or nothing")
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE "${CMAKE_SOURCE_DIR}/addons" "${CMAKE_SOURCE_DIR}/addons/*")
+set(present "")
+foreach(folder IN LISTS folders)
+  if(IS_DIRECTORY "${CMAKE_SOURCE_DIR}/addons/${folder}")
+    list(APPEND present "${folder}")
+  endif()
+endforeach()
+set(NORMSCOPE_CHOSEN_ADDONS ${NORMSCOPE_ADDONS})
+if(NORMSCOPE_ADDONS STREQUAL "all")
+  set(NORMSCOPE_CHOSEN_ADDONS ${present})
+endif()
+foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+  if(NOT addon IN_LIST present)
+    message(FATAL_ERROR "normscope: NORMSCOPE_ADDONS names '${addon}', but there is no folder addons/${addon}")
+  endif()
+endforeach()
+# An add-on that builds on others names them in its file `needs`, a name a line. Without one of them it is left out.
+foreach(round IN LISTS present)  # what is left out may itself be needed
+  foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+    if(EXISTS "${CMAKE_SOURCE_DIR}/addons/${addon}/needs")
+      file(STRINGS "${CMAKE_SOURCE_DIR}/addons/${addon}/needs" needs)
+      foreach(need IN LISTS needs)
+        if(NOT need IN_LIST NORMSCOPE_CHOSEN_ADDONS)
+          message(STATUS "normscope: addons/${addon} is left out, as it needs addons/${need}")
+          list(REMOVE_ITEM NORMSCOPE_CHOSEN_ADDONS "${addon}")
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+endforeach()
+
+# The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
+set(NORMSCOPE_SEAMS ops activations placements norm_kinds init_rules optimizers schedules settings tasks architectures
+  measurements commands screens panels)
+foreach(seam IN LISTS NORMSCOPE_SEAMS)
+  set(rows "// Written by cmake/NormscopeAddons.cmake.\n")
+  foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+    set(file "addons/${addon}/${seam}.def")
+    if(EXISTS "${CMAKE_SOURCE_DIR}/${file}")
+      string(APPEND rows "#include \"${file}\"\n")
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/chosen/${seam}.def" CONTENT "${rows}" @ONLY)
+endforeach()
+
+# normscope_addon_folders(VARIABLE PART): the folder PART of every chosen add-on that has one, such as "training".
+function(normscope_addon_folders variable part)
+  set(result "")
+  foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+    if(IS_DIRECTORY "${CMAKE_SOURCE_DIR}/addons/${addon}/${part}")
+      list(APPEND result "${CMAKE_SOURCE_DIR}/addons/${addon}/${part}")
+    endif()
+  endforeach()
+  set(${variable} "${result}" PARENT_SCOPE)
+endfunction()
+
+# normscope_floor_sources(VARIABLE FLOOR [EXCLUDE FILE...]): the sources of a floor, with what the chosen add-ons add to it.
+function(normscope_floor_sources variable floor)
+  cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
+  normscope_sources(sources "${CMAKE_SOURCE_DIR}/${floor}" EXCLUDE ${ARG_EXCLUDE})
+  normscope_addon_folders(folders ${floor})
+  foreach(folder IN LISTS folders)
+    normscope_sources(more "${folder}")
+    list(APPEND sources ${more})
+  endforeach()
+  set(${variable} "${sources}" PARENT_SCOPE)
+endfunction()
