@@ -17,7 +17,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
 #include "engine/core/real_text.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/spec/limits.h"
 
 namespace normscope::commands {

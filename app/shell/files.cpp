@@ -7,7 +7,7 @@
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
 #include "training/files/placement_file.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::shell {

@@ -86,8 +86,7 @@ void mark(const fs::path& path) {
   }
 }
 
-// Orders sessions by their beginning, whatever the clock says. Earlier versions' names began with the time
-// in milliseconds: their numbers are large, and the next ones larger still.
+// Orders sessions by their beginning, whatever the clock says.
 int64_t number_of(const fs::path& folder) {
   constexpr int64_t kLargest = int64_t{1} << 60;
   const std::string name = folder.filename().string();
@@ -98,11 +97,8 @@ int64_t number_of(const fs::path& folder) {
 
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
-// Recognises a session that could not be restored; older versions wrote .broken.
-bool is_stashed(const fs::path& folder) {
-  const std::string ending = folder.extension().string();
-  return ending.starts_with(".bad") || ending.starts_with(".broken");
-}
+// Recognises a session that could not be restored.
+bool is_stashed(const fs::path& folder) { return folder.extension().string().starts_with(".bad"); }
 
 /// Reads one table. It remembers the first impossible value, whose default holds.
 class SettingsTable {
@@ -262,7 +258,6 @@ void write_settings(const std::string& path, const Settings& s) {
 AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   const fs::path sessions = sessions_folder(state_folder);
   make_folder(sessions.string(), Access::Own, "autosave");
-  chmod(sessions.c_str(), 0700);  // earlier versions left it open to others
   int64_t number = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions, error))

@@ -20,7 +20,7 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/files/command_text.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/io/input_file.h"
 
 namespace normscope::shell {

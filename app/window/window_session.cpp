@@ -19,7 +19,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cuda/loader.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::window {
 namespace {

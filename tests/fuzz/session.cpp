@@ -1,7 +1,7 @@
 // The gate of a session folder: session.json, and the log of undo and the bookmarks that the window keeps in it.
 #include "app/shell/app_state.h"
 #include "fuzz.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 
 using namespace normscope;
 

@@ -37,10 +37,16 @@ Command& Command::operator=(const Command&) = default;
 Command& Command::operator=(Command&&) noexcept = default;
 Command::~Command() = default;
 
+bool replaces_runs(const Command& c) {
+  return std::holds_alternative<ReplaceRuns>(c) || std::holds_alternative<RestoreSession>(c) ||
+         std::holds_alternative<ExchangeSession>(c);
+}
+
 bool can_be_taken_back(const Command& c) {
   return std::holds_alternative<ForkRequest>(c) || std::holds_alternative<ForkFrom>(c) ||
          std::holds_alternative<EditField>(c) || std::holds_alternative<LoadText>(c) ||
-         std::holds_alternative<SetBudget>(c) || std::holds_alternative<Reset>(c);
+         std::holds_alternative<SetBudget>(c) || std::holds_alternative<Reset>(c) ||
+         std::holds_alternative<ReplaceRuns>(c) || std::holds_alternative<RestoreSession>(c);
 }
 
 std::string refusal(const Answers& answers, Ticket ticket) {
@@ -90,12 +96,12 @@ struct LabTrainer::Carrier {
   void operator()(const session::LookInside& c) const { trainer.look_inside(c); }
   void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
   void operator()(const session::ReplaceRuns& c) const {
-    c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);
+    c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
   }
   void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
   void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
-  void operator()(const session::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
-  void operator()(const session::SwapSession&) const {}  // Lab::post turns it into two commands
+  void operator()(const session::RestoreSession& c) const { trainer.restore(c, ticket); }
+  void operator()(const session::ExchangeSession& c) const { trainer.exchange_session(c.back); }
 };
 
 void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
@@ -118,8 +124,8 @@ void LabTrainer::keep_answer(session::Answer answer) {
 }
 
 LabTrainer::Found LabTrainer::found() const {
-  Found now{letters(), {}, {}, budget_, playing_};
-  for (LabEntry* entry : entries()) {
+  Found now{letters(), {}, {}, now_.budget, now_.playing};
+  for (LabEntry* entry : now_.entries()) {
     now.specs.push_back(published_spec(*entry));
     now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
   }
@@ -136,6 +142,10 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
     if (fork && fork->train && !before.playing)  // the fork started the training
       change.undo.insert(change.undo.begin(), session::Pause{});
     return change;
+  }
+  if (session::replaces_runs(command)) {
+    if (before.letters.empty()) return {};
+    return {{session::ExchangeSession{true}}, {session::ExchangeSession{false}}};
   }
   const Found now = found();
   if (now.letters != before.letters || before.specs.empty()) return {};

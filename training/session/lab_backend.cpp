@@ -89,14 +89,15 @@ int64_t LabTrainer::held_bytes() const {
 }
 
 // Refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
-// It drops runs that are kept for undoing an edit, the oldest first.
+// It drops what is kept for undo, sessions first, the oldest of them first.
 void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   int64_t wanted = 0;
   for (const RunSpec& spec : more) {
     validate(spec);
     wanted += estimated_bytes(spec);
   }
-  while (!parked_.empty() && !has_room(wanted)) parked_.erase(parked_.begin());
+  while (!has_room(wanted) && drop_session()) continue;
+  while (!now_.parked.empty() && !has_room(wanted)) now_.parked.erase(now_.parked.begin());
   if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
 }
 

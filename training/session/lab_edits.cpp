@@ -38,7 +38,7 @@ bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
 }  // namespace
 
 void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
-  if (runs_.empty()) fail("lab", "there is no run to edit");
+  if (now_.runs.empty()) fail("lab", "there is no run to edit");
   if (run >= 0) entry(run);  // throws for an unknown run
   if (key == "train.steps") {
     RunSpec trial = entry(0).run->spec();
@@ -51,7 +51,7 @@ void LabTrainer::edit(int32_t run, const std::string& key, const std::string& va
 
 // Restarts a run in which the change would come too late for any step, as the warm-up does once it is over.
 void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
-  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
+  std::vector<LabEntry*> edited = run < 0 ? now_.entries() : std::vector<LabEntry*>{&entry(run)};
   std::vector<RunSpec> trials;
   for (const LabEntry* one : edited) {  // all runs are edited, or none
     RunSpec& trial = trials.emplace_back(one->run->spec());
@@ -77,7 +77,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
 void LabTrainer::park_copy(const LabEntry& entry) {
   if (entry.run->steps_done() == 0 || !has_room(estimated_bytes(entry.run->spec()))) return;
   auto copy = std::make_unique<LabEntry>();
-  static_cast<KeptEntry&>(*copy) = entry;
+  static_cast<SessionRun&>(*copy) = entry;
   try {
     copy->run = Run::resume(entry.run->finished(), task_for(entry.run->spec().data), *backend_);
   } catch (
@@ -91,7 +91,7 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   copy->born = entry.born;
   copy->seconds_per_step = entry.seconds_per_step;
   copy->from_start = entry.from_start;
-  park(std::move(copy), parked_);
+  park(std::move(copy), now_.parked);
   share_bytes();
 }
 
@@ -101,7 +101,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);
   if (!made) {
     make_room({spec});
-    made = make_entry(std::move(spec), old.letter);
+    made = make_entry(std::move(spec), old.letter, now_.budget);
   }
   exchange(old, std::move(made));
 }
@@ -109,14 +109,14 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
 // Puts another run in the place of one, which is stashed.
 void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   std::swap(old, *made);
-  park(std::move(made), parked_);
+  park(std::move(made), now_.parked);
   // A run that is ahead waits for the others; the others may also return before it takes its next step.
   int32_t least = std::numeric_limits<int32_t>::max();
-  for (const LabEntry* one : entries())
+  for (const LabEntry* one : now_.entries())
     if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
-  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
-    step_ = least;
-    if (!playing_) target_ = step_;
+  if (least > now_.step && least < std::numeric_limits<int32_t>::max()) {
+    now_.step = least;
+    if (!now_.playing) target_ = now_.step;
   }
   share_bytes();
 }
@@ -140,8 +140,8 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
     other.data = spec.data;
   }
   all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
+  restart(std::move(all), true);
+  if (!now_.playing) target_ = 0;
 }
 
 void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
@@ -155,8 +155,8 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
   std::vector<RunSpec> all = specs();
   for (RunSpec& spec : all) set_field(spec, key, value);
   if (all == specs()) return;
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
+  restart(std::move(all), true);
+  if (!now_.playing) target_ = 0;
 }
 
 }  // namespace normscope

@@ -21,12 +21,12 @@ void LabTrainer::fork(session::ForkRequest request) {
   make_room({spec});
   std::unique_ptr<LabEntry> made;
   if (request.from_start) {
-    made = make_entry(std::move(spec), 'D');
+    made = make_entry(std::move(spec), 'D', now_.budget);
   } else {
     spec.train.steps = end_of(source);
     made = std::make_unique<LabEntry>();
     made->run = source.run->fork(spec);
-    made->run->set_budget(budget_);
+    made->run->set_budget(now_.budget);
     made->fork_step = made->run->steps_done();
     made->hold = source.hold;  // a change of a run that waits at an earlier step waits there too
     made->born = ++made_;
@@ -39,10 +39,10 @@ void LabTrainer::fork(session::ForkRequest request) {
 void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
   const LabEntry& from = entry(source);
   made->letter = 'D';
-  made->forked_from = &from == fork_.get() ? from.forked_from : source;
-  park(std::move(fork_), undo_);
-  redo_.clear();
-  fork_ = std::move(made);
+  made->forked_from = &from == now_.fork.get() ? from.forked_from : source;
+  park(std::move(now_.fork), now_.undo);
+  now_.redo.clear();
+  now_.fork = std::move(made);
   share_bytes();
   if (!train) return;
   bring_budget();
@@ -53,21 +53,21 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
 // Gives the fork steps of its own. The others end where they were to end: what a finished run came to
 // stays what it was.
 void LabTrainer::bring_budget() {
-  if (!fork_) return;
-  fork_->run->set_budget(std::max(budget_, portion_after(fork_->fork_step)));
+  if (!now_.fork) return;
+  now_.fork->run->set_budget(std::max(now_.budget, portion_after(now_.fork->fork_step)));
   settle_budget();
 }
 
 // Ends the lockstep with the run that ends last.
 void LabTrainer::settle_budget() {
   int32_t reached = 0;
-  budget_ = 1;
-  for (const LabEntry* entry : entries()) {
-    budget_ = std::max(budget_, end_of(*entry));
-    reached = std::max(reached, std::min(std::max(step_, entry->run->steps_done()), end_of(*entry)));
+  now_.budget = 1;
+  for (const LabEntry* entry : now_.entries()) {
+    now_.budget = std::max(now_.budget, end_of(*entry));
+    reached = std::max(reached, std::min(std::max(now_.step, entry->run->steps_done()), end_of(*entry)));
   }
-  step_ = reached;
-  if (step_ >= budget_) pause();
+  now_.step = reached;
+  if (now_.step >= now_.budget) pause();
 }
 
 // Replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
@@ -96,35 +96,35 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
   auto made = std::make_unique<LabEntry>();
   made->born = ++made_;
   made->run = run_at(run, step);
-  made->run->set_budget(budget_);
+  made->run->set_budget(now_.budget);
   if (spec) {
     RunSpec wanted = *spec;
-    wanted.train.steps = budget_;
+    wanted.train.steps = now_.budget;
     if (wanted.name == made->run->spec().name) wanted.name.clear();  // a new name says what it is
     made->run = made->run->fork(wanted);
   }
   made->fork_step = step;
   made->fork_note = fmt::format("from step {}", step);
-  if (!playing_) made->hold = step;
+  if (!now_.playing) made->hold = step;
   return made;
 }
 
 void LabTrainer::remove_fork() {
-  if (!fork_ && undo_.empty()) return;
-  park(std::move(fork_), redo_);
-  if (!undo_.empty()) {
-    fork_ = std::move(undo_.back());
-    undo_.pop_back();
+  if (!now_.fork && now_.undo.empty()) return;
+  park(std::move(now_.fork), now_.redo);
+  if (!now_.undo.empty()) {
+    now_.fork = std::move(now_.undo.back());
+    now_.undo.pop_back();
   }
   settle_budget();
   share_bytes();
 }
 
 void LabTrainer::restore_fork() {
-  if (redo_.empty()) return;
-  park(std::move(fork_), undo_);
-  fork_ = std::move(redo_.back());
-  redo_.pop_back();
+  if (now_.redo.empty()) return;
+  park(std::move(now_.fork), now_.undo);
+  now_.fork = std::move(now_.redo.back());
+  now_.redo.pop_back();
   settle_budget();
 }
 

@@ -93,7 +93,7 @@ void LabTrainer::hand_out(LabEntry& played, const Run& at) {
   made->generation = generation_;
   made->step = at.steps_done() + 1;
   made->spec = std::make_shared<const RunSpec>(at.spec());
-  const std::vector<LabEntry*> all = entries();
+  const std::vector<LabEntry*> all = now_.entries();
   if (played.forked_from >= 0 && static_cast<size_t>(played.forked_from) < all.size()) {
     const LabEntry& source = *all[static_cast<size_t>(played.forked_from)];
     made->source = source.letter;

@@ -24,7 +24,7 @@ std::string accuracy_of(Run& run) {
 }  // namespace
 
 LabEntry* LabTrainer::unscored() const {
-  for (LabEntry* entry : entries())
+  for (LabEntry* entry : now_.entries())
     if (entry->unscored) return entry;
   return nullptr;
 }
@@ -58,7 +58,7 @@ void LabTrainer::look_inside(const session::LookInside& asked) {
 
 LabEntry* LabTrainer::looking() const {
   LabEntry* least = nullptr;
-  for (LabEntry* entry : entries())
+  for (LabEntry* entry : now_.entries())
     if (entry->looking && (!least || entry->looking->done() < least->looking->done())) least = entry;
   return least;
 }

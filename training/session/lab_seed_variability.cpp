@@ -104,10 +104,10 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
 
 // Goes seed by seed over all cards, so that every card soon has a band.
 void LabTrainer::check_seeds() {
-  if (runs_.empty()) fail("lab", "there is no run to do again with other seeds");
+  if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
   cancel_seeds();
   for (uint64_t i = 1; i <= kSeeds; ++i)
-    for (LabEntry* entry : entries()) {
+    for (LabEntry* entry : now_.entries()) {
       const Run& run = *entry->run;
       Rerun rerun{variability_key(*entry), run.origin().seed + i, run.origin(), run.past().all_edits()};
       rerun.spec.seed = rerun.seed;
@@ -130,7 +130,7 @@ void LabTrainer::cancel_seeds() {
 
 void LabTrainer::drop_stale_reruns() {
   const auto stale = [this](const Rerun& rerun) {
-    const auto all = entries();
+    const auto all = now_.entries();
     return std::none_of(all.begin(), all.end(),
                         [&](LabEntry* entry) { return variability_key(*entry) == rerun.key; });
   };

@@ -122,42 +122,58 @@ void LabTrainer::open_device() {
 }
 LabTrainer::~LabTrainer() = default;
 
-std::vector<LabEntry*> LabTrainer::entries() const {
+std::vector<LabEntry*> LabSession::entries() const {
   std::vector<LabEntry*> all;
-  for (const auto& entry : runs_) all.push_back(entry.get());
-  if (fork_) all.push_back(fork_.get());
+  for (const auto& entry : runs) all.push_back(entry.get());
+  if (fork) all.push_back(fork.get());
   return all;
 }
 
+std::vector<LabEntry*> LabSession::kept() const {
+  std::vector<LabEntry*> kept = entries();
+  for (const auto* stash : {&undo, &redo, &parked})
+    for (const auto& entry : *stash)
+      if (entry) kept.push_back(entry.get());
+  return kept;
+}
+
+std::vector<LabEntry*> LabTrainer::kept() const {
+  std::vector<LabEntry*> kept = now_.kept();
+  for (const auto* sessions : {&before_, &after_})
+    for (const LabSession& session : *sessions)
+      for (LabEntry* entry : session.kept()) kept.push_back(entry);
+  return kept;
+}
+
 bool LabTrainer::lags(const LabEntry& entry) const {
-  const int32_t to = std::min(step_, entry.hold >= 0 ? entry.hold : end_of(entry));
+  const int32_t to = std::min(now_.step, entry.hold >= 0 ? entry.hold : end_of(entry));
   return !entry.broken() && entry.run->steps_done() < to;
 }
 
 LabEntry* LabTrainer::lagging() const {
-  for (const auto& entry : runs_)
+  for (const auto& entry : now_.runs)
     if (lags(*entry)) return entry.get();
-  return fork_ && lags(*fork_) ? fork_.get() : nullptr;
+  return now_.fork && lags(*now_.fork) ? now_.fork.get() : nullptr;
 }
 
 bool LabTrainer::all_broken() const {
-  return std::all_of(runs_.begin(), runs_.end(), [](const auto& entry) { return entry->broken(); }) &&
-         (!fork_ || fork_->broken());
+  return std::all_of(now_.runs.begin(), now_.runs.end(), [](const auto& entry) { return entry->broken(); }) &&
+         (!now_.fork || now_.fork->broken());
 }
 
 bool LabTrainer::wants_step() const {
-  const auto all = entries();
-  return step_ < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
-           return !entry->broken() && step_ < end_of(*entry);
+  const auto all = now_.entries();
+  return now_.step < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
+           return !entry->broken() && now_.step < end_of(*entry);
          });
 }
 
 LabEntry* LabTrainer::without_text() const {
   if (!options_.sample_text) return nullptr;
   const auto stale = [](const LabEntry& e) { return !e.broken() && e.text_step != e.run->steps_done(); };
-  for (const auto& entry : runs_)
+  for (const auto& entry : now_.runs)
     if (stale(*entry)) return entry.get();
-  return fork_ && stale(*fork_) ? fork_.get() : nullptr;
+  return now_.fork && stale(*now_.fork) ? now_.fork.get() : nullptr;
 }
 
 bool LabTrainer::has_work() const {
@@ -197,19 +213,11 @@ void LabTrainer::do_work() {
 // Ends D's wait at an earlier step, during which the others stand still.
 bool LabTrainer::release_holds() {
   bool any = false;
-  for (LabEntry* entry : entries()) {
+  for (LabEntry* entry : now_.entries()) {
     any = any || entry->hold >= 0;
     entry->hold = -1;
   }
   return any;
-}
-
-std::vector<LabEntry*> LabTrainer::kept() const {
-  std::vector<LabEntry*> kept = entries();
-  for (const auto* stash : {&undo_, &redo_, &parked_})
-    for (const auto& entry : *stash)
-      if (entry) kept.push_back(entry.get());
-  return kept;
 }
 
 // Its seconds without validation, which is rare and may take longer than many steps.
@@ -244,13 +252,13 @@ void LabTrainer::keep_finished(const LabEntry& entry) {
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0, seconds = 0;
-  for (LabEntry* entry : entries()) {
+  for (LabEntry* entry : now_.entries()) {
     // A run that is ahead took this step before the device failed in another run.
-    if (entry->broken() || entry->run->steps_done() > step_ || step_ >= end_of(*entry)) continue;
+    if (entry->broken() || entry->run->steps_done() > now_.step || now_.step >= end_of(*entry)) continue;
     seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
   }
-  ++step_;
+  ++now_.step;
   smooth(seconds_per_step_, seconds);
   if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
   if (limit_ > 0) {
@@ -266,7 +274,7 @@ void LabTrainer::step_all() {
 // shown together when the last is complete. It charges its time against a share of the training time.
 void LabTrainer::write_live(double trained_seconds) {
   text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
-  std::vector<LabEntry*> writers = entries();
+  std::vector<LabEntry*> writers = now_.entries();
   std::erase_if(writers, [](const LabEntry* entry) { return entry->broken(); });
   while (text_credit_ > 0 && Clock::now() >= round_ && !writers.empty()) {
     if (writing_ >= writers.size()) writing_ = 0;
@@ -306,7 +314,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(entry, playing_);
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;
@@ -342,18 +350,18 @@ bool LabTrainer::note_too_large() {
 
 size_t LabTrainer::weight_bytes() const {
   size_t bytes = 0;
-  for (const LabEntry* entry : entries())
+  for (const LabEntry* entry : now_.entries())
     bytes += entry->run->store().size() * sizeof(float) * kTrainedBlocks.size();
   return bytes;
 }
 
 LabView LabTrainer::view() const {
   LabView view;
-  view.playing = playing_;
+  view.playing = now_.playing;
   view.busy = lagging() != nullptr;
-  view.step = step_;
-  view.budget = budget_;
-  view.portion = portion_;
+  view.step = now_.step;
+  view.budget = now_.budget;
+  view.portion = now_.portion;
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
   view.threads = threads_;
@@ -362,22 +370,24 @@ LabView LabTrainer::view() const {
   view.message = message;
   view.seed_check_done = seed_check_done_;
   view.seed_check_steps = seed_check_steps_;
-  view.sidecar = sidecar_;
   view.restored = restored_;
+  view.by_undo = by_undo_;
+  view.window = window_;
+  view.dropped = dropped_;
   view.played = played_;
   view.answered = answered;
   view.answers = answers_;
-  for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
+  for (LabEntry* entry : now_.entries()) view.runs.push_back(view_of(*entry));
   tell_apart(view.runs);
-  if (!runs_.empty()) {
-    const Task& task = runs_.front()->run->task();
+  if (!now_.runs.empty()) {
+    const Task& task = now_.runs.front()->run->task();
     view.entropy_rate = task.entropy_rate().value_or(0);
     if (!data_ || data_->hash != task.hash())
       data_ = DataNumbers{task.hash(), task.unigram_entropy(),
-                          theory::agreement_of(task, runs_.front()->run->spec().model.sequence)};
+                          theory::agreement_of(task, now_.runs.front()->run->spec().model.sequence)};
     view.unigram_entropy = data_->unigram_entropy;
     view.agreement = data_->agreement;
-    view.data_name = data_name(runs_.front()->run->spec().data);
+    view.data_name = data_name(now_.runs.front()->run->spec().data);
     view.unit = task.unit();
   }
   return view;

@@ -86,16 +86,11 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
-// In older configurations, sessions, checkpoints and command lines; docs/configuration.md names them.
-constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
-                                                                         {"model.width", "model.d_model"}};
-
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
   std::vector<std::string_view> keys;
   for (const Field& field : spec_fields()) keys.push_back(field.key);
-  for (const auto& [former, now] : kFormerKeys) keys.push_back(former);
-  fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
+  fail(key, "no such setting: did you mean {}?", nearest(key, keys));
 }
 
 // Lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
@@ -153,12 +148,6 @@ void check_text(const Field& field, std::string_view value) {
 
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
-std::string_view current_key(std::string_view key) {
-  for (const auto& [former, now] : kFormerKeys)
-    if (key == former) return now;
-  return key;
-}
-
 const std::vector<Field>& spec_fields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
@@ -171,7 +160,6 @@ const std::vector<Field>& spec_fields() {
 }
 
 const Field* find_field(std::string_view key) {
-  key = current_key(key);
   for (const Field& field : spec_fields())
     if (field.key == key) return &field;
   return nullptr;
@@ -232,7 +220,7 @@ Edit edit_from(std::string_view text) {
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
       !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
     fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.lr=1e-3", text);
-  const std::string key(current_key(trimmed(text.substr(colon + 1, equals - colon - 1))));
+  const std::string key(trimmed(text.substr(colon + 1, equals - colon - 1)));
   require_editable(key);
   return {static_cast<int32_t>(step), key, std::string(trimmed(text.substr(equals + 1)))};
 }
@@ -346,7 +334,7 @@ int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
   int32_t least = spec.train.critical_every;
   RunSpec then = spec;
   for (const Edit& edit : edits) {
-    if (current_key(edit.key) != kKey) continue;
+    if (edit.key != kKey) continue;
     set_field(then, edit.key, edit.value);
     const int32_t every = then.train.critical_every;
     if (every > 0) least = least == 0 ? every : std::min(least, every);

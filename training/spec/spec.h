@@ -73,8 +73,6 @@ const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
 /// The values of a Choice, with the placements that were added.
 std::vector<std::string_view> choices_of(const Field& field);
-/// What a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
-std::string_view current_key(std::string_view key);
 /// Whether the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
 /// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and

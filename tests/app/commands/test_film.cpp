@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "training/files/config_file.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 

@@ -5,7 +5,7 @@
 
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::fixture {
 

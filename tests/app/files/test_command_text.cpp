@@ -12,7 +12,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/files/windows_quoted.h"
 
 using namespace normscope;

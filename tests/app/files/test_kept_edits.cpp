@@ -11,7 +11,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test_kept_edits {

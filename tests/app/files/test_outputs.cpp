@@ -25,7 +25,7 @@
 #include "training/files/config_file.h"
 #include "training/run/keyframes.h"
 #include "training/run/run.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 #include "training/tokenizer/tokenizer.h"
 
 using namespace normscope;

@@ -24,7 +24,7 @@
 #include "training/io/safetensors.h"
 #include "training/run/keyframes.h"
 #include "training/run/saved_run.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/small_runs.h"
 #include "training/tokenizer/tokenizer.h"
@@ -300,31 +300,6 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
                    }),
                    one.says));
   }
-}
-
-TEST_CASE("a checkpoint with the keys of before is the same run", "[gate]") {
-  const Folder folder;
-  RunSpec spec = small_spec();
-  set_field(spec, "train.lr", "0.25");
-  const auto run = make_run(spec);
-  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.lr", "0.5"}});
-  steps(*run, 6);
-  run->save(folder.file("now.safetensors"));
-  Bytes bytes(folder.file("now.safetensors"));
-  const SavedRun now = read_saved_run(bytes.file(folder, "same.safetensors"));
-  size_t changed = 0;
-  for (auto& [name, text] : bytes.metadata)
-    for (const auto& [key, former] :
-         {std::pair<std::string, std::string>{"train.lr", "train.rate"}, {"model.d_model", "model.width"}})
-      for (size_t at = text.find(key); at != text.npos; at = text.find(key, at + former.size()), ++changed)
-        text.replace(at, key.size(), former);
-  CHECK(changed >= 4);
-  const SavedRun before = read_saved_run(bytes.file(folder, "before.safetensors"));
-  CHECK(before.origin == now.origin);
-  CHECK(before.spec == now.spec);
-  CHECK(before.edits == now.edits);
-  CHECK(before.scheduled == now.scheduled);
-  CHECK(before.scheduled.at(0).key == "train.lr");
 }
 
 TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/run/keyframes.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;
