@@ -1,5 +1,7 @@
 # normscope_cuda is the CUDA backend as a shared object that the engine opens at run time, so one binary runs with and
-# without a GPU. It is built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources.
+# without a GPU. It is built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources. Its kernels
+# take longer than the rest of the program, so that a machine without a GPU compiles them only for those who test or
+# pack them (NORMSCOPE_CUDA_WITHOUT_GPU).
 include_guard()
 
 normscope_addon_folders(cuda_folders engine)
@@ -36,6 +38,15 @@ if(NOT cuda_sources)
   if(NORMSCOPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but this version has no CUDA kernels (engine/cuda, engine/ops/*/*.cu)")
   endif()
+  return()
+endif()
+
+set(gpu OFF)
+if(EXISTS /dev/nvidia0 OR EXISTS /dev/dxg)  # Linux; Linux under Windows
+  set(gpu ON)
+endif()
+if(NORMSCOPE_CUDA STREQUAL "AUTO" AND NOT gpu AND NOT NORMSCOPE_CUDA_WITHOUT_GPU)
+  message(STATUS "CUDA: not built, as this machine has no GPU (-DNORMSCOPE_CUDA=ON builds it: docs/cuda.md)")
   return()
 endif()
 
