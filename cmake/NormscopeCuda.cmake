@@ -4,8 +4,10 @@
 # pack them (NORMSCOPE_CUDA_WITHOUT_GPU).
 include_guard()
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS
-  "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*/*.cu")
+normscope_addon_folders(cuda_folders engine)
+list(TRANSFORM cuda_folders APPEND "/*.cu")
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/engine/*.cu" ${cuda_folders})
+set(NORMSCOPE_CUDA_SOURCES ${cuda_sources} PARENT_SCOPE)  # tests/cuda compiles them for the host
 
 # A compiler spends nine tenths of a kernel file on headers: a few groups of files read them once each. Every op has a
 # namespace of its own, so that their functions may share names.
@@ -79,7 +81,7 @@ message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA
 
 normscope_cuda_groups(groups cu)
 add_library(normscope_cuda MODULE ${groups})
-target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}")
+target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
