@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md joins the manual by itself, and so does addons/NAME/README.md. Called by build.py."""
+docs/NAME.md joins the manual by itself, and so do addons/NAME/README.md and addons/NAME/docs. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -50,6 +50,11 @@ GROUPS = {
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
         ("engine/ops/README.md", "docs/adding-an-op.html"),
+        ("engine/model/README.md", "docs/adding-a-placement.html"),
+        ("training/spec/README.md", "docs/adding-a-setting.html"),
+        ("training/measure/README.md", "docs/adding-a-number.html"),
+        ("app/panels/README.md", "docs/adding-a-panel.html"),
+        ("app/commands/README.md", "docs/adding-a-command.html"),
         ("addons/README.md", "docs/add-ons.html"),
         ("assets/words/README.md", "docs/words.html"),
         ("assets/families/README.md", "docs/families.html"),
@@ -65,8 +70,10 @@ def groups():
     """Group, and its pages as source, page and name, with every other page of docs/ and of an add-on in the manual."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))]
-    others += [(f"addons/{p.parent.name}/README.md", f"addons/{p.parent.name}.html")
-               for p in sorted((ROOT / "addons").glob("*/README.md"))]
+    for folder in sorted((ROOT / "addons").iterdir()):
+        for file in [*folder.glob("README.md"), *sorted(folder.glob("docs/**/*.md"))]:
+            name = "index" if file.name == "README.md" else file.stem
+            others.append((file.relative_to(ROOT).as_posix(), f"addons/{folder.name}/{name}.html"))
     others = [(source, page) for source, page in others if source not in known]
     filled = {}
     for group, pages in GROUPS.items():

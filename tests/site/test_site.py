@@ -86,7 +86,7 @@ class Pages(Built):
             for source, page, _ in group:
                 self.assertIn(self.folder.root / page, reached, source)
                 known.add(source)
-        own = {p.relative_to(ROOT).as_posix() for glob in ("docs/*.md", "addons/*/README.md") for p in ROOT.glob(glob)}
+        own = {p.relative_to(ROOT).as_posix() for glob in ("docs/*.md", "addons/*/README.md", "addons/*/docs/**/*.md") for p in ROOT.glob(glob)}
         self.assertLessEqual(own, known)
         self.assertEqual(set(self.folder.pages), self.folder.reached("index.html"))
 
