@@ -46,7 +46,7 @@ test-arm64:
 
 # test-cuda runs the CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:
-	@scripts/build.sh release normscope_cuda_tests
+	@NORMSCOPE_CMAKE=-DNORMSCOPE_CUDA_WITHOUT_GPU=ON scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
 
 # screenshots draws every state of the Lab, and the README's pictures among them, by the program itself.
@@ -112,4 +112,4 @@ release:
 -include $(wildcard addons/*/targets.mk)
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan build/fuzz build/arm64 build/odr dist
+	@rm -rf build/release build/debug build/asan build/tsan build/core build/fuzz build/arm64 build/odr dist
