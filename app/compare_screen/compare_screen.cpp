@@ -43,11 +43,25 @@ void CompareScreen::open(const std::string& path, const LabView& view) {
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 
-KeptChoice CompareScreen::kept() const {
+KeptChoice CompareScreen::choice() const {
   return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
 }
 
-void CompareScreen::restore(const KeptChoice& kept) {
+ScreenSettings CompareScreen::linked() const {
+  KeptChoice choice = this->choice();
+  choice.files.clear();
+  ScreenSettings settings = settings_of(choice);
+  if (choice.baseline > 'D') settings.erase(settings.begin());  // a file's run
+  return settings;
+}
+
+void CompareScreen::open_link(const ScreenSettings& link) {
+  KeptChoice choice = choice_from(link);
+  choice.files = side_.kept();
+  choose(choice);
+}
+
+void CompareScreen::choose(const KeptChoice& kept) {
   baseline_ = kept.baseline;
   baseline_chosen_ = baseline_ != KeptChoice{}.baseline;
   align_ = kept.align;
@@ -200,3 +214,15 @@ void CompareScreen::next_place(Frame& f) {
 }
 
 }  // namespace normscope::compare_screen
+
+namespace normscope {
+
+ScreenKind compare_kind() {
+  return {.make = [](const ScreenSetup& setup) -> std::unique_ptr<AppScreen> {
+            return std::make_unique<compare_screen::CompareScreen>(setup.wake);
+          },
+          .check = compare_screen::check_link,
+          .opens = FileKind::Recorded};
+}
+
+}  // namespace normscope

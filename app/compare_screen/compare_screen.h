@@ -24,20 +24,25 @@
 
 namespace normscope::compare_screen {
 
-class CompareScreen {
+class CompareScreen : public AppScreen {
  public:
   /// `wake`: see SideBySide.
   explicit CompareScreen(std::function<void()> wake);
 
   /// Fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
-  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport);
+  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport) override;
 
   /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
   /// the next frame asks which place to clear.
-  void open(const std::string& path, const LabView& view);
+  void open(const std::string& path, const LabView& view) override;
 
-  KeptChoice kept() const;
-  void restore(const KeptChoice&);
+  KeptChoice choice() const;
+  void choose(const KeptChoice& choice);
+  ScreenSettings kept() const override { return settings_of(choice()); }
+  void restore(const ScreenSettings& kept) override { choose(choice_from(kept)); }
+  /// Leaves the files out; `open_link` lets stay what is open here.
+  ScreenSettings linked() const override;
+  void open_link(const ScreenSettings& link) override;
 
  private:
   struct Frame;  // what one draw() passes around, see compare_frame.h

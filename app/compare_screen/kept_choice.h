@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/panels/metrics.h"
+#include "app/view/app_screen.h"
 
 namespace normscope::compare_screen {
 
@@ -25,5 +26,11 @@ struct KeptChoice {
   std::vector<KeptFile> files{};  ///< by place
   bool operator==(const KeptChoice&) const = default;
 };
+
+ScreenSettings settings_of(const KeptChoice& choice);
+/// Throws Error.
+KeptChoice choice_from(const ScreenSettings& settings);
+/// Throws Error for settings that no link has: of files, too.
+void check_link(const ScreenSettings& settings);
 
 }  // namespace normscope::compare_screen

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/link/screen_settings.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -23,9 +24,12 @@ constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
 
 }  // namespace
 
-void InsideScreen::restore(const KeptInside& kept) {
-  text_ = kept.text;
-  letters_ = kept.runs.empty() ? "A" : kept.runs.substr(0, kMostSides);
+void InsideScreen::restore(const ScreenSettings& kept) {
+  if (kept.empty()) return;
+  link::ScreenSettingsReader reader(Screen::Inside, kept);
+  text_ = reader.text("text").value_or("");
+  const std::string runs = reader.text("runs").value_or("");
+  letters_ = runs.empty() ? "A" : runs.substr(0, kMostSides);
   asked_.clear();
   refused_.clear();
   wanted_.clear();
@@ -255,3 +259,14 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
 }
 
 }  // namespace normscope::inside
+
+namespace normscope {
+
+ScreenKind inside_kind() {
+  return {.make = [](const ScreenSetup&) -> std::unique_ptr<AppScreen> {
+            return std::make_unique<inside::InsideScreen>();
+          },
+          .opens = FileKind::Published};
+}
+
+}  // namespace normscope

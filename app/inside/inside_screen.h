@@ -17,7 +17,7 @@
 #include "app/inside/grid.h"
 #include "app/lab/transport.h"
 #include "app/ui/ui.h"
-#include "app/view/desk.h"
+#include "app/view/app_screen.h"
 #include "training/session/lab.h"
 #include "training/session/run_inside.h"
 
@@ -25,28 +25,23 @@ namespace normscope::inside {
 
 inline constexpr size_t kLongestKept = 100'000;  ///< bytes of a text
 
-/// What is kept with a session.
-struct KeptInside {
-  std::string text;
-  std::string runs = "A";  ///< letters of the models shown, at most two
-  bool operator==(const KeptInside&) const = default;
-};
-
-class InsideScreen {
+class InsideScreen : public AppScreen {
  public:
   /// Fills `area`, the window below the top bar.
   /// `transport`: the Lab's; the models are read at the step of its cursor.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
-            lab::TransportState& transport);
-  /// Gives the ticket of the look that was asked for in this frame.
-  void posted(session::Ticket ticket) {
-    if (waiting_) waiting_->ticket = ticket;
+            lab::TransportState& transport) override;
+  /// Takes the ticket of the look that was asked for in this frame.
+  void posted(const session::Command& command, session::Ticket ticket) override {
+    if (waiting_ && std::holds_alternative<session::LookInside>(command)) waiting_->ticket = ticket;
   }
   /// Says that a look was asked for and is not whole yet, or will be asked for in the next frame.
-  bool busy() const;
+  bool busy() const override;
   /// Leaves out a text that is too long to be kept.
-  KeptInside kept() const { return {text_.size() <= kLongestKept ? text_ : "", letters_}; }
-  void restore(const KeptInside& kept);
+  ScreenSettings kept() const override {
+    return {{"text", text_.size() <= kLongestKept ? text_ : ""}, {"runs", letters_}};
+  }
+  void restore(const ScreenSettings& kept) override;
 
  private:
   /// All that a look depends on.

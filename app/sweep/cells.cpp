@@ -55,11 +55,6 @@ void finish(Cell& cell) {
   }
 }
 
-double share_of(double loss, double level, double best) {
-  if (!std::isfinite(loss) || !std::isfinite(level) || !std::isfinite(best)) return kUnknown;
-  return level > best ? (level - loss) / (level - best) : 0;  // no cell has learned anything
-}
-
 /// The data without settings that change neither symbols nor losses.
 DataSpec read_by(const RunSpec& spec) {
   DataSpec data = spec.data;
@@ -178,11 +173,20 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
 }
 
 double share_learned(const Grid& grid, const Cell& cell) {
-  return share_of(cell.mean, cell.level, grid.best);
+  return grid::share_learned(cell.mean, cell.level, grid.best);
 }
 
 double share_learned(const Grid& grid, const Record& record) {
-  return share_of(record.loss, record.level, grid.best);
+  return grid::share_learned(record.loss, record.level, grid.best);
+}
+
+grid::Side side_of(const Cell& cell) {
+  return cell.sign == Sign::Failed ? grid::Side::None : grid::side_of(cell.count(Verdict::Learns), cell.known);
+}
+
+std::vector<grid::Segment> border_of(const Grid& grid) {
+  return grid::border_of(grid.plan.columns(), grid.plan.rows(),
+                         [&](size_t column, size_t row) { return side_of(grid.at(column, row)); });
 }
 
 const std::string& MetricInfo::title() const { return words::say(fmt::format("sweep.metric.{}", name)); }

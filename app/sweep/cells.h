@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/grid/border.h"
 #include "app/sweep/sweep_plan.h"
 #include "training/experiments/over_seeds.h"
 #include "training/measure/theory/trainability.h"
@@ -62,6 +63,10 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
+/// No border runs along a cell that is unknown or cannot be trained.
+grid::Side side_of(const Cell& cell);
+std::vector<grid::Segment> border_of(const Grid& grid);
+
 /// What the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
 enum class Metric : uint8_t {
   Loss,
@@ -100,12 +105,5 @@ struct ColourScale {
   double colour(double value) const;
 };
 ColourScale scale_of(const Grid& grid, Metric metric);
-
-/// What a session keeps of a sweep.
-struct KeptSweep {
-  Plan plan;
-  Metric metric = Metric::Loss;
-  bool operator==(const KeptSweep&) const = default;
-};
 
 }  // namespace normscope::sweep

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "app/sweep/border.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
@@ -146,7 +145,7 @@ struct GridBrush {
 
   const std::string& word(int32_t column, int32_t row) const {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
-    return side_of(cell) == Side::Learns ? sign_words(Sign::Learns)
+    return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
            : cell.sign == Sign::Stuck    ? sign_words(Sign::Stuck)
                                          : words::say("sweep.picture.does_not");
   }
@@ -157,7 +156,7 @@ struct GridBrush {
     const auto y_of = [&](int32_t y) { return at.area.bottom() - static_cast<float>(y) * at.pitch_y(); };
     const auto top = static_cast<int32_t>(at.rows), right = static_cast<int32_t>(at.columns);
     bool named = false;
-    for (const Segment& s : border_of(of.grid)) {
+    for (const grid::Segment& s : border_of(of.grid)) {
       const bool leaves = s.x0 == s.x1 && s.y1 == top;
       p.line({x_of(s.x0), y_of(s.y0)}, {x_of(s.x1), y_of(s.y1) - (leaves ? 16.f : 0.f)}, t.ink, 2.4f);
       if (named) continue;

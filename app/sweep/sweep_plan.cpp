@@ -103,11 +103,6 @@ Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
 
 }  // namespace
 
-size_t order_of(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
-}
-
 int32_t Plan::seeds_of(size_t column, size_t row) const {
   int32_t count = seeds;
   for (const MoreSeeds& region : more)

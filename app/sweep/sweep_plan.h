@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/sweep/axis.h"
+#include "app/grid/axis.h"
 #include "training/experiments/study.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {
+
+using grid::Axis, grid::axis_from, grid::kMostValues, grid::order_of, grid::place_of;
 
 /// The largest number of runs in one sweep.
 inline constexpr int64_t kMostRuns = 100'000;
@@ -45,10 +47,6 @@ struct Plan {
   int64_t runs() const;
   bool operator==(const Plan&) const = default;
 };
-
-/// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the
-/// layers.
-size_t order_of(std::string_view key);
 
 /// The run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/sweep/border.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/over_seeds.h"
@@ -179,7 +178,7 @@ Json to_json(const Grid& grid) {
     json["axes"].push_back(
         {{"key", axis.key}, {"title", axis.title()}, {"text", to_text(axis)}, {"values", axis.values}});
   for (const Cell& cell : grid.cells) json["cells"].push_back(cell_json(grid, cell));
-  for (const Segment& s : border_of(grid)) json["border"].push_back({s.x0, s.y0, s.x1, s.y1});
+  for (const grid::Segment& s : border_of(grid)) json["border"].push_back({s.x0, s.y0, s.x1, s.y1});
   return json;
 }
 

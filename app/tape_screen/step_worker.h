@@ -3,6 +3,7 @@
 // of the wiring did. The screen reads a shared immutable state each frame and never waits. TapeScreen calls it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,8 @@ class StepWorker {
   StepWorker(const StepWorker&) = delete;
   StepWorker& operator=(const StepWorker&) = delete;
 
+  /// Says whether further steps are timed.
+  void time(bool times) { times_ = times; }
   /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
   /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
@@ -105,7 +108,7 @@ class StepWorker {
   void publish();
 
   std::function<void()> on_change_;
-  const bool times_;
+  std::atomic<bool> times_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, idle_;
   std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();

@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include "app/link/screen_settings.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -25,13 +26,28 @@ int layers_of(const StepFacts& facts) {
 
 }  // namespace
 
-TapeScreen::TapeScreen(std::function<void()> wake, bool times) : worker_(std::move(wake), times) {}
+TapeScreen::TapeScreen(std::function<void()> wake) : worker_(std::move(wake)) {}
 
-void TapeScreen::restore(const KeptTape& kept) {
-  run_ = kept.run;
-  kept_ = kept;
+ScreenSettings TapeScreen::kept() const {
+  return {{"run", std::string(1, kept_.run)}, {"head", std::to_string(kept_.head)}};
+}
+
+void TapeScreen::restore(const ScreenSettings& kept) {
+  KeptTape there;
+  link::ScreenSettingsReader reader(Screen::Tape, kept);
+  if (const auto run = reader.text("run"); run && run->size() == 1) there.run = run->front();
+  there.head = reader.whole("head", -1, 10'000'000, there.head);
+  run_ = there.run;
+  kept_ = there;
   asked_first_ = false;
-  restored_head_ = kept.head;
+  restored_head_ = there.head;
+}
+
+void TapeScreen::begin(const std::string& what) {
+  AppScreen::begin(what);
+  run_ = 'A';
+  asked_first_ = false;
+  anew_ = true;
 }
 
 void TapeScreen::go(size_t instruction) {
@@ -276,8 +292,9 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
   }
 }
 
-Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
   asked_ = {};
+  worker_.time(clock);
   const Size before = size_;
   size_ = layout_for(ui.size());
   rows_stale_ = rows_stale_ || before != size_;
@@ -286,8 +303,9 @@ Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock)
   refresh_rows();
   if (!state_->error.empty()) playing_ = false;  // what it waits for does not come
   // The screen shows a step from the start, and a step of the session before is not one of this session.
-  if ((!facts_ || restored_head_) && !asked_first_ && !view.runs.empty() && !view.busy) {
+  if ((!facts_ || restored_head_ || anew_) && !asked_first_ && !view.runs.empty() && !view.busy) {
     asked_first_ = true;
+    anew_ = false;
     ask_step(view, run_);
   }
   follow(ui, view);
@@ -310,3 +328,13 @@ Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock)
 }
 
 }  // namespace normscope::tape_screen
+
+namespace normscope {
+
+ScreenKind tape_kind() {
+  return {.make = [](const ScreenSetup& setup) -> std::unique_ptr<AppScreen> {
+    return std::make_unique<tape_screen::TapeScreen>(setup.wake);
+  }};
+}
+
+}  // namespace normscope

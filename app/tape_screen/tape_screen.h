@@ -22,7 +22,7 @@
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/step_worker.h"
 #include "app/ui/ui.h"
-#include "app/view/desk.h"
+#include "app/view/app_screen.h"
 #include "app/words/words.h"
 
 namespace normscope::tape_screen {
@@ -34,14 +34,14 @@ struct KeptTape {
   bool operator==(const KeptTape&) const = default;
 };
 
-class TapeScreen {
+class TapeScreen : public AppScreen {
  public:
-  /// `wake` and `times` are StepWorker's on_change and times.
-  explicit TapeScreen(std::function<void()> wake = {}, bool times = true);
+  /// `wake` is StepWorker's on_change.
+  explicit TapeScreen(std::function<void()> wake = {});
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
 
   StepWorker& worker() { return worker_; }
   const std::shared_ptr<const TapeState>& state() const { return state_; }
@@ -53,12 +53,15 @@ class TapeScreen {
   char run() const { return run_; }
   /// Says that a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
   /// for one.
-  bool busy() const { return waits_ || follow_due_ || worker_.busy(); }
+  bool busy() const override { return waits_ || follow_due_ || worker_.busy(); }
   /// Where the screen stands; while it plays or a mouse button is down, where it stood before.
-  const KeptTape& kept() const { return kept_; }
-  void restore(const KeptTape& kept);
-  /// Gives the ticket of the step that was asked for in this frame.
-  void posted(session::Ticket ticket) { wanted_ = ticket; }
+  ScreenSettings kept() const override;
+  void restore(const ScreenSettings& kept) override;
+  /// Takes the ticket of the step that was asked for in this frame.
+  void posted(const session::Command& command, session::Ticket ticket) override {
+    if (std::holds_alternative<session::PlayStep>(command)) wanted_ = ticket;
+  }
+  void begin(const std::string& what) override;
 
  private:
   // tape_screen.cpp
@@ -116,6 +119,7 @@ class TapeScreen {
   session::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
+  bool anew_ = false;  ///< another step is to be asked for first
   std::optional<int32_t> restored_head_;  ///< of a restored session, for its first step; -1: at the fold
   KeptTape kept_;
   int64_t sequence_ = 0;

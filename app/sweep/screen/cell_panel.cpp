@@ -125,7 +125,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   primary.enabled = job && job->refused.empty();
   if (button(ui, "sweep/open", buttons.take_left(std::min(204.f, buttons.w - 60), 10),
              words::say("sweep.cell.open"), words::say("sweep.cell.help_open"), primary))
-    open(*place);
+    open_cell(*place);
 }
 
 void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {

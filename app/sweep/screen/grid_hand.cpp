@@ -38,12 +38,12 @@ void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
     brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
     right_tab_ = 1;
   } else if (hit.clicked && hit.by_key && chosen_) {
-    open(*chosen_);
+    open_cell(*chosen_);
   } else if (hit.clicked && !hit.by_key && hovered_) {
     if (hit.ctrl)
       pinned_ = pinned_ == hovered_ ? std::nullopt : hovered_;
     else
-      open(*hovered_);
+      open_cell(*hovered_);
   }
   if (hit.released) drag_from_.reset();
   if (hit.arrow_x || hit.arrow_y)

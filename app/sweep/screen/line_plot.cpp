@@ -152,7 +152,7 @@ void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   if (hit.hovered && column >= 0 && column < static_cast<double>(plan_.columns()))
     under = Place{static_cast<size_t>(column), 0};
   point_at(ui, under, hit.clicked);
-  if (hit.clicked && hovered_) open(*hovered_);
+  if (hit.clicked && hovered_) open_cell(*hovered_);
 }
 
 }  // namespace normscope::sweep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/shell/parts/screens.h"
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
@@ -18,12 +19,16 @@ SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::
   show(preset_plan("warmup"));
 }
 
-void SweepScreen::restore(const KeptSweep& kept) {
+void SweepScreen::show_kept(const KeptSweep& kept) {
   if (wants_training_) stop();  // what comes from elsewhere is trained when play is pressed
   metric_ = kept.metric;
   show(kept.plan);
   undo_.clear();
   redo_.clear();
+}
+
+void SweepScreen::begin(const std::string& preset) {
+  if (!preset.empty()) show(preset_plan(preset));
 }
 
 bool SweepScreen::busy() const {
@@ -146,7 +151,7 @@ const Job* SweepScreen::job_of(const Place& place) const {
 }
 
 /// Makes a cell run D, from step 0, beside the others; undo removes it.
-void SweepScreen::open(const Place& place) {
+void SweepScreen::open_cell(const Place& place) {
   const Job* job = job_of(place);
   if (!job || !job->refused.empty()) return;
   if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
@@ -237,7 +242,7 @@ void SweepScreen::keys(Ui& ui) {
     pinned_ = chosen_ = std::nullopt;
     message_.clear();
   }
-  if (ui.shortcut("Enter", "sweep/open") && shown_cell() && ui.focused().empty()) open(*shown_cell());
+  if (ui.shortcut("Enter", "sweep/open") && shown_cell() && ui.focused().empty()) open_cell(*shown_cell());
   const bool more = ui.shortcut("+", "sweep/region/seeds") || ui.shortcut("=", "sweep/region/seeds");
   const std::optional<Place> one = shown_cell();
   if (!more || (!brush_ && !one)) return;
@@ -245,7 +250,7 @@ void SweepScreen::keys(Ui& ui) {
   change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
 }
 
-Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
   asked_ = {};
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;
@@ -297,3 +302,16 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
 }
 
 }  // namespace normscope::sweep
+
+namespace normscope {
+
+ScreenKind sweep_kind() {
+  return {.make = [](const ScreenSetup& setup) -> std::unique_ptr<AppScreen> {
+            return std::make_unique<sweep::SweepScreen>(std::make_unique<sweep::Worker>(
+                setup.keeps ? shell::results_store() : experiments::StorePlace(), setup.wake));
+          },
+          .check = sweep::check_link,
+          .own_runs = true};
+}
+
+}  // namespace normscope

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/plot/plot.h"
+#include "app/sweep/kept_sweep.h"
 #include "app/sweep/grid_picture.h"
 #include "app/sweep/screen/edit.h"
 #include "app/sweep/screen/grid_layout.h"
@@ -31,24 +32,33 @@ struct OpenRun {
   std::shared_ptr<const RunSpec> spec;
 };
 
-class SweepScreen {
+class SweepScreen : public AppScreen {
  public:
   explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
-  /// Called in every frame, on whichever screen, so that other runs that train keep their share of the
-  /// cores.
-  void share(bool others_train) { trainer_->share(others_train); }
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
+  /// Leaves other runs that train their share of the cores.
+  void turn(const LabView& view) override { trainer_->share(view.playing); }
 
   const Plan& plan() const { return plan_; }
   /// Switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
   /// trained changes only the message.
   void show(Plan plan);
-  bool busy() const;  ///< it looks in the store, or trains
-  KeptSweep kept() const { return {settled_, metric_}; }
-  void restore(const KeptSweep& kept);
+  bool busy() const override;  ///< it looks in the store, or trains
+  KeptSweep sweep() const { return {settled_, metric_}; }
+  void show_kept(const KeptSweep& kept);
+  ScreenSettings kept() const override { return settings_of(sweep()); }
+  void restore(const ScreenSettings& kept) override {
+    if (!kept.empty()) show_kept(sweep_from(kept));
+  }
+  ScreenSettings linked() const override { return link_of(sweep()); }
+  /// Takes the name of a preset.
+  void begin(const std::string& preset) override;
+  bool has_changes() const override { return true; }
+  bool can_take_back(bool undo) const override { return undo ? can_undo() : can_redo(); }
+  void take_back(bool undo) override { (void)(undo ? this->undo() : redo()); }
   /// Restores the plan before the last change, and `redo` reverses an undo; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }
@@ -73,7 +83,7 @@ class SweepScreen {
   bool step_back(std::vector<Plan>& from, std::vector<Plan>& to);
   void play_or_pause();
   void stop();
-  void open(const Place& place);
+  void open_cell(const Place& place);
   void keys(ui::Ui& ui);
   Place beside(const Place& from, int across, int up) const;
   void move(const ui::Ui& ui, int across, int up, bool brushes);

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/sweep/border.h"
 #include "app/words/words.h"
 #include "training/io/text.h"
 #include "training/spec/spec.h"
@@ -52,8 +51,8 @@ std::string largest_that_learns(const Grid& grid) {
     size_t learn = 0;
     for (size_t column = 0; column < plan.columns(); ++column) {
       const Side side = side_of(grid.at(column, row));
-      if (side == Side::None || (side == Side::Learns && column > learn)) return "";
-      learn += side == Side::Learns;
+      if (side == grid::Side::None || (side == grid::Side::Learns && column > learn)) return "";
+      learn += side == grid::Side::Learns;
     }
     counts.push_back(learn);
   }
@@ -73,9 +72,9 @@ std::string grid_sentence(const Grid& grid) {
   int64_t known = 0, learn = 0, disagree = 0;
   bool several = false;
   for (const Cell& cell : grid.cells) {
-    if (side_of(cell) == Side::None) continue;
+    if (side_of(cell) == grid::Side::None) continue;
     ++known;
-    learn += side_of(cell) == Side::Learns;
+    learn += side_of(cell) == grid::Side::Learns;
     disagree += cell.sign == Sign::Disagree;
     several = several || cell.known > 1;
   }

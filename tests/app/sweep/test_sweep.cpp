@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/sweep/border.h"
 #include "app/sweep/cells.h"
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_plan.h"
@@ -321,7 +320,7 @@ TEST_CASE("where nobody learned anything no cell has learned a share") {
 }
 
 TEST_CASE("the border runs between cells where at least half of the seeds learn and the others") {
-  using Segments = std::vector<Segment>;
+  using Segments = std::vector<grid::Segment>;
   CHECK(border_of(grid_from({{"L", "S", "S"}})) == Segments{{1, 0, 1, 1}});
   CHECK(border_of(grid_from({{"L", "L", "L"}})).empty());
   CHECK(border_of(grid_from({{"L", " ", "S"}})).empty());  // what is not known is on neither side

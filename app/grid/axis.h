@@ -1,4 +1,4 @@
-// An axis of a sweep is a setting and the values that it takes, which can be written as text and read back. The text is
+// An axis of a grid is a setting and the values that it takes, which can be written as text and read back. The text is
 // that of --axis:
 //
 //   train.warmup=0,25,50,100,200   values, in this order; separated by ';' where one contains a comma
@@ -8,7 +8,7 @@
 //   model.placement=all            every choice of a setting that has choices
 //
 // Whole numbers are rounded, and a repeated value is left out. A range stays a range in the text, so that the screen
-// shows the handles that were set. sweep_plan, the screen and the tests call this.
+// shows the handles that were set. Sweeps, claims of papers and the course call this.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 #include "training/spec/spec.h"
 
-namespace normscope::sweep {
+namespace normscope::grid {
 
 /// The largest number of values of one axis.
 inline constexpr int32_t kMostValues = 100;
@@ -44,5 +44,8 @@ std::string to_text(const Axis& axis);
 /// Finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists
 /// the values.
 size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
+/// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the
+/// layers.
+size_t order_of(std::string_view key);
 
-}  // namespace normscope::sweep
+}  // namespace normscope::grid

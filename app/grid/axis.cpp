@@ -1,4 +1,4 @@
-#include "app/sweep/axis.h"
+#include "app/grid/axis.h"
 #include "app/words/words.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 
-namespace normscope::sweep {
+namespace normscope::grid {
 namespace {
 
 constexpr const char* kWhere = "--axis";
@@ -168,4 +168,9 @@ size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base) {
   return static_cast<size_t>(found - axis.values.begin());
 }
 
-}  // namespace normscope::sweep
+size_t order_of(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
+
+}  // namespace normscope::grid
