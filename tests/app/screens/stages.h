@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/support/inside_fixture.h"
+#include "addons/inside/tests/app/inside_driver.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/sweep_fixture.h"
