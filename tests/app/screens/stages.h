@@ -16,7 +16,7 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/sweep_fixture.h"
-#include "app/support/tape_fixture.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 
 namespace normscope::test_screens {
 

@@ -13,7 +13,7 @@
 #include "app/support/random_hand.h"
 #include "app/support/sweep_fixture.h"
 #include "app/support/systems_view.h"
-#include "app/support/tape_fixture.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "catch.hpp"
 
 using namespace normscope;
