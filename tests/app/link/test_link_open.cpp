@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/compare_screen/compare_screen.h"
+#include "addons/compare/app/screen/compare_screen.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/linked.h"
