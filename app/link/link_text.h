@@ -32,5 +32,6 @@ const FileField* file_field(std::string_view key);       ///< nullptr: no file
 
 /// Reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
+double real(std::string_view key, std::string_view text, double low, double high);
 
 }  // namespace normscope::link

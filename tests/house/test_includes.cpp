@@ -81,6 +81,7 @@ constexpr Room kRooms[] = {
     {"app/compare_screen",
      "engine/core training/io training/files training/records app/words app/ui app/plot app/view app/panels app/compare app/lab"},
     {"app/zoo", "engine/core training/io training/data training/spec training/experiments app/words app/ui"},
+    {"app/grid", "engine/core training/io training/spec app/words"},
     {"app/sweep",
      "engine/core training/io training/data training/spec training/measure training/files training/experiments app/words app/ui app/plot app/view"},
     {"app/link",

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/inside/passage.h"
+#include "addons/inside/training/passage.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/inside/inside.h"
+#include "addons/inside/training/inside.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
 

@@ -9,7 +9,7 @@
 #include "app/reproduce/reproduce_fixture.h"
 #include "app/support/english.h"
 #include "app/support/refused.h"
-#include "app/sweep/study_file.h"
+#include "addons/sweep/app/study_file.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/compare/compare_study.h"
+#include "addons/compare/app/commands/compare_study.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"

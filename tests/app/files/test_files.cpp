@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "app/compare_screen/compare_screen.h"
+#include "addons/compare/app/screen/compare_screen.h"
 #include "app/files/small_window.h"
 #include "catch.hpp"
 #include "training/files/file_kind.h"

@@ -14,8 +14,8 @@
 
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/sweep_fixture.h"
-#include "app/support/tape_fixture.h"
+#include "addons/sweep/tests/app/sweep_fixture.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "catch.hpp"
 
 using namespace normscope;

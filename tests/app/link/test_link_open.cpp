@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/compare_screen/compare_screen.h"
+#include "addons/compare/app/screen/compare_screen.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/linked.h"
@@ -14,7 +14,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/small_course.h"
-#include "app/sweep/screen/sweep_screen.h"
+#include "addons/sweep/app/screen/sweep_screen.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"

@@ -12,11 +12,11 @@
 #include <tuple>
 #include <vector>
 
-#include "app/support/inside_fixture.h"
+#include "addons/inside/tests/app/inside_driver.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/sweep_fixture.h"
-#include "app/support/tape_fixture.h"
+#include "addons/sweep/tests/app/sweep_fixture.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 
 namespace normscope::test_screens {
 

@@ -11,9 +11,9 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
-#include "app/support/sweep_fixture.h"
+#include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/support/systems_view.h"
-#include "app/support/tape_fixture.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "catch.hpp"
 
 using namespace normscope;

@@ -8,7 +8,7 @@
 
 #include "app/lessons/worker.h"
 #include "app/support/small_course.h"
-#include "app/sweep/worker.h"
+#include "addons/sweep/app/worker.h"
 #include "catch.hpp"
 #include "training/support/tiny.h"
 

@@ -11,7 +11,7 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/files/config_file.h"
-#include "training/inside/passage.h"
+#include "addons/inside/training/passage.h"
 #include "training/measure/look.h"
 #include "training/published/published.h"
 #include "training/published/published_run.h"

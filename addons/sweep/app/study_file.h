@@ -1,0 +1,60 @@
+// A study file is a question that sweeps answer together: studies/NAME.toml, a part of it for each grid. `normscope study
+// NAME` trains what its parts need and writes one page. The command and the tests call it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addons/sweep/app/sweep_writers.h"
+
+namespace normscope::sweep {
+
+/// One grid of a study, with what its cells show.
+struct StudyPart {
+  std::string name, title;
+  Metric metric = Metric::Loss;
+  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
+  /// empty: none. See experiments::largest.
+  std::string measure{};
+  Plan plan;
+  /// What is shown: one table and one picture each.
+  std::vector<Metric> metrics() const;
+};
+
+struct StudyFile {
+  std::string name, file;  ///< "streams", and where it was read
+  std::string title, question;
+  std::vector<std::string> sources;
+  std::vector<std::string> found;  ///< what its full run has shown, in sentences with their setting
+  std::vector<StudyPart> parts;
+};
+
+std::string studies_folder();
+/// The names of the studies in a folder, in alphabetical order.
+std::vector<std::string> study_names(const std::string& folder);
+/// Throws Error naming file, line and key; `read_study` also for a name that is none in the folder.
+StudyFile parse_study(std::string_view text, const std::string& file);
+StudyFile read_study(const std::string& folder, std::string_view name);
+/// The same with one seed in each cell.
+StudyFile quick(StudyFile study);
+
+/// What is trained and measured, and `records_of` what came of it, with each part's own number.
+experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs);
+std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied);
+/// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
+std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
+
+/// The jobs of all parts, one part after the other, and `grids_of` the parts' grids again.
+std::vector<Job> jobs_of(const StudyFile& study);
+std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
+                           const std::vector<std::optional<Record>>& records);
+
+std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
+nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);
+std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids);
+/// Writes the page; `with_pictures`: they lie beside it.
+std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
+                        const std::string& command);
+
+}  // namespace normscope::sweep
