@@ -88,7 +88,7 @@ class Stage {
     else if (verb == "fresh")
       begin();
     else if (verb == "file")
-      shell::begin_opening(state.files, state.session, argument, shell::Sure::Asked, state.notice);
+      shell::begin_opening(state.files, state.session, argument, false, state.notice);
     else if (verb == "lesson")
       open_lesson(argument);
     else if (verb == "offer")

@@ -13,7 +13,7 @@
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/ui/ui.h"
 #include "training/spec/backend_choice.h"
@@ -45,7 +45,7 @@ struct AppState {
   Shell shell;
   classroom::Teaching teaching;
   classroom::Presentation presentation;
-  SidecarState sidecar;  // as it was last handed over for the saved session
+  KeptWindow window;
   About about;
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused

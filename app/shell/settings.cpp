@@ -21,6 +21,7 @@
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/toml.h"
+#include "training/io/toml_json.h"
 
 namespace normscope::shell {
 namespace {
@@ -29,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKeptSessions = 3,
                  kRecent = 8;  // closed sessions; those that crashed stay until they were offered
-constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
 
@@ -93,6 +93,13 @@ int64_t number_of(const fs::path& folder) {
   int64_t number = 0;
   const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   return error == std::errc{} && number > 0 && number < kLargest ? number : 0;
+}
+
+bool has_only_lock(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "closed") return false;
+  return !error;
 }
 
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
@@ -292,13 +299,7 @@ AutosaveFolder::~AutosaveFolder() {
   if (lock_ >= 0) close(lock_);
 }
 
-void AutosaveFolder::close_cleanly() {
-  std::error_code error;
-  fs::remove_all(replaced(), error);
-  mark(fs::path(path_) / "closed");
-}
-
-std::string AutosaveFolder::replaced() const { return (fs::path(path_) / kReplaced).string(); }
+void AutosaveFolder::close_cleanly() { mark(fs::path(path_) / "closed"); }
 
 std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   std::vector<EndedSession> ended;
@@ -314,10 +315,9 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
       fs::remove_all(folder, error);  // left by a window that was killed as it began
       continue;
     }
-    fs::remove_all(folder / kReplaced, error);
-    if (fs::exists(folder / "session.json", error))
+    if (fs::exists(folder / kSessionFile, error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
-    else if (gone.is_ours())
+    else if (gone.is_ours() && has_only_lock(folder))
       remove_at_once(folder, gone);  // left by a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {

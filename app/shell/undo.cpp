@@ -63,9 +63,8 @@ void UndoLog::settle(const LabView& view) {
       list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
     }
   // What was done before a session that the trainer dropped cannot be undone either.
-  const auto kept = std::find_if(done_.rbegin(), done_.rend(), [&](const Done& one) {
-    return one.replaces && one.begun <= view.dropped;
-  });
+  const auto kept = std::find_if(done_.rbegin(), done_.rend(),
+                                 [&](const Done& one) { return one.replaces && one.begun <= view.dropped; });
   done_.erase(done_.begin(), kept.base());
 }
 

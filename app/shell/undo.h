@@ -8,16 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/view/commands.h"
 
 namespace normscope::shell {
-
-// Names the runs in texts that are kept.
-inline constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 class UndoLog {
  public:
@@ -29,7 +25,7 @@ class UndoLog {
   void settle(const LabView& view);
   // What an entry that is undone or made again leads to.
   struct Back {
-    char selected = 'A';     // the run to show
+    char selected = 'A';      // the run to show
     bool other_runs = false;  // the whole session comes back
   };
   // Appends the commands that undo the last entry; nothing when there is nothing to undo.
@@ -46,9 +42,9 @@ class UndoLog {
   struct Done {
     session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
-    bool replaces = false;  // put another session in the place of one
-    std::string gesture{};  // fields that a drag changes, so that its next frame joins this entry
-    session::Ticket begun = 0;            // the first of its commands
+    bool replaces = false;      // put another session in the place of one
+    std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
+    session::Ticket begun = 0;  // the first of its commands
     session::Ticket first = 1, last = 0;  // those that are not answered yet
     std::vector<Done> undone_before{};    // what could be redone before this entry, in case it is refused
 

@@ -118,12 +118,6 @@ void WindowSession::turn(double soon) {
 
 void WindowSession::close(bool by_hand) {
   lab_->on_change({});
-  // The last frames' commands are kept with what takes them back, while this thread waits.
-  lab_->at_end([this] {
-    state_.session.view = state_.session.lab->view();
-    state_.session.undo.settle(*state_.session.view);
-    shell::keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.teaching);
-  });
   lab_.reset();
   state_.session.lab = nullptr;
   memory_.close(state_.notice, by_hand);
@@ -184,7 +178,7 @@ void WindowSession::draw() {
 
 void WindowSession::open_file(const std::string& path) {
   say(guarded("opening a file", [&] {
-    shell::begin_opening(state_.files, state_.session, path, shell::Sure::Dropped, state_.notice);
+    shell::begin_opening(state_.files, state_.session, path, false, state_.notice);
   }));
 }
 

@@ -9,7 +9,7 @@
 // what differs is in the run
 //   edits = [{ step = 214, key = "train.lr", value = 1e-3 }]
 //
-// A table [window] is left to training/session/session_file.h.
+// A table [window] is a session's (training/session/session_file.h) and is left out here.
 //
 // Promises: an unknown key, a wrong type, an impossible value, a duplicate or a syntax error throws Error as
 // "FILE:LINE: [train.warmup] 'soon' is text: expected ..."; parse_config reads back equal what write_config writes.
@@ -24,6 +24,8 @@
 #include "training/spec/spec.h"
 
 namespace normscope {
+
+inline constexpr const char* kSessionFile = "session.toml";  ///< the configuration in a session's folder
 
 struct ConfigRun {
   char letter = 'A';

@@ -148,8 +148,11 @@ FileLook look(const std::string& path) {
                         ? fmt::format("There is no file {}.", path)
                         : fmt::format("{} cannot be read: {}.", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) {
-    if (fs::exists(fs::path(path) / "session.json"))
+    if (fs::exists(fs::path(path) / kSessionFile))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+    if (fs::exists(fs::path(path) / "session.json"))
+      return unusable(fmt::format(
+          "{} is a session of before session.toml: expected one of its saved runs, *.safetensors.", name_of(path)));
     if (fs::exists(fs::path(path) / "adapter_config.json"))
       return unusable(fmt::format("{} {}.", name_of(path), published::why_none(path)));
     return {FileKind::Folder, "A folder."};

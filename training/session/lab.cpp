@@ -60,9 +60,9 @@ struct Lab::Impl {
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
   std::function<void()> callback;
-  uint64_t version = 0;          // trainer thread only
-  Clock::time_point shown{};     // trainer thread only
-  bool unsaved = false;          // trainer thread only, as next_save
+  uint64_t version = 0;       // trainer thread only
+  Clock::time_point shown{};  // trainer thread only
+  bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
   std::string step_refusal;  // trainer thread only: the message of a quiet command
   std::string window;        // under the mutex, as window_changed
@@ -129,7 +129,8 @@ void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
       if (!trainer.fall_back(error.what())) throw;
       trainer.carry_out(posted.command, posted.ticket);
     }
-    if (std::holds_alternative<session::SaveSession>(posted.command)) whole = true;  // LabTrainer::save says why
+    if (std::holds_alternative<session::SaveSession>(posted.command))
+      whole = true;  // LabTrainer::save says why
   } catch (...) {
     trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
     if (is_quiet(posted.command)) step_refusal = trainer.message;

@@ -94,12 +94,12 @@ struct LabView {
   std::vector<RunView> runs;    ///< in letter order
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
-  uint64_t restored = 0;  ///< sessions that came back so far: from a folder, by undo or by redo
-  bool by_undo = false;   ///< the newest of them, by undo or redo
+  uint64_t restored = 0;         ///< sessions that came back so far: from a folder, by undo or by redo
+  bool by_undo = false;          ///< the newest of them, by undo or redo
   std::shared_ptr<const std::string> window;  ///< what was kept with it, see Lab::keep(); or nullptr
   /// The newest command that cannot be undone any more, because the session of before it is not kept; 0: none.
   session::Ticket dropped = 0;
-  std::shared_ptr<PlayedStep> played;         ///< the newest result of PlayStep, or nullptr; for one user
+  std::shared_ptr<PlayedStep> played;  ///< the newest result of PlayStep, or nullptr; for one user
   /// The last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;

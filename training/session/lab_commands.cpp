@@ -1,16 +1,133 @@
-// These commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything
-// as it was. lab_edits.cpp has those that change a run, lab_fork.cpp those about D.
+// The commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything as it
+// was. lab_edits.cpp has those that change a run, and those about D.
+#include "training/session/lab_trainer.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "training/run/keyframes.h"
 #include "training/session/ablation.h"
-#include "training/session/lab_trainer.h"
+#include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
+
+struct LabTrainer::Carrier {
+  LabTrainer& trainer;
+  session::Ticket ticket;
+  void operator()(const session::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
+  void operator()(const session::PlayTo& c) const { trainer.play_to(c.step); }
+  void operator()(const session::Pause&) const { trainer.pause(); }
+  void operator()(const session::StepOnce&) const { trainer.step_once(); }
+  void operator()(const session::Reset& c) const { trainer.reset(c.new_seed); }
+  void operator()(const session::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
+  void operator()(const session::SetBudget& c) const { trainer.set_budget(c.steps); }
+  void operator()(const session::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
+  void operator()(const session::SetBackend& c) const { trainer.set_backend(c.choice); }
+  void operator()(const session::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
+  void operator()(const session::LoadText& c) const { trainer.load_text(c.path); }
+  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec, c.edits); }
+  void operator()(const session::ForkRequest& c) const { trainer.fork(c); }
+  void operator()(const session::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
+  void operator()(const session::RemoveFork&) const { trainer.remove_fork(); }
+  void operator()(const session::RestoreFork&) const { trainer.restore_fork(); }
+  void operator()(const session::CheckSeeds& c) const {
+    c.on ? trainer.check_seeds() : trainer.reruns_.cancel();
+  }
+  void operator()(const session::MeasureBatch&) const { trainer.measure_batch(); }
+  void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
+  void operator()(const session::LookInside& c) const { trainer.look_inside(c); }
+  void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
+  void operator()(const session::ReplaceRuns& c) const {
+    c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
+  }
+  void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
+  void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
+  void operator()(const session::RestoreSession& c) const { trainer.restore(c, ticket); }
+  void operator()(const session::ExchangeSession& c) const { trainer.exchange_session(c.back); }
+};
+
+void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
+  const Found before = found();
+  std::visit(Carrier{*this, ticket}, command);
+  if (ticket == 0 || !can_be_taken_back(command)) return;
+  session::Change change = change_by(command, before);
+  if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
+}
+
+void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
+
+/// `keep_answer` sorts: a step that is trained again for its copy may be refused after later commands were answered.
+void LabTrainer::keep_answer(session::Answer answer) {
+  constexpr size_t kMost = 1000;
+  const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };
+  answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
+                  std::make_shared<const session::Answer>(answer));
+  if (answers_.size() > kMost) answers_.erase(answers_.begin());
+}
+
+LabTrainer::Found LabTrainer::found() const {
+  Found now{letters(), {}, {}, now_.budget, now_.playing};
+  for (LabEntry* entry : now_.entries()) {
+    now.specs.push_back(published_spec(*entry));
+    now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
+  }
+  return now;
+}
+
+/// Takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
+/// the former runs.
+session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
+  if (std::holds_alternative<session::ForkRequest>(command) ||
+      std::holds_alternative<session::ForkFrom>(command)) {
+    session::Change change{{session::RemoveFork{}}, {session::RestoreFork{}}};
+    const auto* fork = std::get_if<session::ForkRequest>(&command);
+    if (fork && fork->train && !before.playing)  // the fork started the training
+      change.undo.insert(change.undo.begin(), session::Pause{});
+    return change;
+  }
+  if (session::replaces_runs(command)) {
+    if (before.letters.empty()) return {};
+    return {{session::ExchangeSession{true}}, {session::ExchangeSession{false}}};
+  }
+  const Found now = found();
+  if (now.letters != before.letters || before.specs.empty()) return {};
+  session::Change change;
+  for (size_t i = 0; i < now.specs.size(); ++i) {
+    RunSpec then = *before.specs[i];
+    then.train.steps = now.specs[i]->train.steps;  // the budget belongs to the Lab
+    if (!(then == *now.specs[i]))
+      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i], before.edits[i]});
+  }
+  const auto* reset = std::get_if<session::Reset>(&command);
+  if (change.undo.empty() && (reset || std::holds_alternative<session::LoadText>(command)))
+    return {{session::ExchangeReset{true}}, {session::ExchangeReset{false}}};
+  if (now.budget != before.budget) change.undo.emplace_back(session::SetBudget{before.budget});
+  if (change.undo.empty()) return {};
+  const auto* edit = std::get_if<session::EditField>(&command);
+  if (edit && now.budget == before.budget && is_live(edit->key))
+    for (const session::Command& one : change.undo) {
+      const auto run = static_cast<size_t>(std::get<session::SetSpec>(one).run);
+      change.redo.emplace_back(session::SetSpec{static_cast<int32_t>(run), now.specs[run], now.edits[run]});
+    }
+  else
+    change.redo.push_back(
+        reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
+              : command);
+  return change;
+}
+
+void LabTrainer::take_back(const session::TakeBack& command) {
+  session::Change change;
+  add_changes(change, answers_, command.first, command.last);
+  for (const session::Command& one : command.again ? change.redo : change.undo) carry_out(one);
+}
 
 LabEntry& LabTrainer::entry(int32_t index) const {
   const auto all = now_.entries();
@@ -176,7 +293,8 @@ void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
 void LabTrainer::play_to(int32_t step) {
   if (now_.runs.empty()) return;
   const bool released = release_holds();
-  if (released && (now_.step >= now_.budget || step <= now_.step)) return;  // D catches up, and no other run has to
+  if (released && (now_.step >= now_.budget || step <= now_.step))
+    return;  // D catches up, and no other run has to
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
   if (step <= now_.step) return;
   if (now_.step >= now_.budget) change_budget(portion_after(now_.step));
@@ -241,8 +359,7 @@ bool LabTrainer::drop_session() {
 
 void LabTrainer::exchange_session(bool back) {
   std::vector<LabSession>&from = back ? before_ : after_, &to = back ? after_ : before_;
-  if (from.empty())
-    fail("lab", "the {} runs are not kept any more", back ? "earlier" : "later");
+  if (from.empty()) fail("lab", "the {} runs are not kept any more", back ? "earlier" : "later");
   for (LabEntry* entry : now_.kept()) {
     entry->looking.reset();
     entry->file_stamp = 0;
@@ -340,6 +457,105 @@ void LabTrainer::load_text(const std::string& path) {
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
   restart(std::move(all));
   if (!now_.playing) target_ = 0;
+}
+
+// ---- where the runs are: all of them on one backend, and in its memory
+
+std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
+  return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
+}
+
+void LabTrainer::set_backend(BackendChoice choice) {
+  choice.tf32 = choice.tf32 && choice.cuda;
+  backend_note_.clear();
+  if (choice == choice_) return;
+  if (!choice.cuda && !backend_->error().empty()) {
+    fall_back(backend_->error());
+    return;
+  }
+  std::vector<LabEntry*> moved;
+  std::unique_ptr<Backend> device;
+  try {
+    if (choice.cuda) device = make_device(choice);
+    for (LabEntry* entry : kept()) {
+      entry->run->move_to(device ? *device : *cpu_);
+      moved.push_back(entry);
+    }
+  } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
+    const std::string why = describe_exception("moving the runs");
+    for (LabEntry* entry : moved) entry->run->move_to(*backend_);
+    fail("backend", "{}", why);
+  }
+  for (LabEntry* entry : moved) {
+    entry->parsing.reset();
+    entry->looking.reset();
+  }
+  reruns_.leave();
+  earlier_.reset();
+  backend_ = device ? device.get() : cpu_.get();
+  device_ = std::move(device);
+  choice_ = choice;
+}
+
+bool LabTrainer::fall_back(const std::string& why) {
+  if (backend_ == cpu_.get()) return false;
+  for (LabEntry* entry : kept()) {
+    Run& run = *entry->run;
+    run.recover_on(*cpu_, why);
+    while (run.catching_up()) run.step();                 // a snapshot is never old
+    entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
+    entry->parsing.reset();                               // a half from another backend would not fit
+    entry->looking.reset();
+  }
+  reruns_.leave();
+  earlier_.reset();
+  backend_ = cpu_.get();
+  device_.reset();
+  choice_ = {};
+  backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
+  return true;
+}
+
+size_t LabTrainer::kept_bytes() const {
+  size_t sum = 0;
+  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
+  return sum;
+}
+
+int64_t LabTrainer::memory() const {  // 0: the size is unknown
+  return options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+}
+
+int64_t LabTrainer::held_bytes() const {
+  int64_t bytes = 0;
+  for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+  return bytes;
+}
+
+// Refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
+// It drops what is kept for undo, sessions first, the oldest of them first.
+void LabTrainer::make_room(const std::vector<RunSpec>& more) {
+  int64_t wanted = 0;
+  for (const RunSpec& spec : more) {
+    validate(spec);
+    wanted += estimated_bytes(spec);
+  }
+  while (!has_room(wanted) && drop_session()) continue;
+  while (!now_.parked.empty() && !has_room(wanted)) now_.parked.erase(now_.parked.begin());
+  if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
+}
+
+// Keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
+// no more than it can use.
+void LabTrainer::share_bytes() {
+  constexpr size_t kSession = size_t{256} << 20;
+  const std::vector<LabEntry*> all = kept();
+  if (all.empty()) return;
+  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
+  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
+  for (LabEntry* entry : all)
+    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 }  // namespace normscope

@@ -1,30 +1,42 @@
-// This part of LabTrainer has the lockstep, the text that runs write, and the views. lab_commands.cpp and lab_fork.cpp
-// have the commands.
+// The rounds of LabTrainer: the lockstep, the text that runs write, what takes long in portions, and the views.
 #include "training/session/lab_trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/cpu/backend_cpu.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
+#include "training/run/finished_run.h"
+#include "training/run/footprint.h"
 #include "training/run/keyframes.h"
+#include "training/session/played_step.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
 #include "training/spec/told_apart.h"
+#include "training/text/dependency_parser.h"
 
 namespace normscope {
 namespace {
 
 constexpr double kTextShare = 0.02;  // share of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
-constexpr double kSmoothing = 0.1;  // weight of the newest step in the shown figures
+constexpr double kRerunShare = 0.25;       // of the training time, while the live runs play
+constexpr double kMostRerunCredit = 0.05;  // seconds; a command never waits longer
+constexpr double kSmoothing = 0.1;         // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
   figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
@@ -101,6 +113,20 @@ void keep_sample(LabEntry& entry, int32_t step) {
   all.resize(kept);
 }
 
+/// Validates first where needed: a run that was opened at its end has no validation yet.
+std::string accuracy_of(Run& run) {
+  if (run.spec().model.classes > 0 && std::isnan(run.validation_accuracy())) run.validation_loss();
+  const double accuracy = run.validation_accuracy();
+  return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
+}
+
+constexpr auto kReplayed = std::chrono::milliseconds(20);  // how long a broken run is replayed at a time
+
+/// Names what a broken run was before its last step, by its origin and edits.
+std::string key_of(const Run& run) {
+  return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
+}
+
 }  // namespace
 
 LabTrainer::LabTrainer(LabOptions options)
@@ -108,7 +134,8 @@ LabTrainer::LabTrainer(LabOptions options)
       threads_(options_.threads > 0 ? options_.threads : usable_cores()),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
-      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()),
+      reruns_(finished_, options_.losses, [this](const DataSpec& data) { return task_for(data); }) {}
 
 void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
@@ -177,7 +204,7 @@ LabEntry* LabTrainer::without_text() const {
 }
 
 bool LabTrainer::has_work() const {
-  return only_looks() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
+  return only_looks() || unscored() || lagging() || wants_step() || without_text() || reruns_.waiting();
 }
 
 void LabTrainer::work() {
@@ -207,7 +234,7 @@ void LabTrainer::do_work() {
     keep_sample(*entry, entry->text_step);
     return;
   }
-  if (!reruns_.empty()) seed_check_step();
+  if (reruns_.waiting()) rerun_step();
 }
 
 // Ends D's wait at an earlier step, during which the others stand still.
@@ -267,7 +294,7 @@ void LabTrainer::step_all() {
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
-  if (!reruns_.empty()) check_seeds_beside(seconds);
+  if (reruns_.waiting()) rerun_beside(seconds);
 }
 
 // Lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
@@ -334,7 +361,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;
-  if (const SeedVariability* luck = find_variability(variability_key(entry))) view.spread = luck->spread;
+  view.spread = reruns_.spread(card_key(entry));
   view.batch = entry.batch;
   view.ablation = entry.ablation;
   view.inside = entry.inside;
@@ -368,8 +395,8 @@ LabView LabTrainer::view() const {
   view.backend = choice_;
   view.backend_note = backend_note_;
   view.message = message;
-  view.seed_check_done = seed_check_done_;
-  view.seed_check_steps = seed_check_steps_;
+  view.seed_check_done = reruns_.done();
+  view.seed_check_steps = reruns_.steps();
   view.restored = restored_;
   view.by_undo = by_undo_;
   view.window = window_;
@@ -391,6 +418,180 @@ LabView LabTrainer::view() const {
     view.unit = task.unit();
   }
   return view;
+}
+
+// ---- reruns with other seeds
+
+const std::string& LabTrainer::card_key(LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
+  entry.key_revision = run.revision();
+  return entry.key = Reruns::key_of(run);
+}
+
+void LabTrainer::check_seeds() {
+  if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
+  std::vector<Reruns::Card> cards;
+  for (LabEntry* entry : now_.entries()) cards.push_back({card_key(*entry), entry->run.get()});
+  reruns_.ask(cards, *backend_);
+  rerun_credit_ = 0;
+}
+
+void LabTrainer::rerun_step() {
+  std::vector<std::string> keys;
+  for (LabEntry* entry : now_.entries()) keys.push_back(card_key(*entry));
+  if (std::string says = reruns_.step(keys, *backend_); !says.empty()) message = std::move(says);
+}
+
+// Uses the time between two steps under a speed limit, and a share of the time at full speed.
+void LabTrainer::rerun_beside(double trained_seconds) {
+  const double spare =
+      limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kRerunShare * trained_seconds;
+  rerun_credit_ = std::min(rerun_credit_ + spare, kMostRerunCredit);
+  while (rerun_credit_ > 0 && reruns_.waiting()) {
+    const auto begin = Clock::now();
+    rerun_step();
+    rerun_credit_ -= seconds_between(begin, Clock::now());
+  }
+}
+
+// ---- scores and looks, in portions between which commands are carried out
+
+LabEntry* LabTrainer::unscored() const {
+  for (LabEntry* entry : now_.entries())
+    if (entry->unscored) return entry;
+  return nullptr;
+}
+
+// `score` does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
+void LabTrainer::score(LabEntry& entry) {
+  Run& run = *entry.run;
+  entry.unscored = false;  // a score that throws is not tried again
+  if (!entry.parsing) entry.parsing.emplace();
+  const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
+                                   [this](size_t) { return !(called && called()); });
+  entry.unscored = !entry.parsing->complete();
+  if (entry.unscored) return;
+  entry.parsing.reset();
+  entry.score = trees ? to_string(*trees) : accuracy_of(run);
+}
+
+void LabTrainer::look_inside(const session::LookInside& asked) {
+  LabEntry& seen = entry(asked.run);
+  const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
+  const size_t copies = size_t{past} + size_t{asked.spectra_of.has_value()};
+  if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
+  std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
+  Run& run = past ? *then : *seen.run;
+  if (run.state() == RunState::NonFinite)
+    fail("inside", "the weights are not finite: expected a run that is");
+  seen.looking =
+      std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+  look_some(seen);
+}
+
+LabEntry* LabTrainer::looking() const {
+  LabEntry* least = nullptr;
+  for (LabEntry* entry : now_.entries())
+    if (entry->looking && (!least || entry->looking->done() < least->looking->done())) least = entry;
+  return least;
+}
+
+/// Measures at least one part, and as many more as take no time.
+void LabTrainer::look_some(LabEntry& seen) {
+  constexpr auto kAtOnce = std::chrono::milliseconds(20);
+  const auto until = Clock::now() + kAtOnce;
+  try {
+    do {
+      if (!seen.looking->holds() || !seen.looking->next()) return seen.looking.reset();
+      if (seen.looking->worth_showing()) seen.inside = seen.looking->found();
+    } while (Clock::now() < until);
+  } catch (...) {
+    seen.looking.reset();
+    throw;
+  }
+}
+
+// ---- copies of a step
+
+/// Trains a run that is not finite again up to the step before, since its present weights say nothing. It
+/// does so in portions between which commands are served, and keeps the run for the next time.
+void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
+  replayed_ = -1;  // a newer request replaces the older one
+  step_ticket_ = ticket;
+  LabEntry& played = entry(run);
+  require_played(played);
+  if (!played.broken() || !played.run->non_finite()) {
+    hand_out(played, *played.run);
+  } else if (earlier_ && earlier_key_ == key_of(*played.run)) {
+    hand_out(played, *earlier_);
+  } else {
+    earlier_.reset();
+    replayed_ = run;
+  }
+}
+
+/// Drops the former copy, and refuses a copy for which there is no memory.
+void LabTrainer::require_played(const LabEntry& played) {
+  played_.reset();
+  const Run& run = *played.run;
+  if (memory() == 0) return;  // the size is unknown
+  const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
+  require_bytes("copying a step", need, held_bytes(), memory());
+}
+
+/// Trains a broken run again by a portion, up to its last step. True: the copy is handed out.
+bool LabTrainer::replay(Clock::time_point until) {
+  LabEntry& played = entry(replayed_);
+  if (!played.broken() || !played.run->non_finite()) {  // the run was exchanged meanwhile
+    hand_out(played, *played.run);
+    return true;
+  }
+  const int32_t step = std::max(0, played.run->non_finite()->step - 1);
+  if (!earlier_ || earlier_key_ != key_of(*played.run)) {
+    earlier_ = played.run->at(step);
+    earlier_key_ = key_of(*played.run);
+  }
+  while (earlier_->steps_done() < step && earlier_->state() != RunState::NonFinite) {
+    if (Clock::now() >= until) return false;
+    earlier_->step();
+  }
+  hand_out(played, *earlier_);
+  return true;
+}
+
+void LabTrainer::replay_some() {
+  try {
+    if (!replay(Clock::now() + kReplayed)) return;
+  } catch (const DeviceError&) {  // the replay begins again on the CPU
+    earlier_.reset();
+    throw;
+  } catch (...) {
+    earlier_.reset();
+    message = describe_exception(session::PlayStep::doing());
+    refuse(step_ticket_, message);
+  }
+  replayed_ = -1;
+}
+
+void LabTrainer::hand_out(LabEntry& played, const Run& at) {
+  auto made = std::make_shared<PlayedStep>();
+  made->letter = played.letter;
+  made->generation = generation_;
+  made->step = at.steps_done() + 1;
+  made->spec = std::make_shared<const RunSpec>(at.spec());
+  const std::vector<LabEntry*> all = now_.entries();
+  if (played.forked_from >= 0 && static_cast<size_t>(played.forked_from) < all.size()) {
+    const LabEntry& source = *all[static_cast<size_t>(played.forked_from)];
+    made->source = source.letter;
+    made->source_spec = std::make_shared<const RunSpec>(source.run->spec());
+  }
+  made->shape = at.task().shape(made->spec->seed, static_cast<uint64_t>(made->step), Split::Train,
+                                made->spec->train.batch, made->spec->model.sequence);
+  made->backend = make_cpu_backend(1);
+  made->player = at.play_next(*made->backend);
+  made->ticket = step_ticket_;
+  played_ = std::move(made);
 }
 
 }  // namespace normscope

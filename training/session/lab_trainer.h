@@ -13,6 +13,7 @@
 
 #include "training/session/command.h"
 #include "training/session/lab.h"
+#include "training/session/reruns.h"
 #include "training/session/run_cache.h"
 #include "training/session/run_inside.h"
 #include "training/session/session_file.h"
@@ -39,7 +40,7 @@ struct LabEntry : SessionRun {
   std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
   uint64_t published_revision = 0;
-  std::string key;  ///< the key of its reruns, see variability_key
+  std::string key;  ///< Reruns::key_of at `key_revision`
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
@@ -59,9 +60,9 @@ struct LabSession {
   std::vector<std::unique_ptr<LabEntry>> undo, redo;
   std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that a structural edit replaced, the newest last
   bool playing = false;
-  int32_t step = 0, budget = 300;  ///< budget: of the run that ends last, see LabTrainer::end_of
-  int32_t portion = 300;           ///< the requested budget: steps that playing on at its end adds
-  std::string window;              ///< the text of Lab::keep()
+  int32_t step = 0, budget = 300;   ///< budget: of the run that ends last, see LabTrainer::end_of
+  int32_t portion = 300;            ///< the requested budget: steps that playing on at its end adds
+  std::string window;               ///< the text of Lab::keep()
   session::Ticket replaced_by = 0;  ///< the command that put another session in the place of this one
 
   std::vector<LabEntry*> entries() const;  ///< the runs that are shown
@@ -129,7 +130,6 @@ class LabTrainer {
   void restore_fork();
   void load_text(const std::string& path);
   void check_seeds();
-  void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
   void look_inside(const session::LookInside& asked);
@@ -215,31 +215,12 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // A run of a card with another seed (lab_seed_variability.cpp).
-  struct Rerun {
-    std::string key;
-    uint64_t seed;
-    RunSpec spec;
-    std::vector<Edit> edits;
-  };
-  /// Holds the reruns of one card: the seeds that are there, and their spread.
-  struct SeedVariability {
-    std::string key;
-    std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
-    std::shared_ptr<const RunSpread> spread;
-  };
-  static const std::string& variability_key(LabEntry& entry);
-  const SeedVariability* find_variability(const std::string& key) const;
-  void add_variability(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run);
-  bool knows_variability(const Rerun& rerun);
-  void seed_check_step();
-  void check_seeds_beside(double trained_seconds);
-  void finish_rerun();
-  void drop_stale_reruns();
+  static const std::string& card_key(LabEntry& entry);
+  void rerun_step();
+  void rerun_beside(double trained_seconds);
 
   void do_work();
   std::unique_ptr<Backend> make_device(BackendChoice choice) const;
-  void leave_rerun();
 
   LabOptions options_;
   const int threads_;                      ///< threads of the CPU backend, as views say it
@@ -267,11 +248,8 @@ class LabTrainer {
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   std::shared_ptr<RunCache> finished_;
-  std::vector<SeedVariability> variability_;  ///< in the order of their first rerun
-  std::vector<Rerun> reruns_;                 ///< reruns to do, beginning with the one under way
-  std::unique_ptr<Run> rerun_;                ///< the rerun under way
-  double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
-  int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
+  Reruns reruns_;
+  double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
 
   session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last one requested

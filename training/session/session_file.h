@@ -26,8 +26,6 @@
 
 namespace normscope {
 
-inline constexpr const char* kSessionFile = "session.toml";
-
 /// Has the runs that are shown, as they were at step 0, with their edits: `normscope train --config`
 /// replays them.
 std::vector<ConfigRun> session_of(const LabView& view);

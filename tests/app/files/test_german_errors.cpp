@@ -40,7 +40,7 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/run/saved_run.cpp",
                                     "training/run/recurrence/segment_memory.cpp",
                                     "training/session/lab_commands.cpp",
-                                    "training/session/lab_session.cpp",
+                                    "training/session/session_file.cpp",
                                     "training/records/log_line.cpp",
                                     "training/records/log_reader.cpp",
                                     "training/records/run_builder.cpp",
@@ -224,7 +224,7 @@ TEST_CASE("german errors: a German window says in German why a file was not open
   mkfifo(folder.file("pipe").c_str(), 0600);
   dropped(folder.file("pipe"));
   fs::create_directory(folder.file("session"));
-  folder.write("session/session.json", "{\"runs\":");
+  folder.write("session/session.toml", "[window");
   dropped(folder.file("session"));
   folder.write("log.jsonl", "{\"format\":\"normscope log 9\"}\n");
   window.drop(folder.file("log.jsonl"));

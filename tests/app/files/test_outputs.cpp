@@ -104,7 +104,7 @@ std::vector<Output> outputs() {
        }},
       {"result store", result_name(), false,
        [](auto& f) { experiments::ResultStore(f).put("key", "one 1", {}); }},
-      {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
+      {"session", "session.toml", true, [](auto& f) { SessionWriter(f).write({}); }},
       {"training log", "x.jsonl", false,
        [](auto& f) {
          commands::RunLog log(f + "/x.jsonl", {});

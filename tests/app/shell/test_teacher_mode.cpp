@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/shell/classroom/teacher.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -363,21 +363,18 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
 
 TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
   const auto lesson = [](const char* code) {
-    KeptWindow window;
-    window.shown = Screen::Sweep;
-    window.teaching.code = classroom::hash_of(code);
-    window.teaching.lesson = true;
-    return window;
+    AppState prepared;
+    prepared.screens.shown = Screen::Lessons;
+    prepared.teaching.kept.code = classroom::hash_of(code);
+    prepared.teaching.kept.lesson = true;
+    return window_rows(prepared.screens, prepared.teaching);
   };
   AppState state;
-  const lab::LabScreen& screen = state.screens.lab;
-  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
-                &state.teaching);
-  CHECK(state.screens.shown == Screen::Sweep);  // as the teacher left it
+  show_window(state.screens, state.session, state.teaching, lesson(kCode));
+  CHECK(state.screens.shown == Screen::Lessons);  // as the teacher left it
   CHECK(state.teaching.kept.lesson);
   state.screens.shown = Screen::Lab;
-  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),
-                &state.teaching);
+  show_window(state.screens, state.session, state.teaching, lesson("of my own"));
   CHECK(state.screens.shown == Screen::Lab);
   CHECK_FALSE(classroom::try_to_leave(state.teaching, "of my own", 0));
   CHECK(classroom::try_to_leave(state.teaching, kCode, 100));
@@ -394,7 +391,7 @@ TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow
   CHECK_FALSE(diagram::preset_held(lab.ui, Placement::Sandwich));
 }
 
-TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {
+TEST_CASE("teacher: damaged rules are left out, and the other rows stay") {
   classroom::Teaching teaching;
   teaching.kept.policy.set("settings", Hold::Locked);
   teaching.kept.policy.set("app/theme", Hold::Hidden);
@@ -402,11 +399,11 @@ TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stay
   teaching.kept.lesson = true;
   AppState first;
   first.screens.lab.transport().bookmarks = {7};
-  const std::string text = sidecar_text(first.screens.lab, first.session.undo, {.teaching = teaching.kept});
+  const std::string text = window_rows(first.screens, teaching);
   CHECK_FALSE(test::contains(text, kCode));
-  const auto restored = [](const std::string& sidecar) {
+  const auto restored = [](const std::string& rows) {
     AppState state;
-    apply_sidecar(state.screens, state.session, sidecar, &state.teaching);
+    show_window(state.screens, state.session, state.teaching, rows);
     CHECK(state.screens.lab.transport().bookmarks == std::vector<int>{7});
     return state.teaching.kept;
   };

@@ -1,0 +1,117 @@
+#include "app/shell/session_window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/shell/classroom/kept_teaching.h"
+#include "engine/core/error.h"
+#include "training/io/input_value.h"
+#include "training/spec/codec.h"
+#include "training/spec/limits.h"
+
+namespace normscope::shell {
+
+namespace {
+
+constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+
+using ScreensSettings = std::array<ScreenSettings, kScreens>;
+
+/// Keeps the settings of all screens as lines, "compare.baseline=B". Settings of a screen that is not here are left out.
+struct ScreenLines {
+  codec::Json write(const ScreensSettings& screens) const {
+    codec::Json lines = codec::Json::array();
+    for (size_t i = 0; i < kScreens; ++i)
+      for (const auto& [key, value] : screens[i])
+        lines.push_back(fmt::format("{}.{}={}", kScreenNames[i], key, value));
+    return lines;
+  }
+  void read(const InputValue& json, ScreensSettings& screens) const {
+    for (const InputValue& one : json.list(0, 10'000)) {
+      const std::string line = one.text(110'000);
+      const size_t dot = line.find('.'), equals = line.find('=');
+      const std::optional<Screen> screen = screen_named(line.substr(0, dot));
+      if (screen && kind_of(*screen) && dot < equals && equals < line.size())
+        screens[static_cast<size_t>(*screen)].emplace_back(line.substr(dot + 1, equals - dot - 1),
+                                                           line.substr(equals + 1));
+    }
+  }
+};
+
+struct WindowRows {
+  std::vector<int> bookmarks;
+  char selected = 'A';
+  Screen shown = Screen::Lab;
+  ScreensSettings screens{};  // empty: the screen was never opened
+};
+
+constexpr codec::Object kRows{[](auto& io, auto& rows) {
+  io.optional("bookmarks", rows.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
+  io.optional("selected", rows.selected, codec::Words{kLetters}, 'A');
+  io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
+  io.optional("screens", rows.screens, ScreenLines{});
+}};
+
+constexpr const char* kTeacher = "teacher";
+
+void show_rows(WindowRows rows, Screens& screens, bool stays) {
+  lab::TransportState& transport = screens.lab.transport();
+  std::sort(rows.bookmarks.begin(), rows.bookmarks.end());
+  transport.bookmarks = std::move(rows.bookmarks);
+  screens.lab.diagram().selected = rows.selected;
+  for (size_t i = 0; i < kScreens; ++i) {
+    const auto screen = static_cast<Screen>(i);
+    const AppScreen* const made = made_screen(screens, screen);
+    if (!stays || !made || !made->has_changes()) restore_screen(screens, screen, rows.screens[i]);
+  }
+  if (!stays) screens.shown = rows.shown;
+}
+
+}  // namespace
+
+std::string window_rows(const Screens& screens, const classroom::Teaching& teaching) {
+  WindowRows rows{screens.lab.transport().bookmarks, screens.lab.diagram().selected, screens.shown};
+  for (size_t i = 0; i < kScreens; ++i) rows.screens[i] = kept_of(screens, static_cast<Screen>(i));
+  codec::Json json = kRows.write(rows);
+  if (!teaching.kept.empty()) json[kTeacher] = codec::write(teaching.kept);
+  return codec::text_of(json);
+}
+
+void show_window(Screens& screens, ShownSession& session, classroom::Teaching& teaching,
+                 const std::string& rows, bool by_undo) {
+  screens.lab.transport().bookmarks.clear();
+  screens.lab.transport().pinned_step.reset();
+  const bool in_lesson = teaching.kept.lesson;  // its tabs are the teacher's
+  const auto take = [&](const auto& part) {
+    try {
+      part(InputValue::parse(rows, "session"));
+    } catch (const Error&) {
+    }
+  };
+  take([&](const InputValue& json) {
+    show_rows(codec::read<WindowRows>(json, kRows), screens, by_undo || in_lesson);
+  });
+  take([&](const InputValue& json) {
+    const std::optional<InputValue> taught = json.find(kTeacher);
+    classroom::take_in(teaching,
+                       taught ? codec::read<classroom::KeptTeaching>(*taught) : classroom::KeptTeaching{});
+  });
+  if (!in_lesson && teaching.kept.lesson) session.undo.clear();  // nothing of before is undone in a lesson
+}
+
+void keep_window(KeptWindow& known, Screens& screens, ShownSession& session, classroom::Teaching& teaching) {
+  if (!session.lab) return;
+  const LabView& view = *session.view;
+  if (std::exchange(known.restored, view.restored) != view.restored && view.window)
+    show_window(screens, session, teaching, *view.window, view.by_undo);
+  if (std::string now = window_rows(screens, teaching); now != known.rows)
+    session.lab->keep(known.rows = std::move(now));
+}
+
+}  // namespace normscope::shell
