@@ -52,9 +52,9 @@ constexpr Room kRooms[] = {
     {"training/published", "engine/core engine/tape engine/model training/io training/data training/spec"},
     {"training/run",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/published"},
-    {"training/inside", "engine/core engine/tape engine/model training/data training/measure training/run"},
+    
     {"training/session",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run training/inside"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run"},
     {"training/files",
      "engine/core engine/model training/io training/data training/spec training/published training/session"},
     {"training/records",
@@ -96,7 +96,7 @@ constexpr Room kRooms[] = {
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/view app/tape"},
     {"app/inside",
-     "training/io training/spec training/inside training/session app/words app/ui app/view app/lab"},
+     "training/io training/spec training/session app/words app/ui app/view app/lab"},
     {"app/shell",
      "engine/core engine/cpu engine/model training/io training/data training/spec training/files training/experiments app/words app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/sweep app/lessons app/tape_screen app/inside"},
     {"app/window",
@@ -107,7 +107,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 
