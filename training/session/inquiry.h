@@ -15,7 +15,7 @@ struct InquiryResult {
 /// It changes no bit of its run, which has to stay as it is meanwhile.
 class Inquiry {
  public:
-  virtual ~Look() = default;
+  virtual ~Inquiry() = default;
   virtual bool next() = 0;  ///< measures one part; false where there is none left
   virtual size_t done() const = 0;
   virtual size_t parts() const = 0;
