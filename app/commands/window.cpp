@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,12 +31,17 @@ namespace {
 constexpr size_t kMostModels = 4;  ///< runs of a session
 constexpr size_t kMostFiles = 8;   ///< side by side
 
-/// What is done without a window, if an add-on does it.
-constexpr Exit (*kHeadless[])(const MainOptions&) = {
+using Work = Exit (*)(const MainOptions&);
+/// What is done without a window, if an add-on does it; else null.
+Work headless_work() {
+  for (const Work work : std::initializer_list<Work>{
 #define HEADLESS(work) work,
 #include "chosen/headless.def"
 #undef HEADLESS
-    nullptr};
+       })
+    return work;
+  return nullptr;
+}
 
 /// Cheap enough to ask first: without a display a window library may need seconds to find out.
 bool display_named() {
@@ -88,13 +94,14 @@ Exit open_window(const MainOptions& options) {
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
   const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
-  if (options.window || !kHeadless[0])
+  const Work headless = headless_work();
+  if (options.window || !headless)
     throw CommandError(
         Exit::Display,
         fmt::format("{}: --window cannot open one; normscope train and screenshot need none", why));
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();
-  return kHeadless[0](options);
+  return headless(options);
 }
 
 /// `check_recorded` refuses, before there is a window, what is no log and no saved run: that has another way in.

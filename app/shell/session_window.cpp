@@ -54,8 +54,8 @@ struct WindowRows {
 constexpr codec::Object kRows{[](auto& io, auto& rows) {
   io.optional("bookmarks", rows.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
   io.optional("selected", rows.selected, codec::Words{kLetters}, 'A');
-  io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
   io.optional("screens", rows.screens, ScreenLines{});
+  io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
 }};
 
 constexpr const char* kTeacher = "teacher";
@@ -85,7 +85,6 @@ std::string window_rows(const Screens& screens, const classroom::Teaching& teach
 
 void show_window(Screens& screens, ShownSession& session, classroom::Teaching& teaching,
                  const std::string& rows, bool by_undo) {
-  screens.lab.transport().bookmarks.clear();
   screens.lab.transport().pinned_step.reset();
   const bool in_lesson = teaching.kept.lesson;  // its tabs are the teacher's
   const auto take = [&](const auto& part) {
@@ -94,9 +93,9 @@ void show_window(Screens& screens, ShownSession& session, classroom::Teaching& t
     } catch (const Error&) {
     }
   };
-  take([&](const InputValue& json) {
-    show_rows(codec::read<WindowRows>(json, kRows), screens, by_undo || in_lesson);
-  });
+  WindowRows known;
+  take([&](const InputValue& json) { kRows.read(json, known); });
+  show_rows(std::move(known), screens, by_undo || in_lesson);
   take([&](const InputValue& json) {
     const std::optional<InputValue> taught = json.find(kTeacher);
     classroom::take_in(teaching,

@@ -23,7 +23,7 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 
 /// Holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
 bool is_quiet(const Command& c) {
-  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::LookInside>(c);
+  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::Inquire>(c);
 }
 
 }  // namespace

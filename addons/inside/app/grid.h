@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/ui/ui.h"
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 
 namespace normscope::inside {
 

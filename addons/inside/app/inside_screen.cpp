@@ -52,7 +52,7 @@ void InsideScreen::take(const LabView& view, double now) {
 
 bool InsideScreen::busy() const {
   return waiting_ || due_ ||
-         std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.run->inside_parts > 0; });
+         std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.run->inquiry_parts > 0; });
 }
 
 void InsideScreen::find_sides(const LabView& view, double now) {
@@ -62,7 +62,7 @@ void InsideScreen::find_sides(const LabView& view, double now) {
   for (const char letter : letters_) {
     const RunView& run = view.runs[static_cast<size_t>(view::find_run(view, letter))];
     const auto wanted = wanted_.find(letter);
-    sides_.push_back({&run, run.inside.get(), wanted != wanted_.end() && now - wanted->second > kPatience});
+    sides_.push_back({&run, inside_of(run), wanted != wanted_.end() && now - wanted->second > kPatience});
   }
 }
 
@@ -76,7 +76,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (spectra_ && side.inside) spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
     Asked now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
-    const bool ended = side.inside && !side.inside->whole && side.run->inside_parts == 0 && !waiting_;
+    const bool ended = side.inside && !side.inside->whole && side.run->inquiry_parts == 0 && !waiting_;
     if (before != asked_.end() && before->second.same(now) && !ended) {
       if (!waiting_ || waiting_->letter != now.letter) wanted_.erase(now.letter);
       continue;
@@ -85,7 +85,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     const bool moved = before != asked_.end() && before->second.text == now.text &&
                        before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
-    if (view.playing && moved && (side.run->inside_parts > 0 || now.at - before->second.at < wait)) {
+    if (view.playing && moved && (side.run->inquiry_parts > 0 || now.at - before->second.at < wait)) {
       ui.animate();
       continue;
     }
@@ -94,8 +94,8 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (waiting_) continue;
     waiting_ = now;
     asked_[now.letter] = now;
-    desk_.commands.emplace_back(session::LookInside{view::find_run(view, now.letter), now.text, now.left_out,
-                                                    step < side.run->step ? step : -1, now.spectra_of});
+    desk_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
+                                                    step < side.run->step ? step : -1, now.spectra_of}));
   }
   for (const auto& [letter, since] : wanted_)
     if (ui.time() - since < kPatience) ui.animate();
@@ -143,9 +143,9 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   std::string said;
   if (side.older)
     said = words::say("inside.older");
-  else if (side.run->inside_parts > 0)
+  else if (side.run->inquiry_parts > 0)
     said =
-        words::say("inside.measuring", {{"done", side.run->inside_done}, {"parts", side.run->inside_parts}});
+        words::say("inside.measuring", {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
   else if (dominant)
     said = words::say("inside.dominant", {{"token", word_of(inside, inside.found.tokens[dominant->token])},
                                           {"row", inside.found.sublayers[dominant->sublayer].name},

@@ -1,7 +1,7 @@
 // The Inside screen shows what one or two models do with a text that is typed there: at the top the text and its
 // tokens, below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the
 // bottom the chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer
-// would say. It is state plus draw(): the trainer measures (session::LookInside), at once after each edit of the text
+// would say. It is state plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
 // and whenever a run has moved on. What is older than what was asked for lies under a veil.
 //
 // Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ..., inside/token, inside/grid/A
@@ -19,7 +19,7 @@
 #include "app/ui/ui.h"
 #include "app/view/app_screen.h"
 #include "training/session/lab.h"
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 
 namespace normscope::inside {
 
@@ -33,7 +33,7 @@ class InsideScreen : public AppScreen {
             lab::TransportState& transport) override;
   /// Takes the ticket of the look that was asked for in this frame.
   void posted(const session::Command& command, session::Ticket ticket) override {
-    if (waiting_ && std::holds_alternative<session::LookInside>(command)) waiting_->ticket = ticket;
+    if (waiting_ && std::holds_alternative<session::Inquire>(command)) waiting_->ticket = ticket;
   }
   /// Says that a look was asked for and is not whole yet, or will be asked for in the next frame.
   bool busy() const override;

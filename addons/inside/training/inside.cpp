@@ -10,7 +10,7 @@
 
 #include "engine/core/error.h"
 #include "addons/inside/training/lens.h"
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 

@@ -34,7 +34,7 @@ struct LessonsScreen {
 
 // A screen that an add-on brings.
 struct OtherScreen {
-  std::unique_ptr<AppScreen> screen;  // made when it is first opened
+  std::shared_ptr<AppScreen> screen;  // made when it is first opened
   ScreenSettings kept;                // of a restored session, until the screen is made
 };
 

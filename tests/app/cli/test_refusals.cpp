@@ -9,7 +9,6 @@
 #include "app/reproduce/reproduce_fixture.h"
 #include "app/support/english.h"
 #include "app/support/refused.h"
-#include "addons/sweep/app/study_file.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
@@ -69,7 +68,6 @@ const Reader kReaders[] = {
     {"lesson-exercise", read_lesson, false},
     {"lesson-map", read_lesson, false},
     {"lesson-tape", read_tape_lesson, false},
-    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false},
     {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }, false},
 };
 

@@ -6,6 +6,7 @@
 #include <regex>
 #include <string>
 
+#include "addons.h"
 #include "app/files/small_window.h"
 #include "app/shell/palette.h"
 #include "app/support/program.h"
@@ -64,6 +65,7 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
 }
 
 TEST_CASE("placement files: runs side by side are called by the placement's name, where its file is") {
+  if (!has_command("compare")) return;
   const OwnPlacements own;
   own.write("mine.toml", kMine);
   own.write("other.toml", "name = \"other\"\nlabel = \"Another\"\nsublayer = \"before=ln\"\n");

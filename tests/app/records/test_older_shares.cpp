@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "addons/inside/tests/training/inside_fixture.h"
+#include "training/support/small_model.h"
 #include "training/measure/look.h"
 #include "training/records/log_reader.h"
 #include "training/records/older_shares.h"

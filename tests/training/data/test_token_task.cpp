@@ -8,7 +8,7 @@
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "training/data/token_task.h"
-#include "addons/inside/tests/training/inside_fixture.h"
+#include "training/support/small_model.h"
 #include "training/measure/look.h"
 
 namespace normscope::test_token_task {

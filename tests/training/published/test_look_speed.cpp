@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 #include "training/measure/look.h"
 #include "training/published/published.h"
 

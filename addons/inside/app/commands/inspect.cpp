@@ -19,7 +19,7 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/token_task.h"
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 #include "training/io/atomic_file.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"

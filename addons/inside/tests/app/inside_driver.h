@@ -9,10 +9,11 @@
 #include "addons/inside/app/inside_screen.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
+#include "app/support/made_screen.h"
 #include "catch.hpp"
 #include "test_paths.h"
 #include "training/published/published_run.h"
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 
 namespace normscope::fixture {
 
@@ -31,7 +32,7 @@ struct InsideDriver : LiveDriver {
     state.screens.shown = Screen::Inside;
     rest();
   }
-  inside::InsideScreen& screen() { return *state.screens.inside; }
+  inside::InsideScreen& screen() { return made_screen<inside::InsideScreen>(state, Screen::Inside); }
   void rest() override {
     for (int quiet = 0, tries = 0; quiet < 3 && tries < 500; ++tries) {
       driver.frames(1);
@@ -49,7 +50,7 @@ struct InsideDriver : LiveDriver {
     driver.click("inside/text");
     type(text);
   }
-  const RunInside& of(size_t run) { return *lab.view()->runs[run].inside; }
+  const RunInside& of(size_t run) { return *inside_of(lab.view()->runs[run]); }
 };
 
 }  // namespace normscope::fixture

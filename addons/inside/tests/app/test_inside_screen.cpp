@@ -94,10 +94,10 @@ TEST_CASE("inside: a token that dominates is named, and the own shares are media
 
 TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {
   InsideDriver window(models({"gpt2", "olmo2", "llama"}));
-  CHECK(window.screen().kept().runs == "A");
+  CHECK(setting(window.screen().kept(), "runs") == "A");
   window.driver.click("inside/run/B");
   window.rest();
-  CHECK(window.screen().kept().runs == "AB");
+  CHECK(setting(window.screen().kept(), "runs") == "AB");
   CHECK(window.value("inside/grid/A") != "none");
   CHECK(window.value("inside/grid/B") != "none");
   // What stands below the maps is of the model that was chosen from last.
@@ -107,10 +107,10 @@ TEST_CASE("inside: two models stand side by side, and the oldest choice gives wa
   CHECK(window.value("inside/gradients") != of_first);
   window.driver.click("inside/run/C");
   window.rest();
-  CHECK(window.screen().kept().runs == "BC");
+  CHECK(setting(window.screen().kept(), "runs") == "BC");
   window.driver.click("inside/run/B");
   window.rest();
-  CHECK(window.screen().kept().runs == "C");
+  CHECK(setting(window.screen().kept(), "runs") == "C");
 }
 
 TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
@@ -177,8 +177,9 @@ TEST_CASE("inside: while two models train, both are read again and again", "[ins
   for (int i = 0; i < 3000 && (newer[0] < 3 || newer[1] < 3); ++i) {
     window.driver.frames(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::shared_ptr<const LabView> view = window.lab.view();
     for (size_t run = 0; run < 2; ++run)
-      if (const auto& inside = window.lab.view()->runs[run].inside; inside && inside->step > seen[run]) {
+      if (const RunInside* inside = inside_of(view->runs[run]); inside && inside->step > seen[run]) {
         seen[run] = inside->step;
         ++newer[run];
       }
@@ -240,10 +241,10 @@ TEST_CASE("inside: a folder that is opened is shown Inside and takes the place o
 
 TEST_CASE("inside: the text and the models shown are kept with the session", "[inside]") {
   InsideDriver window(models({"gpt2", "olmo2"}));
-  window.screen().restore({.text = "3 4 5", .runs = "AB"});
+  window.screen().restore({{"text", "3 4 5"}, {"runs", "AB"}});
   window.rest();
   CHECK(window.of(1).found.tokens == std::vector<int32_t>{3, 4, 5});
-  CHECK(window.screen().kept() == inside::KeptInside{.text = "3 4 5", .runs = "AB"});
+  CHECK(window.screen().kept() == ScreenSettings{{"text", "3 4 5"}, {"runs", "AB"}});
 }
 
 }  // namespace normscope::fixture

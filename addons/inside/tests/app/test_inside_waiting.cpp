@@ -7,8 +7,9 @@
 #include "addons/inside/app/inside_screen.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/made_screen.h"
 #include "catch.hpp"
-#include "training/support/look_inside.h"
+#include "addons/inside/tests/training/look_inside.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::fixture {
@@ -36,7 +37,7 @@ LabView looked_into() {
   view.playing = false;
   view.runs.resize(1);
   const auto run = test::make_run(test::small_spec("pre"));
-  view.runs[0].inside = test::look_inside(*run, "", false);
+  view.runs[0].inquiry = test::look_inside(*run, "", false);
   return view;
 }
 
@@ -58,20 +59,20 @@ TEST_CASE(
     "[inside]") {
   LabView view = looked_into();
   Waiting window(view);
-  CHECK(window.state.screens.inside->busy());
+  CHECK(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
   CHECK(window.value("inside/state/A") == "none");
   window.driver.frames(40);
   CHECK(window.value("inside/state/A") == "Measuring: below is still what was asked for before.");
   view.answered = window.state.session.last_ticket;
-  view.runs[0].inside_done = 34;
-  view.runs[0].inside_parts = 90;
+  view.runs[0].inquiry_done = 34;
+  view.runs[0].inquiry_parts = 90;
   window.show(view);
   CHECK(window.value("inside/state/A") == "Measuring, 34 of 90: the rest comes by itself.");
-  CHECK(window.state.screens.inside->busy());
-  view.runs[0].inside_done = view.runs[0].inside_parts = 0;
+  CHECK(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
+  view.runs[0].inquiry_done = view.runs[0].inquiry_parts = 0;
   window.show(view);
   CHECK(window.value("inside/state/A") == "none");
-  CHECK_FALSE(window.state.screens.inside->busy());
+  CHECK_FALSE(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
 }
 
 TEST_CASE("inside: a look that something else ended before it was whole is asked for again", "[inside]") {
@@ -81,13 +82,13 @@ TEST_CASE("inside: a look that something else ended before it was whole is asked
   window.show(view);
   const auto asked = [&] {
     return std::ranges::count_if(window.log, [](const session::Command& command) {
-      return std::holds_alternative<session::LookInside>(command);
+      return std::holds_alternative<session::Inquire>(command);
     });
   };
   CHECK(asked() == 1);
-  auto part = std::make_shared<RunInside>(*view.runs[0].inside);
+  auto part = std::make_shared<RunInside>(*inside_of(view.runs[0]));
   part->whole = false;
-  view.runs[0].inside = part;
+  view.runs[0].inquiry = part;
   window.show(view);
   CHECK(asked() == 2);
 }

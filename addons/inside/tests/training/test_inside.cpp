@@ -73,7 +73,7 @@ double mean_cosine(const std::vector<double>& x, size_t width) {
 TEST_CASE("inside: norms and cosines are those of the states, loss is that of the logits") {
   for (const ModelConfig& config : models()) {
     INFO(words_of(config));
-    SmallModel model(config);
+    InsideModel model(config);
     const Inside inside = model.inside();
     Look look(model.store, config, model.text);
     look.replay();
@@ -118,7 +118,7 @@ TEST_CASE(
     "inside: shares are variances of branches in Pre-LN, and the numbers of the live measurements everywhere") {
   for (const ModelConfig& config : models()) {
     INFO(words_of(config));
-    SmallModel model(config);
+    InsideModel model(config);
     const Inside inside = model.inside();
     Look look(model.store, config, model.text);
     const std::vector<StatInfo> layout = look.layout();
@@ -152,7 +152,7 @@ TEST_CASE(
 TEST_CASE("inside: attention has the heads of the queries, rows of one, and its entropy") {
   for (const ModelConfig& config : models()) {
     INFO(words_of(config));
-    SmallModel model(config);
+    InsideModel model(config);
     const Inside inside = model.inside();
     const size_t T = kText.size();
     REQUIRE(inside.attention.size() == config.stack().layers.size());
@@ -190,7 +190,7 @@ TEST_CASE("inside: attention has the heads of the queries, rows of one, and its 
 }
 
 TEST_CASE("inside: attention is the softmax of queries times keys") {
-  SmallModel model(small_config(Placement::Pre));
+  InsideModel model(small_config(Placement::Pre));
   const Inside inside = model.inside();
   Look look(model.store, model.config, model.text);
   look.replay();
@@ -212,7 +212,7 @@ TEST_CASE("inside: attention is the softmax of queries times keys") {
 }
 
 TEST_CASE("inside: padding counts in no entropy") {
-  SmallModel model(small_config(Placement::Post, Architecture::Encoder));
+  InsideModel model(small_config(Placement::Post, Architecture::Encoder));
   model.text.key_lengths = {6};
   std::fill(model.text.targets.begin() + 6, model.text.targets.end(), -1);
   const Inside inside = model.inside();
@@ -232,7 +232,7 @@ TEST_CASE("inside: padding counts in no entropy") {
 TEST_CASE("inside: gradients are of every matrix, and those of a program of its own") {
   for (const ModelConfig& config : models()) {
     INFO(words_of(config));
-    SmallModel model(config);
+    InsideModel model(config);
     const Inside inside = model.inside();
     Tape tape(model.store);
     const ModelValues values =
@@ -273,7 +273,7 @@ TEST_CASE("inside: what is left out is what a wiring without it makes of the los
   all.push_back(parallel);
   for (const ModelConfig& config : all) {
     INFO(words_of(config));
-    SmallModel model(config);
+    InsideModel model(config);
     const Inside inside =
         model.inside({.gradients = false, .attention = false, .guesses = 0, .left_out = true});
     const size_t layers = config.stack().layers.size();
@@ -298,7 +298,7 @@ TEST_CASE("inside: what is left out is what a wiring without it makes of the los
 }
 
 TEST_CASE("inside: only what is asked for is measured, and no bit of the weights changes") {
-  SmallModel model(small_config(Placement::Pre));
+  InsideModel model(small_config(Placement::Pre));
   std::vector<std::vector<float>> before;
   for (size_t p = 0; p < model.store.parameters().size(); ++p)
     before.push_back(model.store.read(static_cast<int32_t>(p)));
@@ -347,7 +347,7 @@ TEST_CASE("inside: the gradient at a token's state is what its position and, at 
           "[inside]") {
   // Positions are added to the first states as they are: the gradient of row t is that of token t's state. With one
   // target, only that token's last state has a gradient, which the last bias takes whole.
-  SmallModel model(small_config(Placement::Pre));
+  InsideModel model(small_config(Placement::Pre));
   constexpr size_t kTarget = 4, kWidth = 24;
   for (size_t t = 0; t < model.text.targets.size(); ++t)
     if (t != kTarget) model.text.targets[t] = -1;

@@ -60,7 +60,7 @@ TEST_CASE("inside: no program has room for gradients or probabilities that nobod
 
 TEST_CASE(
     "inside: a look without a backward pass has no room for gradients, without probabilities none for them") {
-  SmallModel model(small_config(Placement::Pre));
+  InsideModel model(small_config(Placement::Pre));
   const BatchShape shape = shape_of(model.text);
   const Look least(model.store, model.config, shape, false, false), seen(model.store, model.config, shape),
       back(model.store, model.config, shape, true, false);

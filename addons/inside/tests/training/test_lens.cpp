@@ -96,7 +96,7 @@ TEST_CASE("lens: from the last layer it is the model itself, for every placement
   for (const Placement placement : kPresets)
     for (const Architecture architecture : {Architecture::Decoder, Architecture::Encoder}) {
       INFO(to_string(placement));
-      SmallModel model(small_config(placement, architecture));
+      InsideModel model(small_config(placement, architecture));
       both(model.store, model.config, model.text);
     }
 }
@@ -114,10 +114,10 @@ TEST_CASE("lens: from the last layer it is the model itself, for every head") {
   classes.classes = pooled.classes = 5;
   pooled.pooling = Pooling::Mean;
   for (const ModelConfig& config : {narrow, capped, untied, offset, masked, classes, pooled}) {
-    SmallModel model(config);
+    InsideModel model(config);
     both(model.store, config, model.text);
   }
-  SmallModel padded(pooled);
+  InsideModel padded(pooled);
   padded.text.key_lengths = {6};
   both(padded.store, pooled, padded.text);
 }
@@ -141,7 +141,7 @@ TEST_CASE("lens: from the last layer it is the model itself, for every published
 TEST_CASE("lens: an earlier state goes through the last norm and the output layer") {
   for (const Placement placement : {Placement::Pre, Placement::Post, Placement::ResiDual}) {
     INFO(to_string(placement));
-    SmallModel model(small_config(placement));
+    InsideModel model(small_config(placement));
     const Inside inside = model.inside();
     Look look(model.store, model.config, model.text);
     look.replay();
@@ -186,7 +186,7 @@ TEST_CASE("lens: an earlier state goes through the last norm and the output laye
 }
 
 TEST_CASE("lens: there are no more guesses than symbols") {
-  SmallModel model(small_config(Placement::Pre));
+  InsideModel model(small_config(Placement::Pre));
   const Inside inside = model.inside({.guesses = 100});
   REQUIRE(inside.lens[1].guesses.size() == kText.size() * 17);
   double sum = 0;

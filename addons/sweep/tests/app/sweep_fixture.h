@@ -8,6 +8,7 @@
 
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/made_screen.h"
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/worker.h"
 
@@ -79,10 +80,10 @@ struct SweepDriver : LabDriver {
     state.screens.shown = Screen::Sweep;
     auto made = std::make_unique<ReadyTrainer>();
     trainer = made.get();
-    state.screens.sweep.screen = std::make_shared<sweep::SweepScreen>(std::move(made));
+    place_of(state, Screen::Sweep).screen = std::make_shared<sweep::SweepScreen>(std::move(made));
     driver.frames(3);
   }
-  sweep::SweepScreen& screen() { return *state.screens.sweep.screen; }
+  sweep::SweepScreen& screen() { return made_screen<sweep::SweepScreen>(state, Screen::Sweep); }
   /// The middle of a cell, as fractions of the grid.
   ui::Vec of_cell(size_t column, size_t row) {
     const sweep::Plan& plan = screen().plan();

@@ -8,6 +8,7 @@
 #include "app/support/program.h"
 #include "addons/sweep/app/study_file.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
@@ -29,6 +30,24 @@ std::string small_study() {
 }
 
 }  // namespace
+
+TEST_CASE("study: what is wrong with a file is said in one line", "[study]") {
+  const std::string base = read_all(NORMSCOPE_SOURCE_DIR "/addons/sweep/tests/refusals/study.toml");
+  const auto said_of = [](const std::string& text) {
+    return error_of([&] { sweep::parse_study(text, "studies/tiny.toml"); });
+  };
+  CHECK(said_of(base) == "no error");
+  for (const std::vector<std::string>& row : refusals("study")) {
+    INFO("study.txt: " << row[0]);
+    const std::vector<std::string> change = split(row[0], " => ");
+    REQUIRE(change.size() == 2);
+    const std::string said = said_of(replaced(base, change[0], change[1]));
+    INFO(said);
+    CHECK(said != "no error");
+    CHECK_FALSE(contains(said, "\n"));
+    for (size_t i = 1; i < row.size(); ++i) CHECK(says(said, row[i]));
+  }
+}
 
 TEST_CASE("study: every one that comes with the program can be read and asks for runs", "[study]") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/studies";

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/shell/palette.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/support/english.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "addons/sweep/app/screen/words.h"
@@ -119,25 +119,24 @@ TEST_CASE("sweep screen: plan and colour travel with the session, and damage is 
   SweepDriver s;
   s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
   s.driver.key("=");
-  KeptWindow window;
-  window.shown = Screen::Sweep;
-  window.sweep = s.screen().kept();
-  CHECK(window.sweep->plan == s.screen().plan());
-  REQUIRE_FALSE(window.sweep->plan.more.empty());
-  window.sweep->metric = sweep::Metric::Beta2;
-  const std::string text = sidecar_text(s.state.screens.lab, s.state.session.undo, window);
+  sweep::KeptSweep kept = s.screen().sweep();
+  CHECK(kept.plan == s.screen().plan());
+  REQUIRE_FALSE(kept.plan.more.empty());
+  kept.metric = sweep::Metric::Beta2;
+  s.screen().restore(settings_of(kept));
+  const std::string rows = window_rows(s.state.screens, s.state.teaching);
 
   SweepDriver other;
-  apply_sidecar(other.state.screens, other.state.session, text);
-  CHECK(other.screen().kept() == *window.sweep);
+  show_window(other.state.screens, other.state.session, other.state.teaching, rows);
+  CHECK(other.screen().sweep() == kept);
   AppState unopened;
-  apply_sidecar(unopened.screens, unopened.session, text);
+  show_window(unopened.screens, unopened.session, unopened.teaching, rows);
   CHECK(unopened.screens.shown == Screen::Sweep);
-  CHECK(unopened.screens.sweep.kept == window.sweep);
+  CHECK(fixture::made_screen<sweep::SweepScreen>(unopened, Screen::Sweep).sweep() == kept);
   AppState damaged;
-  apply_sidecar(damaged.screens, damaged.session,
-                R"({"bookmarks": [], "selected": "B", "undo": "", "sweep": {"axes": ["train.lr=1"]}})");
-  CHECK_FALSE(damaged.screens.sweep.kept);
+  show_window(damaged.screens, damaged.session, damaged.teaching,
+              R"({"bookmarks": [], "selected": "B", "screens": ["sweep.axis=train.lr"]})");
+  CHECK(fixture::made_screen<sweep::SweepScreen>(damaged, Screen::Sweep).plan() == sweep::preset_plan("warmup"));
   CHECK(damaged.screens.lab.diagram().selected == 'B');
 }
 
@@ -165,7 +164,7 @@ TEST_CASE("sweep screen: a sweep that comes from a session or a link is not trai
   s.trainer->keeps_running = true;
   s.driver.key("Space");
   REQUIRE(s.trainer->state()->phase == sweep::Phase::Training);
-  s.screen().restore({sweep::preset_plan("depth")});
+  s.screen().show_kept({sweep::preset_plan("depth")});
   CHECK(s.screen().plan() == sweep::preset_plan("depth"));
   CHECK(s.trainer->state()->phase == sweep::Phase::Ready);
   s.driver.click("sweep/play");
@@ -315,7 +314,7 @@ TEST_CASE("sweep screen: a handle in the hand is put down by undo and by another
     s.driver.release();
     s.key("4");
     CHECK(s.screen().plan() == before);
-    CHECK(s.screen().kept().plan == before);
+    CHECK(s.screen().sweep().plan == before);
     CHECK_FALSE(s.screen().undo());
   }
 }
@@ -342,7 +341,7 @@ TEST_CASE("sweep screen: settings are found in capital letters too") {
 
 TEST_CASE("sweep screen: over different data it says that losses do not compare, and names no best cell") {
   SweepDriver s;
-  s.screen().restore({sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
+  s.screen().show_kept({sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
   s.driver.frames(2);
   s.train();
   CHECK(

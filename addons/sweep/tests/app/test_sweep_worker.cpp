@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "app/support/gate.h"
 #include "app/support/program.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
@@ -138,6 +139,30 @@ TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
       "steps a second of three runs: {:.1f} alone, {:.1f} beside a sweep ({} of its runs done), {:.1f} alone: "
       "{:.2f} is kept\n",
       before, beside, runs, after, 2 * beside / (before + after));
+}
+
+TEST_CASE("a sweep that is halted before it begins is shown as halted") {
+  Plan plan;
+  plan.set = test::tiny_set(1);
+  plan.steps = 4000;
+  plan.axes = {axis_from("train.lr=1e-3,1e-2", base_of(plan))};
+  fixture::Gate gate;
+  Worker worker("", [&] { gate.hold(); });
+  worker.start(plan, true);
+  gate.wait_for_one();
+  plan.steps = 12;
+  worker.start(plan, true);
+  CHECK(worker.state()->phase == Phase::Looking);
+  worker.halt(Phase::Paused);
+  CHECK(worker.state()->phase == Phase::Paused);
+  worker.halt(Phase::Stopped);  // while the first, which says nothing more, still winds down
+  CHECK(worker.state()->phase == Phase::Stopped);
+  gate.open();
+  worker.wait();
+  CHECK(worker.state()->phase == Phase::Stopped);
+  worker.start(plan, true);
+  worker.wait();
+  CHECK(worker.state()->phase == Phase::Done);
 }
 
 }  // namespace normscope::sweep

@@ -9,6 +9,7 @@
 
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
+#include "app/support/made_screen.h"
 #include "addons/tape-screen/app/tape_screen.h"
 #include "catch.hpp"
 #include "training/session/played_step.h"
@@ -37,7 +38,7 @@ struct TapeDriver : LiveDriver {
     rest();
     REQUIRE(screen().state()->facts);
   }
-  tape_screen::TapeScreen& screen() { return *state.screens.tape.screen; }
+  tape_screen::TapeScreen& screen() { return made_screen<tape_screen::TapeScreen>(state, Screen::Tape); }
   const tape_screen::StepFacts& facts() { return *screen().state()->facts; }
   const tape_screen::Shown& shown() { return *screen().state()->shown; }
   void rest() override {

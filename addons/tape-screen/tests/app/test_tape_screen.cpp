@@ -163,14 +163,14 @@ TEST_CASE("tape screen: Follow takes the newest step, and the head stays") {
 TEST_CASE("tape screen: a restored session brings its run and its instruction, whatever was shown before") {
   TapeDriver t;
   REQUIRE(t.facts().letter == 'A');
-  const tape_screen::KeptTape kept{'B', 3};
+  const ScreenSettings kept{{"run", "B"}, {"head", "3"}};
   t.screen().restore(kept);
   CHECK(t.screen().kept() == kept);
   t.rest();
   t.rest();
   CHECK(t.facts().letter == 'B');
   CHECK(t.screen().head() == nearest_listed(listed_instructions(t.facts().program), 3));
-  CHECK(t.screen().kept().run == 'B');
+  CHECK(fixture::setting(t.screen().kept(), "run") == "B");
 }
 
 TEST_CASE("tape screen: in the small window the menu has the speed") {

@@ -1,4 +1,4 @@
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 
 namespace normscope::test {
 

@@ -1,9 +1,9 @@
 // A passage: what a model is asked about a text.
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "addons/inside/tests/training/inside_fixture.h"
+#include "training/support/small_model.h"
 
 namespace normscope::test {
 

@@ -1,10 +1,10 @@
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "engine/core/error.h"
-#include "addons/inside/training/passage.h"
+#include "training/measure/passage.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {
@@ -60,5 +60,16 @@ std::shared_ptr<const RunInside> InsideLook::found() const {
     for (const Inside::Guess& guess : lens.guesses) word(guess.token);
   return inside;
 }
+
+session::Inquire look_command(const InsideRequest& asked) {
+  return {.run = asked.run,
+          .step = asked.step,
+          .copies = asked.spectra_of ? 1 : 0,
+          .begin = [asked](Run& run, std::unique_ptr<Run> then) -> std::unique_ptr<Inquiry> {
+            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+          }};
+}
+
+const RunInside* inside_of(const RunView& run) { return dynamic_cast<const RunInside*>(run.inquiry.get()); }
 
 }  // namespace normscope

@@ -2,7 +2,7 @@
 // trains goes on from the same bits.
 #include "catch.hpp"
 #include "training/session/lab.h"
-#include "training/session/run_inside.h"
+#include "addons/inside/training/run_inside.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {
@@ -48,17 +48,17 @@ TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run c
   lab.post(session::PlayTo{6});
   rest(lab);
   const std::string text = "the dog", other = "a cat sees";
-  for (const int32_t run : {0, 1}) lab.post(session::LookInside{run, text, true});
-  lab.post(session::LookInside{0, other, true});
-  lab.post(session::LookInside{1, text, false, 2});
+  for (const int32_t run : {0, 1}) lab.post(look_command({run, text, true}));
+  lab.post(look_command({0, other, true}));
+  lab.post(look_command({1, text, false, 2}));
   const auto view = rest(lab);
-  REQUIRE(view->runs[0].inside);
-  CHECK(view->runs[0].inside->text == other);
-  CHECK(view->runs[0].inside->whole);
-  CHECK_FALSE(view->runs[0].inside->found.left_out.empty());
-  CHECK(view->runs[0].inside_parts == 0);
-  CHECK(view->runs[1].inside->step == 2);
-  CHECK(view->runs[1].inside->found.left_out.empty());
+  REQUIRE(inside_of(view->runs[0]));
+  CHECK(inside_of(view->runs[0])->text == other);
+  CHECK(inside_of(view->runs[0])->whole);
+  CHECK_FALSE(inside_of(view->runs[0])->found.left_out.empty());
+  CHECK(view->runs[0].inquiry_parts == 0);
+  CHECK(inside_of(view->runs[1])->step == 2);
+  CHECK(inside_of(view->runs[1])->found.left_out.empty());
   lab.post(session::PlayTo{12});
   CHECK(losses(rest(lab)->runs[0]) == alone(small_spec("pre"), 12));
 }
@@ -68,8 +68,8 @@ TEST_CASE("inside: a look is no work on the session: the view is not busy with i
   lab.wait_idle();
   bool busy = false;
   lab.on_change([&] { busy = busy || lab.view()->busy; });
-  lab.post(session::LookInside{0, "the dog", true});
-  CHECK(rest(lab)->runs[0].inside->whole);
+  lab.post(look_command({0, "the dog", true}));
+  CHECK(inside_of(rest(lab)->runs[0])->whole);
   CHECK_FALSE(busy);
 }
 
