@@ -44,63 +44,66 @@ struct ScreenLines {
   }
 };
 
-struct WindowRows {
+/// What stands in the Lab.
+struct Marks {
   std::vector<int> bookmarks;
   char selected = 'A';
-  Screen shown = Screen::Lab;
-  ScreensSettings screens{};  // empty: the screen was never opened
 };
+constexpr codec::Object kMarks{[](auto& io, auto& marks) {
+  io.optional("bookmarks", marks.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
+  io.optional("selected", marks.selected, codec::Words{kLetters}, 'A');
+}};
 
-constexpr codec::Object kRows{[](auto& io, auto& rows) {
-  io.optional("bookmarks", rows.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
-  io.optional("selected", rows.selected, codec::Words{kLetters}, 'A');
+struct ScreenRows {
+  ScreensSettings screens{};  // empty: the screen was never opened
+  Screen shown = Screen::Lab;
+};
+constexpr codec::Object kScreenRows{[](auto& io, auto& rows) {
   io.optional("screens", rows.screens, ScreenLines{});
   io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
 }};
 
-constexpr const char* kTeacher = "teacher";
+constexpr codec::Object kTeacher{[](auto& io, auto& teaching) { io.optional("teacher", teaching); }};
 
-void show_rows(WindowRows rows, Screens& screens, bool stays) {
-  lab::TransportState& transport = screens.lab.transport();
-  std::sort(rows.bookmarks.begin(), rows.bookmarks.end());
-  transport.bookmarks = std::move(rows.bookmarks);
-  screens.lab.diagram().selected = rows.selected;
-  for (size_t i = 0; i < kScreens; ++i) {
-    const auto screen = static_cast<Screen>(i);
-    const AppScreen* const made = made_screen(screens, screen);
-    if (!stays || !made || !made->has_changes()) restore_screen(screens, screen, rows.screens[i]);
+/// As if nothing were there where something of it is damaged.
+template <class T>
+T read_rows(const std::string& rows, const auto& rule) {
+  try {
+    return codec::read<T>(InputValue::parse(rows, "session"), rule);
+  } catch (const Error&) {
+    return {};
   }
-  if (!stays) screens.shown = rows.shown;
 }
 
 }  // namespace
 
 std::string window_rows(const Screens& screens, const classroom::Teaching& teaching) {
-  WindowRows rows{screens.lab.transport().bookmarks, screens.lab.diagram().selected, screens.shown};
+  ScreenRows rows{{}, screens.shown};
   for (size_t i = 0; i < kScreens; ++i) rows.screens[i] = kept_of(screens, static_cast<Screen>(i));
-  codec::Json json = kRows.write(rows);
-  if (!teaching.kept.empty()) json[kTeacher] = codec::write(teaching.kept);
+  codec::Json json = kMarks.write(Marks{screens.lab.transport().bookmarks, screens.lab.diagram().selected});
+  json.update(kScreenRows.write(rows));
+  json.update(kTeacher.write(teaching.kept));
   return codec::text_of(json);
 }
 
 void show_window(Screens& screens, ShownSession& session, classroom::Teaching& teaching,
                  const std::string& rows, bool by_undo) {
+  Marks marks = read_rows<Marks>(rows, kMarks);
+  std::sort(marks.bookmarks.begin(), marks.bookmarks.end());
+  screens.lab.transport().bookmarks = std::move(marks.bookmarks);
   screens.lab.transport().pinned_step.reset();
-  const bool in_lesson = teaching.kept.lesson;  // its tabs are the teacher's
-  const auto take = [&](const auto& part) {
-    try {
-      part(InputValue::parse(rows, "session"));
-    } catch (const Error&) {
-    }
-  };
-  WindowRows known;
-  take([&](const InputValue& json) { kRows.read(json, known); });
-  show_rows(std::move(known), screens, by_undo || in_lesson);
-  take([&](const InputValue& json) {
-    const std::optional<InputValue> taught = json.find(kTeacher);
-    classroom::take_in(teaching,
-                       taught ? codec::read<classroom::KeptTeaching>(*taught) : classroom::KeptTeaching{});
-  });
+  screens.lab.diagram().selected = marks.selected;
+
+  const bool in_lesson = teaching.kept.lesson, stays = by_undo || in_lesson;  // its tabs are the teacher's
+  const auto of_screens = read_rows<ScreenRows>(rows, kScreenRows);
+  for (size_t i = 0; i < kScreens; ++i) {
+    const auto screen = static_cast<Screen>(i);
+    const AppScreen* const made = made_screen(screens, screen);
+    if (!stays || !made || !made->has_changes()) restore_screen(screens, screen, of_screens.screens[i]);
+  }
+  if (!stays) screens.shown = of_screens.shown;
+
+  classroom::take_in(teaching, read_rows<classroom::KeptTeaching>(rows, kTeacher));
   if (!in_lesson && teaching.kept.lesson) session.undo.clear();  // nothing of before is undone in a lesson
 }
 

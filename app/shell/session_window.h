@@ -19,7 +19,7 @@ struct KeptWindow {
 };
 
 std::string window_rows(const Screens&, const classroom::Teaching&);
-// Leaves out what is damaged and the rows behind it, because the runs matter more. By undo, what is shown stays.
+// Leaves out what is damaged, because the runs matter more. By undo, what is shown stays.
 void show_window(Screens&, ShownSession&, classroom::Teaching&, const std::string& rows,
                  bool by_undo = false);
 // Takes in what a session brought that came back, and hands over what changed.
