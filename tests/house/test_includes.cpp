@@ -80,7 +80,6 @@ constexpr Room kRooms[] = {
      "training/io training/spec training/session app/words app/ui app/plot app/view app/settings app/panels app/diagram"},
     {"app/compare_screen",
      "engine/core training/io training/files training/records app/words app/ui app/plot app/view app/panels app/compare app/lab"},
-    {"app/zoo", "engine/core training/io training/data training/spec training/experiments app/words app/ui"},
     {"app/sweep",
      "engine/core training/io training/data training/spec training/measure training/files training/experiments app/words app/ui app/plot app/view"},
     {"app/link",
@@ -88,9 +87,7 @@ constexpr Room kRooms[] = {
     {"app/course",
      "engine/core training/io training/spec training/measure training/files training/experiments app/words app/ui app/plot app/tex app/view app/sweep"},
     {"app/lessons",
-     "engine/core training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/zoo app/course"},
-    {"app/reproduce",
-     "engine/core engine/model training/io training/data training/spec training/measure training/files training/experiments app/words app/ui app/plot app/sweep app/course"},
+     "engine/core training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/course"},
     {"app/tape", "training/measure"},
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/view app/tape"},
@@ -106,7 +103,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/inside app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/sweep app/course app/lessons app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 
