@@ -46,7 +46,6 @@ constexpr Room kRooms[] = {
     {"training/text", "engine/core engine/tape engine/model training/io training/data"},
     {"training/spec",
      "engine/core engine/tape engine/cpu engine/cuda engine/model training/io training/data"},
-    {"training/verify", "engine/core engine/tape engine/model training/io"},
     {"training/measure",
      "engine/core registry engine/tape engine/ops engine/cpu engine/model training/io training/data"},
     {"training/published", "engine/core engine/tape engine/model training/io training/data training/spec"},
@@ -103,7 +102,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
     {"app/commands",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/verify training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/sweep app/course app/lessons app/tape app/tape_screen app/inside app/shell app/window app/cli"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/sweep app/course app/lessons app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

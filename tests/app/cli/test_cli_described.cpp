@@ -145,7 +145,7 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(completed(folder, "lesson check --dry") == " --dry-run \n");
   folder.write("my book.txt", "");
   CHECK(contains(completed(folder, "train --text " + folder.file("my")), folder.file("my book.txt")));
-  CHECK(contains(completed(folder, "verify " + folder.file("ba")), folder.file("bash")));
+  CHECK(contains(completed(folder, "open " + folder.file("ba")), folder.file("bash")));
   CHECK(completed(folder, R"(train --steps "")") == "  \n");
 }
 

@@ -1,6 +1,5 @@
 // `verify_fixture` compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten
-// Adam steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md. Called by
-// `normscope verify` and by tests.
+// Adam steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md.
 #pragma once
 
 #include <string>

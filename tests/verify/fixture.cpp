@@ -1,4 +1,4 @@
-#include "training/verify/fixture.h"
+#include "verify/fixture.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "training/verify/verify.h"
+#include "verify/verify.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 #include "training/io/safetensors.h"
-#include "training/verify/fixture.h"
+#include "verify/fixture.h"
 
 namespace normscope {
 namespace {
