@@ -1,5 +1,6 @@
 // The player has a wiring of the learner's own kept under a name. See wiring_keeper.h.
 #include <algorithm>
+#include <iterator>
 
 #include "app/course/own/slots.h"
 #include "app/lessons/player.h"
@@ -19,7 +20,8 @@ const WiringKeeper* wiring_keeper() {
 #include "chosen/wiring_keepers.def"
 #undef WIRING_KEEPER
       nullptr};
-  return kKeepers[0] ? &kKeepers[0]() : nullptr;
+  if constexpr (std::size(kKeepers) > 1) return &kKeepers[0]();
+  return nullptr;
 }
 
 bool Player::can_keep() const {
