@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md or addons/NAME/README.md joins the manual by itself. Called by build.py."""
+docs/NAME.md joins the manual by itself, and so do addons/NAME/README.md and addons/NAME/docs. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -25,6 +25,7 @@ GROUPS = {
     ],
     "manual": [
         ("README.md", "docs/overview.html"),
+        ("docs/README.md", "docs/contents.html"),
         ("docs/command-line.md", "docs/command-line.html"),
         ("docs/configuration.md", "docs/configuration.html"),
     ],
@@ -37,6 +38,15 @@ GROUPS = {
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
+        ("engine/ops/README.md", "docs/adding-an-op.html"),
+        ("engine/model/README.md", "docs/adding-a-placement.html"),
+        ("training/spec/README.md", "docs/adding-a-setting.html"),
+        ("training/measure/README.md", "docs/adding-a-number.html"),
+        ("app/panels/README.md", "docs/adding-a-panel.html"),
+        ("app/commands/README.md", "docs/adding-a-command.html"),
+        ("addons/README.md", "docs/add-ons.html"),
+        ("assets/words/README.md", "docs/words.html"),
+        ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
         ("tests/fixtures/README.md", "docs/fixtures.html"),
@@ -65,7 +75,10 @@ def groups():
 
 
 def translated(source):
-    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English."""
+    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English.
+    docs/de/README.md is the first page of the repository."""
+    if source == "docs/README.md":
+        return source
     own = posixpath.join(posixpath.dirname(source) or "docs", words.language, posixpath.basename(source))
     return own if (ROOT / own).is_file() else source
 
