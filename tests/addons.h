@@ -27,13 +27,13 @@ inline bool has_command(const std::string& name) {
   return std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/app/commands/") + name + ".cpp");
 }
 
-/// The text of a file of the core, and behind it the text of every add-on's own such file.
+/// The text of a file of the core, and behind it the text of every add-on's own such file, where they are there.
 inline std::string text_with_addons(const std::string& core, const std::string& in_addon) {
   const std::string root = NORMSCOPE_SOURCE_DIR "/";
-  std::string text = read_all(root + core);
+  std::string text = std::filesystem::is_regular_file(root + core) ? read_all(root + core) : "";
   for (const std::string& folder : addon_folders())
     if (std::filesystem::exists(root + folder + "/" + in_addon))
-      text += "\n" + read_all(root + folder + "/" + in_addon);
+      text += (text.empty() ? "" : "\n") + read_all(root + folder + "/" + in_addon);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,15 @@ const Small kSweep{"sweep", "sweep --axis model.placement=post,pre --steps 12 --
 const Small kCompare{
     "compare", "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall, 4};
 
+/// The sweep, and the lines "RUNS COMMAND OPTION..." of the file tests/studies of add-ons.
 std::vector<Small> studies() {
   std::vector<Small> all{kSweep};
-  if (has_command("zoo"))
-    all.push_back({"zoo", "zoo --only post,pre --depth 2 --steps 12 --warmup 4 --seeds 1" + kSmall, 4});
-  if (has_command("compare")) all.push_back(kCompare);
+  std::istringstream lines(text_with_addons("", "tests/studies"));
+  Small study;
+  for (std::string rest; lines >> study.runs >> study.name && std::getline(lines, rest);) {
+    study.line = study.name + rest + kSmall;
+    all.push_back(study);
+  }
   return all;
 }
 
