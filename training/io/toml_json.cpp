@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 namespace normscope {
@@ -20,17 +22,33 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
-std::string toml_of(const Json& value) {
+namespace {
+
+std::string key_of(const std::string& key) {
+  const auto is_bare = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+  return !key.empty() && std::ranges::all_of(key, is_bare) ? key : toml_string(key);
+}
+
+std::string value_of(const Json& value) {
   if (value.is_string()) return toml_string(value.get<std::string>());
   if (!value.is_structured()) return value.dump();
   std::string out;
   for (const auto& [key, item] : value.items()) {
     if (item.is_null()) continue;
     out += out.empty() ? "" : ", ";
-    if (value.is_object()) out += toml_string(key) + " = ";
-    out += toml_of(item);
+    if (value.is_object()) out += key_of(key) + " = ";
+    out += value_of(item);
   }
   return value.is_object() ? "{ " + out + " }" : "[" + out + "]";
+}
+
+}  // namespace
+
+std::string toml_lines(const Json& table) {
+  std::string lines;
+  for (const auto& [key, value] : table.items())
+    if (!value.is_null()) lines += fmt::format("{} = {}\n", key_of(key), value_of(value));
+  return lines;
 }
 
 Json json_of(const toml::node& node) {

@@ -11,8 +11,8 @@ namespace normscope {
 
 /// A text in quotes.
 std::string toml_string(std::string_view text);
-/// On one line: an object becomes an inline table, without its members that are null.
-std::string toml_of(const nlohmann::json& value);
+/// The lines of a table, KEY = VALUE: an object within becomes an inline table. Members that are null are left out.
+std::string toml_lines(const nlohmann::json& table);
 nlohmann::json json_of(const toml::node& node);
 
 }  // namespace normscope

@@ -484,6 +484,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
   } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
     const std::string why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
+    if (device && drop_session()) return set_backend(choice);
     fail("backend", "{}", why);
   }
   for (LabEntry* entry : moved) {

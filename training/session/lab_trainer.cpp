@@ -539,6 +539,7 @@ void LabTrainer::require_played(const LabEntry& played) {
   const Run& run = *played.run;
   if (memory() == 0) return;  // the size is unknown
   const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
+  while (!has_room(need) && drop_session()) continue;
   require_bytes("copying a step", need, held_bytes(), memory());
 }
 

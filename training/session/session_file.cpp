@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSession = "session";
 constexpr const char* kWindow = "window";
-constexpr size_t kLongestName = 255, kLongestWindow = 32'000'000;
+constexpr size_t kLongestName = 255;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 /// The name of a file in the session's own folder.
@@ -81,9 +81,8 @@ std::string text_of(const SessionImage& image) {
   codec::Json window = codec::Json::parse(image.window, nullptr, false);
   if (!window.is_object()) window = codec::Json::object();
   window.update(codec::write<SavedSession>(image));
-  std::string text = write_config(image.config) + fmt::format("\n[{}]\n", kWindow);
-  for (const auto& [key, value] : window.items())
-    if (!value.is_null()) text += fmt::format("{} = {}\n", key, toml_of(value));
+  const std::string text =
+      fmt::format("{}\n[{}]\n{}", write_config(image.config), kWindow, toml_lines(window));
   return codec::Json::parse(codec::text_of(text)).get<std::string>();  // a path may be no UTF-8
 }
 
@@ -126,8 +125,6 @@ SavedSession parse_session(std::string_view text, const std::string& name) {
   if (!window) fail(where, "there is no table [{}]: expected a session", kWindow);
   const std::string json = codec::text_of(json_of(*window));
   SavedSession session = codec::read<SavedSession>(InputValue::parse(json, where, kWindow));
-  if (json.size() > kLongestWindow)
-    fail(where, "[{}] has {} bytes: expected at most {}", kWindow, json.size(), kLongestWindow);
   session.window = json;
   return session;
 }
