@@ -1,4 +1,4 @@
-#include "app/course/worksheet/worksheet.h"
+#include "addons/classroom/app/worksheet/worksheet.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <sstream>
 #include <vector>
 
+#include "addons/classroom/app/worksheet/sheet.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/sheet.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

@@ -1,5 +1,5 @@
 // Figures on paper: the student gets axes to draw on, the teacher what was measured. See sheet.h.
-#include "app/course/worksheet/sheet.h"
+#include "addons/classroom/app/worksheet/sheet.h"
 
 #include <fmt/format.h>
 

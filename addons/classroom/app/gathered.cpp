@@ -1,4 +1,4 @@
-#include "app/lessons/gathered.h"
+#include "addons/classroom/app/gathered.h"
 
 #include <fmt/format.h>
 
@@ -41,17 +41,6 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
 }
 
 }  // namespace
-
-std::string predictions_line(const CourseProgress& progress) {
-  CourseProgress kept;
-  for (const auto& [id, p] : progress) {
-    if (!p.committed && !p.skipped && p.words.empty()) continue;
-    LessonProgress& one = kept[id] = p;
-    one.drawn.clear();
-    one.tries.clear();
-  }
-  return text_of(kept, -1);
-}
 
 std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name) {
   // A whole lessons.json has line breaks within its braces; a line of its own has its closing brace on it.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/film/film_writer.h"
+#include "addons/classroom/app/commands/film/film_writer.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
 #include "skip.h"

@@ -1,12 +1,12 @@
 // This file puts a lesson's prose on paper. See sheet.h.
-#include "app/course/worksheet/sheet.h"
+#include "addons/classroom/app/worksheet/sheet.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "addons/classroom/app/worksheet/mathml.h"
 #include "app/course/labels.h"
 #include "app/course/own/slots.h"
-#include "app/course/worksheet/mathml.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "addons/classroom/app/worksheet/mathml.h"
+#include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/course/reader.h"
-#include "app/course/worksheet/mathml.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"

@@ -1,4 +1,4 @@
-#include "app/course/worksheet/mathml.h"
+#include "addons/classroom/app/worksheet/mathml.h"
 
 #include <fmt/format.h>
 

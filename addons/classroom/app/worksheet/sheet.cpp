@@ -1,4 +1,4 @@
-#include "app/course/worksheet/sheet.h"
+#include "addons/classroom/app/worksheet/sheet.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-// normscope lesson gather sums a class's predictions (app/lessons/gathered.h).
+// normscope lesson gather sums a class's predictions (addons/classroom/app/gathered.h).
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "addons/classroom/app/gathered.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/lessons/gathered.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"

@@ -3,7 +3,6 @@
 // many were right before anything was measured.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,12 +12,6 @@
 #include "app/lessons/progress.h"
 
 namespace normscope::lessons {
-
-using CourseProgress = std::map<std::string, LessonProgress>;  ///< by lesson
-
-/// One line of JSON: of every lesson with a prediction what was said and measured, and the sentences,
-/// without drawings and trainings.
-std::string predictions_line(const CourseProgress& progress);
 
 /// Reads such lines, a student a line, or one whole lessons.json. Empty lines are left out. Throws
 /// Error, "FILE:LINE: …", for any other text.

@@ -1,17 +1,17 @@
-// normscope lesson worksheet writes a lesson to print (app/course/worksheet/worksheet.h).
+// normscope lesson worksheet writes a lesson to print (addons/classroom/app/worksheet/worksheet.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/course/check/check.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
 

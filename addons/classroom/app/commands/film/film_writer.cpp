@@ -1,4 +1,4 @@
-#include "app/commands/film/film_writer.h"
+#include "addons/classroom/app/commands/film/film_writer.h"
 
 #include <fmt/format.h>
 

@@ -13,11 +13,11 @@
 #include <tuple>
 #include <vector>
 
+#include "addons/classroom/app/commands/film/film_writer.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/film/film_writer.h"
 #include "app/commands/lesson/named.h"
 #include "app/commands/picture.h"
 #include "app/commands/stand.h"

@@ -1,9 +1,11 @@
 // A class's predictions: the line that a student copies, and the sheet that a teacher makes of all.
 #include <imgui.h>
 
-#include "app/lessons/gathered.h"
+#include "addons/classroom/app/gathered.h"
+#include "app/course/reader.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
+#include "app/support/shipped_course.h"
 #include "catch.hpp"
 #include "test_paths.h"
 
@@ -98,6 +100,31 @@ TEST_CASE("predictions: normscope lesson gather sums files, and names the line o
   CHECK(test::contains(faulty.err, "faulty.txt:2"));
   CHECK(test::run_program("lesson gather " + folder.file("class.txt") + " --csv " + folder.file("class.txt"))
             .code == 2);
+}
+
+TEST_CASE("a class's sheet is in one language, whatever languages the class worked in", "[player]") {
+  const auto student = [](const char* language, const char* said, const char* score) {
+    LessonProgress p;
+    p.committed = true;
+    p.value = 100;
+    p.found = {25};
+    p.language = language;
+    p.said = said;
+    p.score = score;
+    p.words = {fixture::shipped_course().find("warm-up")->says[0].word, "", ""};
+    return CourseProgress{{"warm-up", p}};
+  };
+  const std::vector<CourseProgress> students{student("en", "100 steps", "4× too high"),
+                                             student("de", "100 Schritte", "4× zu hoch")};
+  for (const char* language : {"en", "de"}) {
+    const auto sheets = gather(*language == 'e' ? fixture::shipped_course()
+                                                : course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
+                               students);
+    REQUIRE(sheets.size() == 1);
+    CHECK(sheets[0].said ==
+          std::vector<std::pair<std::string, int>>{{*language == 'e' ? "100 steps" : "100 Schritte", 2}});
+    CHECK(sheets[0].sentences_right == 2);
+  }
 }
 
 }  // namespace normscope::test_gathered
