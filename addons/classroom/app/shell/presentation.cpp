@@ -1,4 +1,4 @@
-#include "app/shell/classroom/presentation.h"
+#include "addons/classroom/app/shell/presentation.h"
 #include "app/words/words.h"
 
 #include <imgui.h>

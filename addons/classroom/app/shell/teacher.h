@@ -1,12 +1,12 @@
 // Teacher mode lets a teacher point at controls to lock or hide them, one or a whole group, set a code and begin. Then
 // the rules hold (ui::ControlPolicy, obeyed by Ui) until somebody leaves with the code. draw_app, draw_shell and
-// run_act call it; docs/teaching.md is for the teacher.
+// run_act call it; teaching.md is for the teacher.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "app/shell/classroom/teaching.h"
+#include "addons/classroom/app/shell/teaching.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/ui/ui.h"
 

@@ -1,5 +1,5 @@
 // This file takes a lesson from its begin to its code. See teacher.h.
-#include "app/shell/classroom/teacher.h"
+#include "addons/classroom/app/shell/teacher.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -74,7 +74,7 @@ void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
 
 void set_rules(FrameOptions& options, const Teaching& teaching) {
   options.policy = teaching.kept.lesson ? &teaching.kept.policy : nullptr;
-  options.pointing = teaching.preparing && teaching.pointing;
+  options.pointing = teaching.preparing && teaching.pointing ? &teaching.kept.policy : nullptr;
 }
 
 void enter(Ui& ui, Teaching& teaching) {
@@ -141,7 +141,7 @@ void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen show
   hand_out(teaching, session, notice);
   if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
   if (teaching.kept.lesson) draw_question(ui, teaching);
-  if (ui.take_refused()) notice = locked_help();
+  if (ui.take_refused()) notice = ui.locked_help();
 }
 
 void take_in(Teaching& teaching, KeptTeaching kept) {

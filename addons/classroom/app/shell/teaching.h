@@ -6,14 +6,20 @@
 #include <optional>
 #include <string>
 
-#include "app/shell/classroom/lesson_code.h"
+#include "addons/classroom/app/shell/lesson_code.h"
 #include "app/ui/policy/control_policy.h"
 #include "app/view/screen.h"
+#include "app/words/words.h"
 
 namespace normscope::shell::classroom {
 
+/// Whose rules hold: nothing of teacher mode and presentation mode is ever held.
+inline const ui::PolicyOwner kTeacher{{"teacher", "presentation"}, []() -> const std::string& {
+                                        return words::say("shell.teach.help_locked");
+                                      }};
+
 struct KeptTeaching {
-  ui::ControlPolicy policy;
+  ui::ControlPolicy policy{&kTeacher};
   CodeHash code;
   bool lesson = false;  // the rules hold; only the code ends them
   bool empty() const { return policy.empty() && code.hash.empty() && !lesson; }

@@ -1,4 +1,4 @@
-#include "app/shell/classroom/lesson_code.h"
+#include "addons/classroom/app/shell/lesson_code.h"
 
 #include <fmt/format.h>
 

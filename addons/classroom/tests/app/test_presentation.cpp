@@ -1,6 +1,7 @@
 // These tests cover presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click,
 // a hint of two seconds; the tabs by their keys.
-#include "app/shell/classroom/presentation.h"
+#include "addons/classroom/app/shell/presentation.h"
+#include "addons/classroom/tests/app/classroom_of.h"
 
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -28,7 +29,7 @@ TEST_CASE("presentation: a quarter larger without the bar, and everything back a
     CHECK_FALSE(lab.has("app/search"));
     CHECK(lab.has("transport/play"));
     lab.key(leave);
-    CHECK_FALSE(lab.state.presentation.on);
+    CHECK_FALSE(fixture::classroom_of(lab.state).presentation.on);
     CHECK(lab.ui.scale() == before);
     CHECK(lab.state.look.scale == 1.1f);
     CHECK(lab.has("app/tab/lab"));
@@ -39,7 +40,7 @@ TEST_CASE("presentation: a quarter larger without the bar, and everything back a
 TEST_CASE("presentation: the palette begins it, and a small window takes the largest that fits") {
   LabDriver lab(fixture::lab_view(), {1024, 600});
   fixture::run_by_name(lab, "presentation mode");
-  CHECK(lab.state.presentation.on);
+  CHECK(fixture::classroom_of(lab.state).presentation.on);
   CHECK(lab.ui.scale() == Approx(1.f));
 }
 
@@ -52,7 +53,7 @@ TEST_CASE("presentation: the tabs are reached by their keys") {
   CHECK(lab.state.screens.shown == Screen::Sweep);
   lab.driver.key("1");
   CHECK(lab.state.screens.shown == Screen::Lab);
-  CHECK(lab.state.presentation.on);
+  CHECK(fixture::classroom_of(lab.state).presentation.on);
 }
 
 TEST_CASE("presentation: the hint goes after two seconds, the halo stays with the mouse") {
@@ -97,9 +98,9 @@ TEST_CASE("presentation: Escape closes what is open first") {
   REQUIRE(lab.ui.popup_open("app/help"));
   lab.key("Escape");
   CHECK_FALSE(lab.ui.popup_open("app/help"));
-  CHECK(lab.state.presentation.on);
+  CHECK(fixture::classroom_of(lab.state).presentation.on);
   lab.driver.key("Escape");
-  CHECK_FALSE(lab.state.presentation.on);
+  CHECK_FALSE(fixture::classroom_of(lab.state).presentation.on);
 }
 
 }  // namespace presentation_test

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/shell/classroom/teacher.h"
+#include "addons/classroom/app/shell/teacher.h"
+#include "addons/classroom/tests/app/classroom_of.h"
 #include "app/shell/session_sidecar.h"
 #include "app/shell/shell.h"
 #include "app/support/lab_driver.h"
@@ -25,6 +26,7 @@ using namespace normscope;
 using namespace shell;
 using fixture::LabDriver;
 using fixture::LiveDriver;
+using fixture::teaching_of;
 using ui::Hold;
 
 namespace teacher_test {
@@ -38,15 +40,15 @@ struct Rule {
 };
 
 void begin(LabDriver& lab, std::initializer_list<Rule> rules) {
-  for (const Rule& rule : rules) lab.state.teaching.kept.policy.set(rule.name, rule.hold);
-  lab.state.teaching.code = kCode;
-  classroom::begin_lesson(lab.ui, lab.state.teaching, lab.state.session);
+  for (const Rule& rule : rules) teaching_of(lab.state).kept.policy.set(rule.name, rule.hold);
+  teaching_of(lab.state).code = kCode;
+  classroom::begin_lesson(lab.ui, teaching_of(lab.state), lab.state.session);
   lab.driver.frames(3);
 }
 
 bool says_locked(LabDriver& lab) {
   lab.driver.frames(2);
-  return std::exchange(lab.state.notice, {}) == ui::locked_help();
+  return std::exchange(lab.state.notice, {}) == words::say("shell.teach.help_locked");
 }
 
 /// The strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
@@ -69,7 +71,7 @@ void type_code(LabDriver& lab, const std::string& code) {
 }  // namespace
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
-  ui::ControlPolicy policy;
+  ui::ControlPolicy policy(&classroom::kTeacher);
   policy.set("settings", Hold::Hidden);
   policy.set("settings/train", Hold::Locked);
   policy.set("settings/train.lr", Hold::Shown);
@@ -111,7 +113,7 @@ TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers 
   lab.click("teacher/close");
   CHECK_FALSE(lab.has("teacher/close"));
   fixture::run_by_name(lab, "teacher mode");
-  const ui::ControlPolicy& policy = lab.state.teaching.kept.policy;
+  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
   lab.click("transport/reset");
   lab.driver.click("teacher/menu/0/Locked");
   lab.key("Escape");  // the menu alone
@@ -127,9 +129,9 @@ TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers 
   CHECK_FALSE(lab.has("teacher/point"));
   lab.key("Escape");
   CHECK_FALSE(lab.has("teacher/close"));
-  CHECK_FALSE(lab.state.teaching.preparing);
+  CHECK_FALSE(teaching_of(lab.state).preparing);
   CHECK(policy.rule("transport/reset") == Hold::Locked);  // the rules stay
-  CHECK_FALSE(lab.state.teaching.kept.lesson);
+  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
 }
 
 TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mouse and by keys") {
@@ -140,7 +142,7 @@ TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mous
   lab.click("transport/reset");
   lab.driver.click("teacher/menu/0/Locked");
   lab.key("Escape");
-  const ui::ControlPolicy& policy = lab.state.teaching.kept.policy;
+  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
   CHECK(policy.rule("transport/reset") == Hold::Locked);
   CHECK(lab.log.empty());  // what was pointed at did nothing
   // Tab and Enter point too.
@@ -159,12 +161,12 @@ TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mous
   lab.driver.click("teacher/rule/0/remove");
   CHECK(policy.rules().size() == 2);
   lab.driver.click("teacher/begin");
-  CHECK_FALSE(lab.state.teaching.kept.lesson);
+  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
   lab.click("teacher/code");
   lab.type(kCode);
   lab.click("teacher/begin");
-  CHECK(lab.state.teaching.kept.lesson);
-  CHECK(lab.state.teaching.code.empty());
+  CHECK(teaching_of(lab.state).kept.lesson);
+  CHECK(teaching_of(lab.state).code.empty());
   CHECK_FALSE(lab.has("settings/train.lr"));
   CHECK_FALSE(lab.has("teacher/point"));
   CHECK(lab.has("teacher/leave"));
@@ -193,7 +195,7 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   begin(lab, {{"transport", Hold::Locked}, {"timeline", Hold::Locked}});
   const ui::Control control = lab.driver.control("transport/step");
   CHECK_FALSE(control.enabled);
-  CHECK(control.help == ui::locked_help());
+  CHECK(control.help == words::say("shell.teach.help_locked"));
   CHECK(before == 255);
   CHECK(strongest(lab, step) < 120);
   CHECK(strongest(lab, step) > 0);
@@ -210,12 +212,12 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
   CHECK(std::any_of(texts.begin(), texts.end(),
-                    [](const auto& text) { return text.text == ui::locked_help(); }));
-  const std::string english = ui::locked_help();
+                    [](const auto& text) { return text.text == words::say("shell.teach.help_locked"); }));
+  const std::string english = words::say("shell.teach.help_locked");
   words::use("de");
-  CHECK(ui::locked_help() == "von der Lehrkraft gesperrt");
+  CHECK(words::say("shell.teach.help_locked") == "von der Lehrkraft gesperrt");
   words::use("en");
-  CHECK(ui::locked_help() == english);
+  CHECK(words::say("shell.teach.help_locked") == english);
 }
 
 TEST_CASE("teacher: a hidden control is not drawn and not there, but for one that is shown again") {
@@ -307,7 +309,7 @@ TEST_CASE("teacher: a wrong code is one line, after three each takes its time, t
     LabDriver lab(fixture::lab_view(), size);
     begin(lab, {{"app/theme", Hold::Locked}});
     fixture::run_by_name(lab, "teacher mode");  // no way around the code
-    CHECK_FALSE(lab.state.teaching.preparing);
+    CHECK_FALSE(teaching_of(lab.state).preparing);
     lab.driver.key("Escape");
     lab.key("Escape");
     lab.driver.click("teacher/leave");
@@ -316,14 +318,14 @@ TEST_CASE("teacher: a wrong code is one line, after three each takes its time, t
       type_code(lab, "guess");
       CHECK(lab.driver.value("teacher/leave/says") == "That is not the code.");
     }
-    CHECK(lab.state.teaching.kept.lesson);
+    CHECK(teaching_of(lab.state).kept.lesson);
     CHECK(lab.has("teacher/leave/wait"));
     CHECK_FALSE(lab.has("teacher/leave/field"));
-    CHECK_FALSE(classroom::try_to_leave(lab.state.teaching, kCode, lab.ui.time()));
+    CHECK_FALSE(classroom::try_to_leave(teaching_of(lab.state), kCode, lab.ui.time()));
     lab.driver.frames(310);  // of a sixtieth
     lab.driver.click("teacher/leave/field");
     type_code(lab, kCode);
-    CHECK_FALSE(lab.state.teaching.kept.lesson);
+    CHECK_FALSE(teaching_of(lab.state).kept.lesson);
     CHECK_FALSE(lab.has("teacher/leave"));
     lab.log.clear();
     const bool dark = lab.state.look.dark;
@@ -347,15 +349,15 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   LiveDriver student;
   student.ask(session::RestoreSession{folder.file("class"), false});
   REQUIRE(student.view().message.empty());
-  CHECK(student.state.teaching.kept == lab.state.teaching.kept);
+  CHECK(teaching_of(student.state).kept == teaching_of(lab.state).kept);
   student.driver.frames(2);
   student.log.clear();
   student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   CHECK(student.log.empty());
   student.ask(session::RestoreSession{folder.file("plain"), false});
-  CHECK(student.state.teaching.kept.lesson);
-  CHECK_FALSE(classroom::try_to_leave(student.state.teaching, "guess", 0));
-  CHECK(classroom::try_to_leave(student.state.teaching, kCode, 0));
+  CHECK(teaching_of(student.state).kept.lesson);
+  CHECK_FALSE(classroom::try_to_leave(teaching_of(student.state), "guess", 0));
+  CHECK(classroom::try_to_leave(teaching_of(student.state), kCode, 0));
   student.driver.frames(3);
   student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   CHECK(student.last<session::EditField>());
@@ -365,22 +367,24 @@ TEST_CASE("teacher: another lesson opens no door, and another session's screen s
   const auto lesson = [](const char* code) {
     KeptWindow window;
     window.shown = Screen::Sweep;
-    window.teaching.code = classroom::hash_of(code);
-    window.teaching.lesson = true;
+    classroom::Classroom prepared;
+    prepared.teaching.kept.code = classroom::hash_of(code);
+    prepared.teaching.kept.lesson = true;
+    window.parts[std::string(prepared.key())] = prepared.kept();
     return window;
   };
   AppState state;
   const lab::LabScreen& screen = state.screens.lab;
   apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
-                &state.teaching);
+                state.parts);
   CHECK(state.screens.shown == Screen::Sweep);  // as the teacher left it
-  CHECK(state.teaching.kept.lesson);
+  CHECK(teaching_of(state).kept.lesson);
   state.screens.shown = Screen::Lab;
   apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),
-                &state.teaching);
+                state.parts);
   CHECK(state.screens.shown == Screen::Lab);
-  CHECK_FALSE(classroom::try_to_leave(state.teaching, "of my own", 0));
-  CHECK(classroom::try_to_leave(state.teaching, kCode, 100));
+  CHECK_FALSE(classroom::try_to_leave(teaching_of(state), "of my own", 0));
+  CHECK(classroom::try_to_leave(teaching_of(state), kCode, 100));
 }
 
 TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow key") {
@@ -395,20 +399,22 @@ TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow
 }
 
 TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {
-  classroom::Teaching teaching;
+  classroom::Classroom prepared;
+  classroom::Teaching& teaching = prepared.teaching;
   teaching.kept.policy.set("settings", Hold::Locked);
   teaching.kept.policy.set("app/theme", Hold::Hidden);
   teaching.kept.code = classroom::hash_of(kCode);
   teaching.kept.lesson = true;
   AppState first;
   first.screens.lab.transport().bookmarks = {7};
-  const std::string text = sidecar_text(first.screens.lab, first.session.undo, {.teaching = teaching.kept});
+  const std::string text =
+      sidecar_text(first.screens.lab, first.session.undo, {.parts = {{"teacher", prepared.kept()}}});
   CHECK_FALSE(test::contains(text, kCode));
   const auto restored = [](const std::string& sidecar) {
     AppState state;
-    apply_sidecar(state.screens, state.session, sidecar, &state.teaching);
+    apply_sidecar(state.screens, state.session, sidecar, state.parts);
     CHECK(state.screens.lab.transport().bookmarks == std::vector<int>{7});
-    return state.teaching.kept;
+    return teaching_of(state).kept;
   };
   CHECK(restored(text) == teaching.kept);
   const auto damaged = [&](const std::string& from, const std::string& to) {
@@ -438,9 +444,9 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
   }
   for (const unsigned seed : {1u, 2u}) {
     LabDriver lab(fixture::lab_view());
-    for (const Rule& rule : kRules) lab.state.teaching.kept.policy.set(rule.name, rule.hold);
+    for (const Rule& rule : kRules) teaching_of(lab.state).kept.policy.set(rule.name, rule.hold);
     begin(lab, {});
-    const ui::ControlPolicy policy = lab.state.teaching.kept.policy;
+    const ui::ControlPolicy policy = teaching_of(lab.state).kept.policy;
     const std::string lr = lab.driver.value("settings/train.lr");
     lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
     fixture::RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
@@ -458,8 +464,8 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
       }
       if (const ui::Control* rate = lab.ui.registry().find("settings/train.lr")) REQUIRE(rate->value == lr);
     }
-    CHECK(lab.state.teaching.kept.lesson);
-    CHECK(lab.state.teaching.kept.policy == policy);
+    CHECK(teaching_of(lab.state).kept.lesson);
+    CHECK(teaching_of(lab.state).kept.policy == policy);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/shell/classroom/teacher.h"
+#include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/palette.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"

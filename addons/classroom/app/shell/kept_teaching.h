@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/shell/classroom/teaching.h"
+#include "addons/classroom/app/shell/teaching.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
