@@ -249,6 +249,12 @@ TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
   }
 }
 
+/// The language of the window while it lives.
+struct WindowLanguage {
+  explicit WindowLanguage(std::string_view name) { words::use(name); }
+  ~WindowLanguage() { words::use("en"); }
+};
+
 TEST_CASE("beside the steps too no word of the player is left in English", "[player]") {
   const WindowLanguage window("de");
   std::map<std::string, std::string> words;  // English, German

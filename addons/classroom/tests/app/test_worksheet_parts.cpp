@@ -8,6 +8,7 @@
 #include "app/support/exercise_lesson.h"
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"
+#include "app/ui/numbers.h"
 #include "app/ui/svg.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
@@ -103,12 +104,6 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
     CHECK(contains(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
   }
 }
-
-/// The language of the window while it lives.
-struct WindowLanguage {
-  explicit WindowLanguage(std::string_view name) { words::use(name); }
-  ~WindowLanguage() { words::use("en"); }
-};
 
 TEST_CASE("a sheet that is printed has the numbers of its language", "[lesson]") {
   const test::Folder folder;
