@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "addons/classroom/app/commands/film/fed_program.h"
 #include "app/cli/exit_code.h"
-#include "app/cli/fed_program.h"
 #include "app/cli/terminal.h"
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"

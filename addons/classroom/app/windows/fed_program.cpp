@@ -1,6 +1,6 @@
 // `FedProgram` refuses: the programs that it feeds write to a file by its number (FedProgram::kMade), which Windows has
 // not.
-#include "app/cli/fed_program.h"
+#include "addons/classroom/app/commands/film/fed_program.h"
 
 #include "engine/core/error.h"
 
