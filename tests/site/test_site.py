@@ -14,12 +14,12 @@ import unittest
 
 try:
     import tomllib
-except ModuleNotFoundError:  # site/lessons.py reads with it, too
+except ModuleNotFoundError:  # platforms/site/lessons.py reads with it, too
     print("SKIPPED: site.links: tomllib is missing (Python 3.11)")
     sys.exit(4)  # tests/skip.h
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "site"), str(ROOT / "tests/site")]
+sys.path[:0] = [str(ROOT / "platforms/site"), str(ROOT / "tests/site")]
 import checks
 import lessons
 import markdown
@@ -31,7 +31,7 @@ SITE = {}
 
 
 def build(out, *arguments):
-    return subprocess.run([sys.executable, ROOT / "site/build.py", "--program", PROGRAM, "--out", out, *arguments],
+    return subprocess.run([sys.executable, ROOT / "platforms/site/build.py", "--program", PROGRAM, "--out", out, *arguments],
                           capture_output=True, text=True)
 
 
@@ -292,7 +292,7 @@ class Refused(unittest.TestCase):
 
     def test_no_program(self):
         with tempfile.TemporaryDirectory() as scratch:
-            done = subprocess.run([sys.executable, ROOT / "site/build.py", "--program", "/none", "--out", scratch],
+            done = subprocess.run([sys.executable, ROOT / "platforms/site/build.py", "--program", "/none", "--out", scratch],
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"^site: there is no program /none: expected [^\n]*\n$")

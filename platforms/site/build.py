@@ -69,7 +69,7 @@ class Site:
         elif not target and file.is_file():
             target = self.sources.setdefault(path, f"source/{path}.html")
         if not target:
-            raise SystemExit(f"{source}: links to {link}: expected a page of the site (site/pages.py) or a file")
+            raise SystemExit(f"{source}: links to {link}: expected a page of the site (platforms/site/pages.py) or a file")
         return pages.relative(target, page) + anchor
 
     def left_out(self, source, link):

@@ -5,7 +5,7 @@
 # a test that fails gives 1.
 set -euo pipefail
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 skip() {
   echo "skipped make test-windows: $1"
@@ -20,9 +20,9 @@ command -v import >/dev/null || missing+=(imagemagick)
 for package in "${missing[@]}"; do scripts/setup.sh "$package" || true; done # one that is lacking keeps no other out
 command -v wine >/dev/null || skip "Wine is not installed, and could not be"
 built=0
-scripts/windows.sh || built=$?
+platforms/windows/windows.sh || built=$?
 if [[ $built -eq 3 ]]; then skip "there is no compiler for Windows (see above)"; fi
 [[ $built -eq 0 ]] || exit 1
-scripts/windows.sh normscope_engine_tests
+platforms/windows/windows.sh normscope_engine_tests
 scripts/build.sh release normscope # what its numbers are compared with
 exec python3 tests/windows/run.py "$@"

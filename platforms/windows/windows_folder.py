@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes the last step of `make windows`: puts the program for Windows with all that it reads into a folder and a zip.
 
-    scripts/windows_folder.py build/windows-objects build/windows --deps build/windows-deps
+    platforms/windows/windows_folder.py build/windows-objects build/windows --deps build/windows-deps
 
 The program becomes normscope.com and what opens it without a console normscope.exe (app/windows/launcher.cpp); both are
 stripped. The zip has the day of the version and the same order everywhere, so that the same files make the same zip.
@@ -14,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts/release"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "platforms/packages/release"))
 import archives
 import release
 import terms

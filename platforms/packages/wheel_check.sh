@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # wheel_check.sh: checks that the wheels of dist/ are what they should be. Called by `make wheel-check`.
 #   the platform in the name is the one that auditwheel finds, and the same build gives the same bytes;
-#   in a clean Debian 12 (scripts/clean_debian.sh) with python3-venv, without compiler, X11 and index: pip installs the
+#   in a clean Debian 12 (platforms/packages/clean_debian.sh) with python3-venv, without compiler, X11 and index: pip installs the
 #   wheel, the program trains, records and opens its window under Xvfb, and pip removes it without a trace.
 # With NORMSCOPE_PRESET=arm64 (make wheel-check PRESET=arm64) those of dist/arm64/, in a Debian for AArch64 that
 # qemu-user-static runs, without JAX, whose compiler takes too long there.
 # What cannot run here is named as skipped. The exit status is 1 if something failed.
 set -uo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root" || exit 1
-source scripts/clean_debian.sh
+source platforms/packages/clean_debian.sh
 
 tools=build/wheel-tools/bin
 dist=dist
@@ -29,7 +29,7 @@ again="$(mktemp -d)"
 trap 'rm -rf "$again"' EXIT
 same_bytes() {
   local wheel
-  "$tools/python" scripts/wheel.py --out "$again" || return
+  "$tools/python" platforms/packages/wheel.py --out "$again" || return
   for wheel in "$main" ${cuda:+"$cuda"}; do cmp "$wheel" "$again/$(basename "$wheel")" || return; done
 }
 check "platform of $(basename "$main")" platform "$main" "consistent with the following platform tag:"

@@ -8,7 +8,7 @@ import re
 import words
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = HERE.parents[1]
 CONTENTS = "<!-- contents -->"  # where a page wants its contents; otherwise they follow the title
 
 # Groups of the navigation, by the key of their name: source and page. A page is called as assets/words/site.toml says, or by
@@ -46,6 +46,7 @@ GROUPS = {
         ("app/commands/README.md", "docs/adding-a-command.html"),
         ("addons/README.md", "docs/add-ons.html"),
         ("assets/words/README.md", "docs/words.html"),
+        ("platforms/README.md", "docs/platforms-folder.html"),
         ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),

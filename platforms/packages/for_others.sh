@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # for_others.sh [-DNAME=VALUE...] COMMAND...: builds the program for other machines and runs the command while it is so,
-# for scripts/package.sh and scripts/wheel.sh, in build/release or in the tree of the preset that NORMSCOPE_PRESET names.
+# for platforms/packages/package.sh and platforms/packages/wheel.sh, in build/release or in the tree of the preset that NORMSCOPE_PRESET names.
 # CMake configures once more: --version names the commit, and says whether the files are as they are there.
 set -euo pipefail
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 tree="${NORMSCOPE_PRESET:-release}"
 settings=()
 while [[ "${1:-}" == -D* ]]; do settings+=("$1"); shift; done

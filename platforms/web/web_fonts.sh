@@ -3,7 +3,7 @@
 # program, the course and plain Latin text use. What a person types beyond them is shown as a box.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 dir="$1"
 stamp="$dir.txt"
 mkdir -p "$dir"
@@ -13,7 +13,7 @@ python3 - "$root" >"$stamp.new" <<'PY'
 import pathlib, sys
 root = pathlib.Path(sys.argv[1])
 used = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)]))
-others = {".ci", ".git", "build", "cmake", "dist", "docs", "python", "scripts", "site", "tests", "web"}
+others = {".ci", ".git", "build", "cmake", "dist", "docs", "platforms", "python", "scripts", "tests"}
 for top in (folder for folder in root.iterdir() if folder.is_dir() and folder.name not in others):
     for path in top.rglob("*"):
         if path.is_file() and path.suffix in {".cpp", ".h", ".def", ".md", ".toml", ".json"}:

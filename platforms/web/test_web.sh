@@ -5,7 +5,7 @@
 # everything is skipped, by name and with exit code 0; a test that fails gives 1.
 set -euo pipefail
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 skip() {
   echo "skipped make test-web: $1"
@@ -45,7 +45,7 @@ fi
 has_chromium || has_firefox || skip "no browser, and none could be installed"
 
 scripts/build.sh release normscope # what the web program is compared with
-scripts/web.sh || {
+platforms/web/web.sh || {
   if [[ $? -eq 3 ]]; then skip "the web program's toolchain could not be set up (see above)"; fi
   exit 1
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """wheel.py [--out DIR] lays out the wheels of the program in build/release, or in the tree of the preset that
 NORMSCOPE_PRESET names, lets setuptools build them, and auditwheel copy in the libraries that they are linked with and
-find the platform that they run on. scripts/wheel.sh calls it.
+find the platform that they run on. platforms/packages/wheel.sh calls it.
 
 The same build gives the same bytes: every date is the version's day, or SOURCE_DATE_EPOCH."""
 import argparse
@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts/release"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "platforms/packages/release"))
 import release  # noqa: E402
 
 PRESET = os.environ.get("NORMSCOPE_PRESET") or "release"
@@ -104,7 +104,7 @@ def lay_out_program(stage):
     run("cmake", "-DCPACK_GENERATOR=WHEEL", f"-DCPACK_TEMPORARY_DIRECTORY={stage}/licenses",
         f"-DCPACK_NORMSCOPE_SOURCE_DIR={ROOT}", f"-DCPACK_NORMSCOPE_BINARY_DIR={BUILD}",
         f"-DCPACK_NORMSCOPE_SYSROOT={SYSROOT or ''}", f"-DCPACK_NORMSCOPE_IMGUI_LICENSE={ROOT}/build/deps/imgui/LICENSE.txt",
-        "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, faces)), "-P", ROOT / "cmake/package/finish.cmake")
+        "-DCPACK_NORMSCOPE_FONTS=" + ";".join(map(str, faces)), "-P", ROOT / "platforms/packages/finish.cmake")
     return write_project(stage)
 
 

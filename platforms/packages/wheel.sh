@@ -3,10 +3,10 @@
 #   normscope-VERSION-py3-none-PLATFORM.whl        window, command line, lessons, claims, and the Python package
 #   normscope_cuda-VERSION-py3-none-PLATFORM.whl   the CUDA backend, where it was built
 # With NORMSCOPE_PRESET=arm64 (make wheel PRESET=arm64) they are for AArch64, under dist/arm64/.
-# PLATFORM is what auditwheel finds in the files: the oldest C library that they run with. scripts/wheel.py lays them out.
+# PLATFORM is what auditwheel finds in the files: the oldest C library that they run with. platforms/packages/wheel.py lays them out.
 set -euo pipefail
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 tools=build/wheel-tools
 if [[ ! -x "$tools/bin/auditwheel" ]]; then
   rm -rf "$tools"
@@ -17,4 +17,4 @@ if [[ ! -x "$tools/bin/auditwheel" ]]; then
     exit 1
   }
 fi
-scripts/for_others.sh "$tools/bin/python" scripts/wheel.py "$@"
+platforms/packages/for_others.sh "$tools/bin/python" platforms/packages/wheel.py "$@"

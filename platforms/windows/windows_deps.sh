@@ -21,7 +21,7 @@ for name in fmt nlohmann CLI toml++ stb catch2; do
   fi
 done
 
-mirror="$("$(dirname "${BASH_SOURCE[0]}")/debian_mirror.sh")"
+mirror="$("$(dirname "${BASH_SOURCE[0]}")/../../scripts/debian_mirror.sh")"
 fetch() {  # fetch URL FILE
   if [[ -x /usr/lib/apt/apt-helper ]]; then
     /usr/lib/apt/apt-helper -o Acquire::Retries=2 download-file "$1" "$2" >/dev/null 2>&1

@@ -4,7 +4,7 @@ from it what is inside."""
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 HEADING = re.compile(r"^={20} (\S.*)$", re.MULTILINE)
 PACKAGES = [  # Debian's, which both have inside: libraries that are headers alone, and faces
     "libfmt-dev",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes everything that a release hands out, in one folder, for `make release VERSION=...`. See docs/releases.md.
 
-    scripts/release/release.py 0.1.0 --maintainer "Name <address>"   # build/release-0.1.0/
-    scripts/release/release.py --compare FOLDER OTHER                # whether two releases are the same, byte by byte
+    platforms/packages/release/release.py 0.1.0 --maintainer "Name <address>"   # build/release-0.1.0/
+    platforms/packages/release/release.py --compare FOLDER OTHER                # whether two releases are the same, byte by byte
 
 A release is refused, in one line, where it could not be made again: a tree with changes of its own, a version that the
 sources do not have, a changelog that does not speak of it, no maintainer. The time in every file is the version's own
@@ -23,7 +23,7 @@ from pathlib import Path
 import archives
 import spdx
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Refused(Exception):

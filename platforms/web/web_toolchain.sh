@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# web_toolchain.sh finds or makes what compiles for a browser, for scripts/web.sh; it prints only what it does.
+# web_toolchain.sh finds or makes what compiles for a browser, for platforms/web/web.sh; it prints only what it does.
 #   web_toolchain.sh ROOT   a Debian 13 root with Emscripten 3.1.69 under ROOT (Debian, Ubuntu, as root; 5 minutes, 2 GB)
 #   web_toolchain.sh --headers DIR   DIR/include and DIR/src from the packages of the system it runs in
 set -euo pipefail

@@ -4,7 +4,7 @@ build.py, pages.py, lessons.py and markdown.py."""
 import pathlib
 import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets/words"
 ENGLISH = "en"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes the last step of `make web`: adds what the page needs beside the program.
 
-    scripts/web_finish.py build/web --initial-mb 256 --maximum-mb 2048 --system / --deps build/web-deps
+    platforms/web/web_finish.py build/web --initial-mb 256 --maximum-mb 2048 --system / --deps build/web-deps
 
 Copies the icon, and the pictures that the page shows where it cannot run. Writes licenses.txt (the terms of what is
 compiled in and packed) and sizes.json (the bytes of each file, for the progress bar, and the memory that the module was
@@ -16,8 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts/release"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "platforms/packages/release"))
 import terms
 
 COPIED = {  # from the source to the name in the folder
@@ -63,7 +63,7 @@ def main():
     options = parser.parse_args()
     folder = options.folder
     if not (folder / "normscope.wasm").is_file():
-        sys.exit(f"web_finish.py: {folder} has no normscope.wasm: it is called by scripts/web.sh")
+        sys.exit(f"web_finish.py: {folder} has no normscope.wasm: it is called by platforms/web/web.sh")
 
     for source, name in COPIED.items():
         if (ROOT / source).is_file():

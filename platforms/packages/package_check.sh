@@ -9,9 +9,9 @@
 # What cannot run here is named as skipped. The exit status is 1 if something failed.
 set -uo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root" || exit 1
-source scripts/clean_debian.sh
+source platforms/packages/clean_debian.sh
 
 made=build/package
 if [[ "$preset" == arm64 ]]; then made+=-arm64; fi

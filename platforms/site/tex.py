@@ -151,4 +151,4 @@ class Parser:
             first = self.fence()
             inside = self.row("\\right")
             return f"<mrow>{first}{inside}{self.fence()}</mrow>"
-        return self.fail(f"\\{name} is not known to site/tex.py")
+        return self.fail(f"\\{name} is not known to platforms/site/tex.py")

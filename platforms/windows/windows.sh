@@ -4,7 +4,7 @@
 # not to be had. See docs/platforms.md.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 deps=build/windows-deps objects=build/windows-objects
 missing() { ! command -v x86_64-w64-mingw32-g++-posix >/dev/null || ! command -v x86_64-w64-mingw32-windres >/dev/null; }
@@ -14,11 +14,11 @@ if missing; then
   exit 3
 fi
 scripts/setup.sh >&2
-scripts/windows_deps.sh "$deps"
+platforms/windows/windows_deps.sh "$deps"
 if [[ ! -f "$objects/build.ninja" ]]; then
   mkdir -p build
   echo "normscope: configuring $objects"
-  cmake -S . -B "$objects" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/cmake/windows-toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
+  cmake -S . -B "$objects" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/platforms/windows/windows-toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
     -DNORMSCOPE_CUDA=OFF -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=ON "-DNORMSCOPE_WINDOWS_DEPS=$root/$deps" \
     >"$objects.configure.log" 2>&1 || {
     cat "$objects.configure.log" >&2
@@ -28,4 +28,4 @@ if [[ ! -f "$objects/build.ninja" ]]; then
 fi
 if [[ $# -gt 0 ]]; then exec cmake --build "$objects" --parallel "${JOBS:-$(nproc)}" --target "$@"; fi
 cmake --build "$objects" --parallel "${JOBS:-$(nproc)}" --target normscope normscope_launcher
-python3 scripts/windows_folder.py "$objects" build/windows --deps "$deps"
+python3 platforms/windows/windows_folder.py "$objects" build/windows --deps "$deps"

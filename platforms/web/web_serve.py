@@ -90,7 +90,7 @@ def make_server(folder, port=0, bare=False, quiet=True):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).resolve().parent.parent / "build/web")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).resolve().parents[2] / "build/web")
     parser.add_argument("--port", type=int, default=8000, help="8000 by default; 0 takes a free one")
     parser.add_argument("--bare", action="store_true", help="without the headers that threads need")
     options = parser.parse_args()

@@ -8,7 +8,7 @@
 # MAINTAINER="Name <address>" is for the Debian packages' own line.
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 scripts/setup.sh dpkg-dev file patchelf gzip >&2
 tree="${NORMSCOPE_PRESET:-release}"
@@ -16,7 +16,7 @@ out=build/package
 if [[ "$tree" != release ]]; then out="$out-$tree"; fi
 rm -rf "$out"
 mkdir -p "$out"
-scripts/for_others.sh ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} \
+platforms/packages/for_others.sh ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} \
   sh -c 'cpack --config "build/${NORMSCOPE_PRESET:-release}/CPackConfig.cmake" >build/package.log 2>&1 || { cat build/package.log >&2; exit 1; }'
 rm -rf "$out/_CPack_Packages"
 tar -C "$out" -xzf "$out"/normscope-*.tar.gz

@@ -1,4 +1,4 @@
-# mingw-w64 for Windows on x86-64 (Debian: g++-mingw-w64-x86-64-posix). scripts/windows.sh configures with it.
+# mingw-w64 for Windows on x86-64 (Debian: g++-mingw-w64-x86-64-posix). platforms/windows/windows.sh configures with it.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(triple x86_64-w64-mingw32)
