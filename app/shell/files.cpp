@@ -136,7 +136,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
   const OpenedFile* file = files.opened.find(files.opening);
   if (!file) return;
   const std::string path = std::exchange(files.opening, {});
-  if (ui.held("command/open")) return void(notice = ui::locked_help());
+  if (ui.held("command/open")) return void(notice = ui.locked_help());
   switch (file->look.kind) {
     case FileKind::Unusable:
       return say_no(ui, files.prompt, notice, path, file->look.words);

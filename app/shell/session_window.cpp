@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/shell/classroom/kept_teaching.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
@@ -63,8 +62,6 @@ constexpr codec::Object kScreenRows{[](auto& io, auto& rows) {
   io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
 }};
 
-constexpr codec::Object kTeacher{[](auto& io, auto& teaching) { io.optional("teacher", teaching); }};
-
 /// As if nothing were there where something of it is damaged.
 template <class T>
 T read_rows(const std::string& rows, const auto& rule) {
@@ -75,26 +72,40 @@ T read_rows(const std::string& rows, const auto& rule) {
   }
 }
 
+bool hold_tabs(const WindowParts& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->holds_tabs(); });
+}
+
+void restore(WindowPart& part, const std::string& rows) {
+  try {
+    const std::optional<InputValue> own = InputValue::parse(rows, "session").find(part.key());
+    part.restore(own ? &*own : nullptr);
+  } catch (const Error&) {
+  }
+}
+
 }  // namespace
 
-std::string window_rows(const Screens& screens, const classroom::Teaching& teaching) {
+std::string window_rows(const Screens& screens, const WindowParts& parts) {
   ScreenRows rows{{}, screens.shown};
   for (size_t i = 0; i < kScreens; ++i) rows.screens[i] = kept_of(screens, static_cast<Screen>(i));
   codec::Json json = kMarks.write(Marks{screens.lab.transport().bookmarks, screens.lab.diagram().selected});
   json.update(kScreenRows.write(rows));
-  json.update(kTeacher.write(teaching.kept));
+  for (const auto& part : parts)
+    if (const std::string own = part->kept(); !own.empty())
+      json[std::string(part->key())] = codec::Json::parse(own);
   return codec::text_of(json);
 }
 
-void show_window(Screens& screens, ShownSession& session, classroom::Teaching& teaching,
-                 const std::string& rows, bool by_undo) {
+void show_window(Screens& screens, ShownSession& session, const WindowParts& parts, const std::string& rows,
+                 bool by_undo) {
   Marks marks = read_rows<Marks>(rows, kMarks);
   std::sort(marks.bookmarks.begin(), marks.bookmarks.end());
   screens.lab.transport().bookmarks = std::move(marks.bookmarks);
   screens.lab.transport().pinned_step.reset();
   screens.lab.diagram().selected = marks.selected;
 
-  const bool in_lesson = teaching.kept.lesson, stays = by_undo || in_lesson;  // its tabs are the teacher's
+  const bool held = hold_tabs(parts), stays = by_undo || held;
   const auto of_screens = read_rows<ScreenRows>(rows, kScreenRows);
   for (size_t i = 0; i < kScreens; ++i) {
     const auto screen = static_cast<Screen>(i);
@@ -103,16 +114,16 @@ void show_window(Screens& screens, ShownSession& session, classroom::Teaching& t
   }
   if (!stays) screens.shown = of_screens.shown;
 
-  classroom::take_in(teaching, read_rows<classroom::KeptTeaching>(rows, kTeacher));
-  if (!in_lesson && teaching.kept.lesson) session.undo.clear();  // nothing of before is undone in a lesson
+  for (const auto& part : parts) restore(*part, rows);
+  if (!held && hold_tabs(parts)) session.undo.clear();  // nothing of before is undone then
 }
 
-void keep_window(KeptWindow& known, Screens& screens, ShownSession& session, classroom::Teaching& teaching) {
+void keep_window(KeptWindow& known, Screens& screens, ShownSession& session, const WindowParts& parts) {
   if (!session.lab) return;
   const LabView& view = *session.view;
   if (std::exchange(known.restored, view.restored) != view.restored && view.window)
-    show_window(screens, session, teaching, *view.window, view.by_undo);
-  if (std::string now = window_rows(screens, teaching); now != known.rows)
+    show_window(screens, session, parts, *view.window, view.by_undo);
+  if (std::string now = window_rows(screens, parts); now != known.rows)
     session.lab->keep(known.rows = std::move(now));
 }
 

@@ -11,6 +11,6 @@ FUZZ_TARGET(session) {
   state.session.view = std::make_shared<const LabView>();
   std::string rows(input);
   fuzz::accepts([&] { rows = parse_session(input, "session.toml").window; });
-  fuzz::accepts([&] { shell::show_window(state.screens, state.session, state.teaching, rows); });
-  fuzz::accepts([&] { shell::window_rows(state.screens, state.teaching); });
+  fuzz::accepts([&] { shell::show_window(state.screens, state.session, state.parts, rows); });
+  fuzz::accepts([&] { shell::window_rows(state.screens, state.parts); });
 }

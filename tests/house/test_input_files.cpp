@@ -197,7 +197,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
 TEST_CASE("files: the window's rows of a session", "[gate]") {
   AppState state;
   const auto bookmarks = [&](const std::string& text) {
-    show_window(state.screens, state.session, state.teaching, text);
+    show_window(state.screens, state.session, state.parts, text);
     return state.screens.lab.transport().bookmarks;
   };
   CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B"})") == std::vector<int>{10, 20});

@@ -140,10 +140,10 @@ TEST_CASE("an autosave writes again only what changed, and damaged rows cost the
 TEST_CASE("a session that is opened brings its screen, one that undo brings back leaves it") {
   AppState state;
   const std::string rows = R"({"screen": "lessons"})";
-  show_window(state.screens, state.session, state.teaching, rows);
+  show_window(state.screens, state.session, state.parts, rows);
   CHECK(state.screens.shown == Screen::Lessons);
   state.screens.shown = Screen::Lab;
-  show_window(state.screens, state.session, state.teaching, rows, true);
+  show_window(state.screens, state.session, state.parts, rows, true);
   CHECK(state.screens.shown == Screen::Lab);
 }
 

@@ -124,17 +124,17 @@ TEST_CASE("sweep screen: plan and colour travel with the session, and damage is 
   REQUIRE_FALSE(kept.plan.more.empty());
   kept.metric = sweep::Metric::Beta2;
   s.screen().restore(settings_of(kept));
-  const std::string rows = window_rows(s.state.screens, s.state.teaching);
+  const std::string rows = window_rows(s.state.screens, s.state.parts);
 
   SweepDriver other;
-  show_window(other.state.screens, other.state.session, other.state.teaching, rows);
+  show_window(other.state.screens, other.state.session, other.state.parts, rows);
   CHECK(other.screen().sweep() == kept);
   AppState unopened;
-  show_window(unopened.screens, unopened.session, unopened.teaching, rows);
+  show_window(unopened.screens, unopened.session, unopened.parts, rows);
   CHECK(unopened.screens.shown == Screen::Sweep);
   CHECK(fixture::made_screen<sweep::SweepScreen>(unopened, Screen::Sweep).sweep() == kept);
   AppState damaged;
-  show_window(damaged.screens, damaged.session, damaged.teaching,
+  show_window(damaged.screens, damaged.session, damaged.parts,
               R"({"bookmarks": [], "selected": "B", "screens": ["sweep.axis=train.lr"]})");
   CHECK(fixture::made_screen<sweep::SweepScreen>(damaged, Screen::Sweep).plan() == sweep::preset_plan("warmup"));
   CHECK(damaged.screens.lab.diagram().selected == 'B');
