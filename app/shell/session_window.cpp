@@ -18,7 +18,7 @@ namespace normscope::shell {
 
 namespace {
 
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
 using ScreensSettings = std::array<ScreenSettings, kScreens>;
 
@@ -50,7 +50,7 @@ struct Marks {
 };
 constexpr codec::Object kMarks{[](auto& io, auto& marks) {
   io.optional("bookmarks", marks.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
-  io.optional("selected", marks.selected, codec::Words{kLetters}, 'A');
+  io.optional("selected", marks.selected, codec::Words{kRunLetters}, 'A');
 }};
 
 struct ScreenRows {

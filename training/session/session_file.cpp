@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSession = "session";
-constexpr const char* kWindow = "window";
+constexpr const char* kWindowTable = "window";
 constexpr size_t kLongestName = 255;
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
 /// The name of a file in the session's own folder.
 struct FileName {
@@ -52,7 +52,7 @@ struct RunsByLetter {
 template <class Io>
 void io(Io& io, codec::Of<Io, SessionRun>& r) {
   constexpr codec::Text kText{kLongestText};
-  io("letter", r.letter, codec::Words{kLetters});
+  io("letter", r.letter, codec::Words{kRunLetters});
   io("file", r.file, FileName{});
   io.optional("forked_from", r.forked_from, codec::Whole{-1, kMostRuns - 1}, -1);
   io.optional("fork_step", r.fork_step, codec::Whole{0, kMostSteps});
@@ -82,7 +82,7 @@ std::string text_of(const SessionImage& image) {
   if (!window.is_object()) window = codec::Json::object();
   window.update(codec::write<SavedSession>(image));
   const std::string text =
-      fmt::format("{}\n[{}]\n{}", write_config(image.config), kWindow, toml_lines(window));
+      fmt::format("{}\n[{}]\n{}", write_config(image.config), kWindowTable, toml_lines(window));
   return codec::Json::parse(codec::text_of(text)).get<std::string>();  // a path may be no UTF-8
 }
 
@@ -121,10 +121,10 @@ session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
 SavedSession parse_session(std::string_view text, const std::string& name) {
   const std::string where = fmt::format("{} {}", kSession, name);
   const toml::table root = parse_toml(text, name);
-  const toml::table* window = root[kWindow].as_table();
-  if (!window) fail(where, "there is no table [{}]: expected a session", kWindow);
+  const toml::table* window = root[kWindowTable].as_table();
+  if (!window) fail(where, "there is no table [{}]: expected a session", kWindowTable);
   const std::string json = codec::text_of(json_of(*window));
-  SavedSession session = codec::read<SavedSession>(InputValue::parse(json, where, kWindow));
+  SavedSession session = codec::read<SavedSession>(InputValue::parse(json, where, kWindowTable));
   session.window = json;
   return session;
 }
