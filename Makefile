@@ -38,7 +38,7 @@ fuzz:
 
 # test-python tests the Python package that records trainings, with PyTorch and what else can be installed.
 test-python:
-	@scripts/test_python.sh
+	@addons/recorded/python/test.sh
 
 # test-arm64 builds for AArch64 and tests that under qemu-user, on Debian or Ubuntu of any processor: docs/platforms.md.
 test-arm64:
@@ -101,10 +101,10 @@ package-check:
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
 wheel:
-	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel.sh
+	@NORMSCOPE_PRESET="$(PRESET)" addons/recorded/python/wheel/wheel.sh
 
 wheel-check:
-	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" addons/recorded/python/wheel/wheel_check.sh
 
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:

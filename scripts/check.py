@@ -12,7 +12,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
     "claims/": {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check", "app.test_coverage"},
     "lessons/": {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"},
-    "python/": {"python.program"},
+    "addons/recorded/python/": {"python.program"},
     "scripts/check.py": {"house.check"},
     "scripts/walk_lines.py": {"house.walks"},
     "scripts/release/": {"release.parts"},
@@ -36,7 +36,7 @@ def changed_files(since):
 def tests_that_read():
     """Returns every test of tests/ with the headers that it includes, those of its helpers among them."""
     includes = {}
-    for path in [*ROOT.glob("tests/*/**/*.cpp"), *ROOT.glob("tests/*/**/*.h")]:
+    for path in [file for top in ("", "addons/*/") for kind in ("cpp", "h") for file in ROOT.glob(f"{top}tests/*/**/*.{kind}")]:
         includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
 
     def reach(path, seen):
@@ -51,13 +51,15 @@ def tests_that_read():
 
 def entry_of(test):
     """Returns what CTest calls a test, such as "app.test_zoo". The tests of the house belong to the app."""
-    program = pathlib.Path(test).relative_to(ROOT / "tests").parts[0]
+    parts = pathlib.Path(test).relative_to(ROOT).parts  # of an add-on: addons/NAME/tests/app/...
+    program = parts[parts.index("tests") + 1]
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
 def draws(folder):
-    """Tells whether a room of the app, whose parts may lie in folders of it, has anything to do with the screen."""
-    room = ROOT.joinpath(*folder.parts[:2])
+    """Tells whether a room of the app, whose parts may lie in folders of it, or an add-on's app has anything to do with
+    the screen."""
+    room = ROOT.joinpath(*folder.parts[:3 if folder.parts[0] == "addons" else 2])
     return any('#include "app/ui/' in path.read_text() for path in room.rglob("*") if path.suffix in (".h", ".cpp"))
 
 
@@ -66,7 +68,8 @@ def tests_of_command(path):
     commands = re.findall(r"\[`([a-z-]+)`\]\(#", (ROOT / "docs/command-line.md").read_text())
     names = {part.replace("_", "-") for part in pathlib.Path(path).with_suffix("").parts[2:]}.intersection(commands)
     runs = re.compile(rf'"({"|".join(names)})[ "]')
-    tests = [test for test in ROOT.glob("tests/app/**/test_*.cpp") if names and runs.search(test.read_text())]
+    every = [*ROOT.glob("tests/app/**/test_*.cpp"), *ROOT.glob("addons/*/tests/app/**/test_*.cpp")]
+    tests = [test for test in every if names and runs.search(test.read_text())]
     return {"app.test_every_command", *map(entry_of, tests)}
 
 
@@ -88,6 +91,15 @@ def tests_of_source(path, readers):
     return names
 
 
+def tests_of_addon(path, readers):
+    """Returns all tests of the add-on that a file belongs to."""
+    folder = pathlib.Path(path).parent
+    names = {entry_of(test) for test in readers if ROOT.joinpath(*folder.parts[:2]) in test.parents}
+    if folder.parts[2:3] == ("app",) and draws(folder):
+        names |= {"app.test_every_size", "app.test_text_matrix"}
+    return names | ({"app.test_words"} if "words" in folder.parts else set())
+
+
 def tests_of(path, readers):
     parts = pathlib.Path(path).parts
     named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
@@ -95,6 +107,10 @@ def tests_of(path, readers):
         return named
     if parts[0] in FLOORS and len(parts) > 2:
         return tests_of_source(path, readers)
+    if parts[0] == "addons" and "tests" in parts:
+        parts = parts[2:]
+    if parts[0] == "addons" and not path.endswith(".md"):
+        return tests_of_addon(path, readers)
     if parts[0] == "tests" and parts[1] in (*FLOORS, "house") and parts[-1].startswith("test_"):
         return {entry_of(ROOT / path)}
     if parts[0] == "tests":

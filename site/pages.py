@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md joins the manual by itself. Called by build.py."""
+docs/NAME.md or addons/NAME/README.md joins the manual by itself. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -44,7 +44,6 @@ GROUPS = {
         ("docs/ops.md", "docs/ops.html"),
         ("docs/design.md", "docs/design.html"),
         ("training/README.md", "docs/training.html"),
-        ("python/README.md", "docs/python-package.html"),
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
@@ -57,10 +56,14 @@ GROUPS = {
 
 
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ in the manual."""
+    """Group, and its pages as source, page and name, with every other page of docs/ and those of add-ons in the manual."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
+    for readme in sorted((ROOT / "addons").rglob("README.md")):
+        source, parts = readme.relative_to(ROOT).as_posix(), readme.parent.relative_to(ROOT / "addons").parts
+        if "tests" not in parts and source not in known:
+            others.append((source, f"docs/{'-'.join(parts) or 'addons'}.html"))
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + (others if group == "manual" else [])

@@ -16,7 +16,7 @@
 #include "training/data/treebank/conllu.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
-#include "training/records/recorded_run.h"
+#include "addons/recorded/training/recorded_run.h"
 #include "training/spec/spec.h"
 
 namespace normscope::test::test_refusals {
