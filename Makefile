@@ -46,7 +46,7 @@ test-arm64:
 
 # test-cuda runs the CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:
-	@scripts/build.sh release normscope_cuda_tests
+	@NORMSCOPE_CMAKE=-DNORMSCOPE_CUDA_WITHOUT_GPU=ON scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
 
 # bench measures this machine, the kernels and whole steps; bench-peers the same models in PyTorch, TensorFlow and JAX.
@@ -124,4 +124,4 @@ release:
 	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan build/fuzz build/arm64 build/odr dist
+	@rm -rf build/release build/debug build/asan build/tsan build/core build/fuzz build/arm64 build/odr dist

@@ -20,7 +20,7 @@ struct BackendOptions {
   bool tf32 = false;
 };
 
-/// `MainOptions` are those of normscope without a command, and of normscope compare: the three runs of the default
+/// The main options of normscope without a command, and of normscope compare: the three runs of the default
 /// comparison.
 struct MainOptions {
   bool window = false;     ///< require the window: no headless job instead

@@ -1,4 +1,4 @@
-// `BusyProcesses` are those of this system that do nothing but count: none can be split off as on Linux.
+// Processes of this system that do nothing but count, as none can be split off as on Linux.
 #include "app/bench/busy_processes.h"
 
 #include "engine/core/error.h"

@@ -52,7 +52,7 @@ std::vector<std::string> literals_of(const std::string& source) {
   return found;
 }
 
-/// `sources` are those of the app but for the room of words, whose comments have examples, and the site's Python files.
+/// The sources of the app but for the room of words, whose comments have examples, and the site's Python files.
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(NORMSCOPE_SOURCE_DIR "/app"))

@@ -59,7 +59,7 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
 }
 
 TEST_CASE("every op that ends a step has a cost") {
-  // This catches an optimizer's op that update_passes (training/measure/step/cost.cpp) lacks: its rate would be zero.
+  // This catches an optimizer's op whose OpRules have no `passes`: its rate would be zero.
   const bench::Model& model = bench::models()[0];
   for (const Optimizer optimizer : kOptimizers) {
     INFO(to_string(optimizer));
