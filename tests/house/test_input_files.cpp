@@ -355,7 +355,6 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
       {"images and their labels", input::kIdx},
       {"treebank", input::kTable},
       {"tokenizer", input::kTokenizer},
-      {"`tokenizer.json`", input::kTokenizerJson},
       {"configuration", input::kConfig},
       {"placement", input::kPlacement},
       {"`session.json`", input::kSession},
@@ -370,9 +369,6 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
       {"settings of the desktop", input::kDesktop},
       {"script", input::kScript},
       {"stored result", input::kResult},
-      {"a published model's `config.json`", input::kPublishedConfig},
-      {"a published model's `model.safetensors.index.json`", input::kPublishedIndex},
-      {"names of tensors", input::kNames},
       {"page for the claim table", input::kPage}};
   for (const auto& [what, kind] : rows) {
     INFO(what);

@@ -14,7 +14,7 @@
 #include "training/data/masked_task.h"
 #include "training/data/pairs_task.h"
 #include "training/data/sequence_task.h"
-#include "training/data/token_task.h"
+#include "addons/published/training/token_task.h"
 #include "training/data/translation_task.h"
 #include "training/data/treebank/parsing_task.h"
 

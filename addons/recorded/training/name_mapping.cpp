@@ -89,7 +89,7 @@ NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
 }
 
 NameMapping read_name_mapping(const std::string& path) {
-  return parse_name_mapping(read_input_file(path, input::kNames), path);
+  return parse_name_mapping(read_input_file(path, kNamesFile), path);
 }
 
 }  // namespace normscope::records

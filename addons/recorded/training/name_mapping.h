@@ -13,9 +13,11 @@
 #include <string_view>
 
 #include "addons/recorded/training/tensor_names.h"
+#include "training/io/input_file.h"
 
 namespace normscope::records {
 
+inline constexpr InputKind kNamesFile{"", "names of tensors in TOML", 1'000'000};
 inline constexpr size_t kMostNameRules = 10'000;
 inline constexpr size_t kLongestName = 1000;  ///< bytes, of theirs
 

@@ -8,8 +8,7 @@
 #include "app/commands/train/train.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
-#include "training/published/model_folder.h"
-#include "training/published/published.h"
+#include "training/run/model_formats.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
@@ -47,8 +46,7 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
       set_field(spec, "data.treebank", options.treebank);
     }
     if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
-    if (!options.init_from.empty())
-      set_field(spec, "train.init_from", published::folder_of(options.init_from));
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", place_of_weights(options.init_from));
   });
 }
 
@@ -158,9 +156,8 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
 
 /// Throws Error for what train.init_from cannot read, before anything is trained.
 void check_weights(const std::string& path) {
-  std::error_code none;
-  if (std::filesystem::is_directory(path, none))
-    published::open(path, published::kFewest);
+  if (const ModelFormat* format = format_of_weights(path))
+    format->check(path);
   else
     SafetensorsFile::load(path);
 }
