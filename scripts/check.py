@@ -36,7 +36,7 @@ def changed_files(since):
 def tests_that_read():
     """Returns every test of tests/ with the headers that it includes, those of its helpers among them."""
     includes = {}
-    for path in [file for top in ("", "addons/*/") for kind in ("cpp", "h") for file in ROOT.glob(f"{top}tests/*/**/*.{kind}")]:
+    for path in [file for tests in ("tests/*/**/", "addons/*/tests/*/**/") for kind in ("*.cpp", "*.h") for file in ROOT.glob(tests + kind)]:
         includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
 
     def reach(path, seen):
@@ -51,7 +51,7 @@ def tests_that_read():
 
 def entry_of(test):
     """Returns what CTest calls a test, such as "app.test_zoo". The tests of the house belong to the app."""
-    parts = pathlib.Path(test).relative_to(ROOT).parts  # of an add-on: addons/NAME/tests/app/...
+    parts = pathlib.Path(test).relative_to(ROOT).parts
     program = parts[parts.index("tests") + 1]
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
@@ -91,17 +91,18 @@ def tests_of_source(path, readers):
     return names
 
 
-def tests_of_addon(path, readers):
-    """Returns all tests of the add-on that a file belongs to."""
-    folder = pathlib.Path(path).parent
-    names = {entry_of(test) for test in readers if ROOT.joinpath(*folder.parts[:2]) in test.parents}
-    if folder.parts[2:3] == ("app",) and draws(folder):
-        names |= {"app.test_every_size", "app.test_text_matrix"}
-    return names | ({"app.test_words"} if "words" in folder.parts else set())
+def tests_of_addon(name, readers):
+    """Returns all tests of an add-on, those in Python among them."""
+    tests = ROOT / "addons" / name / "tests"
+    found = {entry_of(test) for test in readers if tests in test.parents}
+    found |= {f"addons.{name}.{script.stem}" for script in tests.glob("test_*.py")}
+    return found | ({"app.test_every_command"} if (ROOT / "addons" / name / "commands.def").is_file() else set())
 
 
 def tests_of(path, readers):
     parts = pathlib.Path(path).parts
+    if parts[0] == "addons" and len(parts) > 2:
+        return tests_of_addon(parts[1], readers)
     named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
     if named:
         return named

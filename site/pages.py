@@ -56,14 +56,12 @@ GROUPS = {
 
 
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ and those of add-ons in the manual."""
+    """Group, and its pages as source, page and name, with every other page of docs/ and of the add-ons in the manual."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
-    for readme in sorted((ROOT / "addons").rglob("README.md")):
-        source, parts = readme.relative_to(ROOT).as_posix(), readme.parent.relative_to(ROOT / "addons").parts
-        if "tests" not in parts and source not in known:
-            others.append((source, f"docs/{'-'.join(parts) or 'addons'}.html"))
+    others += [(f"addons/{p.parent.name}/README.md", f"addons/{p.parent.name}.html")
+               for p in sorted((ROOT / "addons").glob("*/README.md"))]
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + (others if group == "manual" else [])
