@@ -12,7 +12,6 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
     "claims/": {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check", "app.test_coverage"},
     "lessons/": {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"},
-    "addons/recorded/python/": {"python.program"},
     "scripts/check.py": {"house.check"},
     "scripts/walk_lines.py": {"house.walks"},
     "scripts/release/": {"release.parts"},
@@ -57,9 +56,8 @@ def entry_of(test):
 
 
 def draws(folder):
-    """Tells whether a room of the app, whose parts may lie in folders of it, or an add-on's app has anything to do with
-    the screen."""
-    room = ROOT.joinpath(*folder.parts[:3 if folder.parts[0] == "addons" else 2])
+    """Tells whether a room of the app, whose parts may lie in folders of it, has anything to do with the screen."""
+    room = ROOT.joinpath(*folder.parts[:2])
     return any('#include "app/ui/' in path.read_text() for path in room.rglob("*") if path.suffix in (".h", ".cpp"))
 
 
@@ -68,8 +66,7 @@ def tests_of_command(path):
     commands = re.findall(r"\[`([a-z-]+)`\]\(#", (ROOT / "docs/command-line.md").read_text())
     names = {part.replace("_", "-") for part in pathlib.Path(path).with_suffix("").parts[2:]}.intersection(commands)
     runs = re.compile(rf'"({"|".join(names)})[ "]')
-    every = [*ROOT.glob("tests/app/**/test_*.cpp"), *ROOT.glob("addons/*/tests/app/**/test_*.cpp")]
-    tests = [test for test in every if names and runs.search(test.read_text())]
+    tests = [test for test in ROOT.glob("tests/app/**/test_*.cpp") if names and runs.search(test.read_text())]
     return {"app.test_every_command", *map(entry_of, tests)}
 
 
@@ -108,10 +105,6 @@ def tests_of(path, readers):
         return named
     if parts[0] in FLOORS and len(parts) > 2:
         return tests_of_source(path, readers)
-    if parts[0] == "addons" and "tests" in parts:
-        parts = parts[2:]
-    if parts[0] == "addons" and not path.endswith(".md"):
-        return tests_of_addon(path, readers)
     if parts[0] == "tests" and parts[1] in (*FLOORS, "house") and parts[-1].startswith("test_"):
         return {entry_of(ROOT / path)}
     if parts[0] == "tests":

@@ -60,8 +60,10 @@ def groups():
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
-    others += [(f"addons/{p.parent.name}/README.md", f"addons/{p.parent.name}.html")
-               for p in sorted((ROOT / "addons").glob("*/README.md"))]
+    for readme in sorted((ROOT / "addons").rglob("README.md")):
+        parts = readme.parent.relative_to(ROOT / "addons").parts
+        if "tests" not in parts:
+            others.append((readme.relative_to(ROOT).as_posix(), f"addons/{'-'.join(parts)}.html"))
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + (others if group == "manual" else [])
