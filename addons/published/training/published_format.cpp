@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<ModelFormat::Look> look(const std::string& path) {
+std::optional<ModelFormat::Look> look_at_published(const std::string& path) {
   if (published::is_published(path))
     return ModelFormat::Look{
         true,
@@ -30,7 +30,7 @@ std::optional<ModelFormat::Look> look(const std::string& path) {
 }  // namespace
 
 constinit const ModelFormat kPublishedFormat{
-    .look = look,
+    .look = look_at_published,
     .place = published::folder_of,
     .run = [](const std::string& path) { return published::run_of(path); },
     .check = [](const std::string& path) { published::open(path, published::kFewest); },

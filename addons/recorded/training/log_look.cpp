@@ -6,6 +6,7 @@
 #include "training/files/file_kind.h"
 
 namespace normscope {
+namespace records {
 namespace {
 
 // Where JSON begins and its first line ends; empty where no object begins it.
@@ -33,12 +34,17 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return {};
 }
 
-}  // namespace
-
-std::optional<FileLook> look_at_log(std::string_view head) {
+bool is_log(std::string_view head) {
   const std::string_view line = first_line(head);
   const std::optional<std::string_view> format = value_of(line, "format");
-  if ((!format || !format->starts_with("\"normscope log")) && !value_of(line, "step")) return std::nullopt;
+  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+}
+
+}  // namespace
+}  // namespace records
+
+std::optional<FileLook> look_at_log(std::string_view head) {
+  if (!records::is_log(head)) return std::nullopt;
   return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
 }
 

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "addons.h"
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"
@@ -22,7 +24,8 @@ using fixture::german_error;
 using fixture::SmallWindow;
 namespace fs = std::filesystem;
 
-/// `kReaders` read and write what a window opens, is given by hand, saves and restores.
+/// These read and write what a window opens, is given by hand, saves and restores; those of an add-on are in
+/// tests/readers.txt of its folder.
 constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/files/file_kind.cpp",
                                     "training/files/placement_file.cpp",
@@ -41,9 +44,6 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/run/recurrence/segment_memory.cpp",
                                     "training/session/lab_commands.cpp",
                                     "training/session/lab_session.cpp",
-                                    "addons/recorded/training/log_line.cpp",
-                                    "addons/recorded/training/log_reader.cpp",
-                                    "addons/recorded/training/run_builder.cpp",
                                     "training/data/labels_task.cpp",
                                     "training/data/pairs_task.cpp",
                                     "training/data/text_source.cpp",
@@ -52,25 +52,8 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/data/images/idx.cpp",
                                     "training/data/images/image_task.cpp",
                                     "training/data/masked_task.cpp",
-                                    "addons/published/training/token_task.cpp",
-                                    "training/data/treebank/conllu.cpp",
-                                    "addons/published/training/published.cpp",
-                                    "addons/published/training/published_run.cpp",
-                                    "addons/published/training/rules.cpp",
-                                    "addons/published/training/weights.cpp",
-                                    "addons/published/training/tokenizer/added_tokens.cpp",
-                                    "training/tokenizer/charsmap.cpp",
-                                    "training/tokenizer/normalizer.cpp",
-                                    "training/tokenizer/older_files.cpp",
-                                    "training/tokenizer/pre_tokenizer.cpp",
-                                    "addons/published/training/tokenizer/published_tokenizer.cpp",
-                                    "training/tokenizer/surroundings.cpp",
                                     "training/tokenizer/tokenizer.cpp",
-                                    "addons/published/training/tokenizer/unicode.cpp",
-                                    "addons/published/training/tokenizer/model/bpe.cpp",
-                                    "addons/published/training/tokenizer/model/token_table.cpp",
-                                    "addons/published/training/tokenizer/model/unigram.cpp",
-                                    "addons/published/training/tokenizer/model/word_piece.cpp",
+                                    "training/data/treebank/conllu.cpp",
                                     "engine/core/boundary.cpp",
                                     "engine/cuda/backend_cuda.cpp",
                                     "engine/model/placements.cpp",
@@ -163,10 +146,14 @@ struct InGerman {
 
 TEST_CASE("german errors: each sentence that a reader of files writes has a German one") {
   const words::Language& german = words::language("de");
+  std::vector<std::string> files(std::begin(kReaders), std::end(kReaders));
+  for (const std::string& addon : test::addon_folders()) {
+    std::istringstream names(test::read_all(NORMSCOPE_SOURCE_DIR "/" + addon + "/tests/readers.txt"));
+    for (std::string name; names >> name;) files.push_back(addon + "/" + name);
+  }
   size_t sentences = 0;
-  for (const char* file : kReaders)
-    for (const std::string& sentence :
-         sentences_of(test::read_all(std::string(NORMSCOPE_SOURCE_DIR "/") + file))) {
+  for (const std::string& file : files)
+    for (const std::string& sentence : sentences_of(test::read_all(NORMSCOPE_SOURCE_DIR "/" + file))) {
       ++sentences;
       const std::string whole = words::error(sentence, german), part = words::refused(sentence, german);
       if (!english_in(whole).empty() && !english_in(part).empty())
