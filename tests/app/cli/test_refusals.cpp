@@ -1,14 +1,14 @@
 // These tests go through the rows of tests/refusals: what each reader says of an input, and the program of a command
 // line.
+#include <functional>
 #include <string>
 
 #include "app/course/reader.h"
 #include "app/link/link.h"
-#include "app/reproduce/claim_reader.h"
-#include "app/reproduce/reproduce_fixture.h"
 #include "app/support/refused.h"
-#include "app/sweep/study_file.h"
+#include "app/support/refused_inputs.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "training/data/text_source.h"
 #include "training/data/treebank/conllu.h"
 #include "training/files/config_file.h"
@@ -42,7 +42,7 @@ void read_placement(const std::string& text) {
   forget_added_placements();
 }
 
-const RefusingReader kReaders[] = {
+const Reader kReaders[] = {
     {"config", [](const std::string& text) { parse_config(text, "lab.toml"); }},
     {"edits", read_setting},
     {"placement", read_placement},
@@ -53,14 +53,12 @@ const RefusingReader kReaders[] = {
     {"lesson-exercise", read_lesson, false},
     {"lesson-map", read_lesson, false},
     {"lesson-tape", read_tape_lesson, false},
-    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false},
-    {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }, false},
 };
 
 }  // namespace
 
 TEST_CASE("refusals: every reader says in one line what is wrong with an input") {
-  for (const RefusingReader& reader : kReaders) check_refusals(reader);
+  for (const Reader& reader : kReaders) check_reader(reader);
 }
 
 TEST_CASE("refusals: a wrong command line") { run_rows("command-line"); }

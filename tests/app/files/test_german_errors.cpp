@@ -24,8 +24,8 @@ using fixture::german_error;
 using fixture::SmallWindow;
 namespace fs = std::filesystem;
 
-/// These read and write what a window opens, is given by hand, saves and restores; those of an add-on are in
-/// tests/readers.txt of its folder.
+/// These read and write what a window opens, is given by hand, saves and restores. An add-on lists its own
+/// in the file tests/german_readers, a path a line.
 constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/files/file_kind.cpp",
                                     "training/files/placement_file.cpp",
@@ -52,8 +52,8 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/data/images/idx.cpp",
                                     "training/data/images/image_task.cpp",
                                     "training/data/masked_task.cpp",
-                                    "training/tokenizer/tokenizer.cpp",
                                     "training/data/treebank/conllu.cpp",
+                                    "training/tokenizer/tokenizer.cpp",
                                     "engine/core/boundary.cpp",
                                     "engine/cuda/backend_cuda.cpp",
                                     "engine/model/placements.cpp",
@@ -82,8 +82,7 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "app/lessons/progress.cpp",
                                     "app/link/link_reader.cpp",
                                     "app/shell/settings.cpp",
-                                    "app/sweep/axis.cpp",
-                                    "app/zoo/own.cpp"};
+                                    "app/sweep/axis.cpp"};
 
 /// No sentences about files, as the program alone can get them wrong.
 constexpr const char* kInside[] = {"the task \"", "room for", "places for", "rows of", "the default '7'",
@@ -146,14 +145,13 @@ struct InGerman {
 
 TEST_CASE("german errors: each sentence that a reader of files writes has a German one") {
   const words::Language& german = words::language("de");
-  std::vector<std::string> files(std::begin(kReaders), std::end(kReaders));
-  for (const std::string& addon : test::addon_folders()) {
-    std::istringstream names(test::read_all(NORMSCOPE_SOURCE_DIR "/" + addon + "/tests/readers.txt"));
-    for (std::string name; names >> name;) files.push_back(addon + "/" + name);
-  }
   size_t sentences = 0;
-  for (const std::string& file : files)
-    for (const std::string& sentence : sentences_of(test::read_all(NORMSCOPE_SOURCE_DIR "/" + file))) {
+  std::vector<std::string> readers(std::begin(kReaders), std::end(kReaders));
+  std::istringstream of_addons(test::text_with_addons("", "tests/german_readers"));
+  for (std::string file; of_addons >> file;) readers.push_back(file);
+  for (const std::string& file : readers)
+    for (const std::string& sentence :
+         sentences_of(test::read_all(std::string(NORMSCOPE_SOURCE_DIR "/") + file))) {
       ++sentences;
       const std::string whole = words::error(sentence, german), part = words::refused(sentence, german);
       if (!english_in(whole).empty() && !english_in(part).empty())

@@ -1,15 +1,12 @@
 // A refusal of the program is an exit code, one line, and words that the line holds.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "app/support/english.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "refusals/refusals.h"
 
 namespace normscope::test {
@@ -45,9 +42,7 @@ inline void run_rows(const std::string& name) {
   const Folder folder;
   const std::vector<std::vector<std::string>> rows = refusals(name);
   REQUIRE_FALSE(rows.empty());
-  std::map<std::string, std::string> set{
-      {"fixture", NORMSCOPE_FIXTURES "/decoder-pre.safetensors"},
-      {"published", NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"}};
+  std::map<std::string, std::string> set{{"published", NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"}};
   for (const std::vector<std::string>& row : rows) {
     if (row[0].starts_with("file ")) {
       folder.write(row[0].substr(5), row[1]);
@@ -65,40 +60,6 @@ inline void run_rows(const std::string& name) {
     CHECK_FALSE(contains(outcome.err, "runtime error"));
     if (outcome.code > 1) CHECK(is_one_error_line(outcome));
     for (size_t i = 2; i < row.size(); ++i) CHECK(says(outcome.err, filled(row[i], folder, set)));
-  }
-}
-
-/// A reader whose rows are in tests/refusals/NAME.txt.
-struct RefusingReader {
-  const char* name;
-  std::function<void(const std::string&)> read;
-  bool in_window = true;  ///< opened by a window, which says in its language what is wrong
-};
-
-/// Has a reader refuse every row of its file, in one line.
-inline void check_refusals(const RefusingReader& reader) {
-  const std::string base = refusal_base(reader.name);
-  if (!base.empty()) CHECK(error_of([&] { reader.read(base); }) == "no error");
-  const auto rows = refusals(reader.name);
-  CHECK_FALSE(rows.empty());
-  for (const std::vector<std::string>& row : rows) {
-    INFO(reader.name << ".txt: " << row[0]);
-    std::string input = row[0];
-    if (!base.empty()) {
-      const std::vector<std::string> change = split(row[0], " => ");
-      REQUIRE(change.size() == 2);
-      input = replaced(base, change[0], change[1]);
-    }
-    const std::string said = error_of([&] { reader.read(input); });
-    INFO(said);
-    CHECK(said != "no error");
-    CHECK_FALSE(contains(said, "\n"));
-    for (size_t i = 1; i < row.size(); ++i) CHECK(says(said, row[i]));
-    if (!reader.in_window) continue;
-    const std::string german = fixture::german_error(said);
-    INFO(german);
-    CHECK(fixture::english_in(german) == "");
-    CHECK(german != said);
   }
 }
 
