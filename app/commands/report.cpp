@@ -96,11 +96,9 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
                             {"difference", "difference", Kind::Number},
                             {"validation", "validation", Kind::Number},
                             {"", "ms/step", clock ? Kind::Number : Kind::Data}}};
-  const bool parsed = std::any_of(results.begin(), results.end(),
-                                  [](const RunResult& r) { return r.attachment.has_value(); });
-  if (parsed)
-    for (const auto& [key, title] : {std::pair("uas", "UAS"), {"las", "LAS"}})
-      table.columns.push_back({key, title, Kind::Number});
+  const auto scored = std::ranges::find_if(results, [](const RunResult& r) { return !r.scores.empty(); });
+  const std::vector<Score> columns = scored == results.end() ? std::vector<Score>() : scored->scores;
+  for (const Score& score : columns) table.columns.push_back({score.key, score.name, Kind::Number});
   for (const RunResult& r : results) {
     const auto cell = [](double value, const char* format) {
       return experiments::Cell(value, number(value, format));
@@ -110,10 +108,10 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
                           fmt::format("{}-{}", r.step - r.window + 1, r.step), cell(r.loss, "{:.3f}"),
                           cell(r.unigram, "{:.3f}"), cell(r.loss - r.unigram, "{:+.3f}"),
                           cell(r.validation, "{:.3f}"), cell(r.milliseconds, "{:.1f}")});
-    if (!parsed) continue;
-    const Attachment score = r.attachment.value_or(Attachment{});
-    table.rows.back().push_back(cell(score.unlabelled(), "{:.2f}"));
-    table.rows.back().push_back(cell(score.labelled(), "{:.2f}"));
+    for (const Score& column : columns) {
+      const auto own = std::ranges::find(r.scores, column.key, &Score::key);
+      table.rows.back().push_back(cell(own == r.scores.end() ? NAN : own->value, "{:.2f}"));
+    }
   }
   return table;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/treebank/parse_features.h"
+#include "training/data/task_kind.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
 #include "training/spec/limits.h"
@@ -159,12 +159,33 @@ std::string_view current_key(std::string_view key) {
   return key;
 }
 
+namespace {
+
+// Behind the other fields of its group; in that of the data before data.name, which has the last word.
+std::vector<Field>::const_iterator place_of_added(const std::vector<Field>& all, std::string_view key) {
+  const std::string_view group = key.substr(0, key.find('.') + 1);
+  const auto name = std::ranges::find(all, "data.name", &Field::key);
+  if (name->key.starts_with(group)) return name;
+  return std::find_if(all.rbegin(), all.rend(), [&](const Field& f) { return f.key.starts_with(group); })
+      .base();
+}
+
+}  // namespace
+
 const std::vector<Field>& spec_fields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
     add_model_fields(all);
     add_train_fields(all);
     add_data_fields(all);
+    std::vector<Field> added;
+#define SETTINGS(add) add(added);
+#include "chosen/settings.def"
+#undef SETTINGS
+    for (Field& field : added) {
+      field.added = true;
+      all.insert(place_of_added(all, field.key), std::move(field));
+    }
     return all;
   }();
   return fields;
@@ -175,6 +196,21 @@ const Field* find_field(std::string_view key) {
   for (const Field& field : spec_fields())
     if (field.key == key) return &field;
   return nullptr;
+}
+
+const std::vector<const Field*>& file_fields() {
+  static const std::vector<const Field*> files = [] {
+    std::vector<const Field*> all;
+    for (const Field& field : spec_fields())
+      if (field.file) all.push_back(&field);
+    return all;
+  }();
+  return files;
+}
+
+bool names_file(std::string_view key) {
+  const Field* const field = find_field(key);
+  return field && field->file;
 }
 
 bool is_live(std::string_view key) {
@@ -239,20 +275,25 @@ Edit edit_from(std::string_view text) {
 
 std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
 
+namespace {
+std::string name_of_architecture(const RunSpec& spec) { return get_field(spec, "model.architecture"); }
+}  // namespace
+
 void complete(RunSpec& spec) {
   const Architecture architecture = spec.model.architecture;
   const bool both = architecture == Architecture::EncoderDecoder;
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
-                   : architecture == Architecture::Parser      ? TaskForm::Parse
-                   : both                                      ? TaskForm::Translate
-                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
-                   : is_labelled(spec.data.name)               ? TaskForm::Classify
-                                                               : TaskForm::Masked;
+  const TaskKind* const kind = find_kind(spec.data.name);
+  const bool fills_in = architecture == Architecture::Encoder && !(kind && kind->labelled);
+  spec.data.form = both                                    ? TaskForm::Translate
+                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : fills_in                              ? TaskForm::Masked
+                                                           : TaskForm::Classify;
   spec.data.token_types = spec.model.token_types;
-  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
+  if (kind && kind->context > 0 && learns(name_of_architecture(spec), *kind))
+    spec.model.sequence = spec.data.context = kind->context;
 }
 
 void fit_to_data(RunSpec& spec, const Task& task) {
@@ -265,32 +306,31 @@ void fit_to_data(RunSpec& spec, const Task& task) {
 
 namespace {
 
-// Checks which data each architecture can learn: one line that names the way out.
+// Checks which data the architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
-  struct Fit {
-    Architecture architecture;
-    std::string_view name;
-    std::vector<std::string_view> data;
-  };
-  static const Fit fits[] = {
-      {Architecture::Decoder, "a decoder", {"corpus", "text", "passage", "copy", "reverse", "sort"}},
-      {Architecture::Encoder, "an encoder", {"corpus", "text", "passage", "labels", "word-order", "mood"}},
-      {Architecture::EncoderDecoder,
-       "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}},
-      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
-      {Architecture::Parser, "a parser", {"treebank"}}};
-  for (const Fit& fit : fits)
-    if (fit.architecture == spec.model.architecture &&
-        std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
-      fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
-           spec.data.name, fmt::join(fit.data, ", "));
+  constexpr std::string_view kLearners[] = {"a decoder", "an encoder", "an encoder-decoder",
+                                            "a convolutional network", "a parser"};
+  const std::string architecture = name_of_architecture(spec);
+  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture, *kind)) return;
+  std::vector<std::string_view> names;
+  for (const TaskKind* kind : task_kinds())
+    if (learns(architecture, *kind)) names.push_back(kind->name);
+  fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture",
+       kLearners[static_cast<size_t>(spec.model.architecture)], spec.data.name, fmt::join(names, ", "));
+}
+
+// Checks that the settings of the data's kind suffice.
+void check_data(const RunSpec& spec) {
+  const TaskKind& kind = *find_kind(spec.data.name);
+  if (kind.made_up.empty() && kind.path && kind.path(spec.data).empty())
+    fail(kind.file, "no file is named: expected a path, because data.name is {}", kind.name);
+  if (kind.check) kind.check(spec.data);
 }
 
 // Allows rows that go on only for a text that a decoder reads.
 void check_consecutive(const RunSpec& spec) {
-  const bool text = spec.data.name == "corpus" || spec.data.name == "text";
-  if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
+  if (spec.data.consecutive &&
+      (!find_kind(spec.data.name)->goes_on || spec.model.architecture != Architecture::Decoder))
     fail("data.consecutive",
          "only a text that a decoder reads goes on: expected data.name corpus or text, and "
          "model.architecture decoder, or data.consecutive = false");
@@ -313,19 +353,7 @@ void validate(const RunSpec& spec) {
          schedule.warmup);
   check_data_fits(spec);
   check_consecutive(spec);
-  if (spec.data.name == "text" && spec.data.text_path.empty())
-    fail("data.text", "no file is named: expected a path, because data.name is text");
-  if (spec.data.name == "passage" && (spec.data.passage.empty() || spec.data.tokenizer_path.empty()))
-    fail(
-        spec.data.passage.empty() ? "data.passage" : "data.tokenizer",
-        "nothing is given: expected a text and the folder of a published model, because data.name is passage");
-  if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
-    fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
-  if (spec.data.name == "labels" && spec.data.labels_path.empty())
-    fail("data.labels", "no file is named: expected a path, because data.name is labels");
-  if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
-    fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
-         "no file is named: expected a path, because data.name is idx");
+  check_data(spec);
   if (spec.model.pooling == Pooling::Mean && !is_labelled(spec.data.name))
     fail("model.pooling",
          "mean is for a classifier: expected data.name labels, word-order or mood, or pooling first");

@@ -49,6 +49,13 @@ struct Edit {
   bool operator==(const Edit&) const = default;
 };
 
+/// When a run reads a setting.
+struct Condition {
+  bool (*read)(const RunSpec&) = nullptr;
+  std::string_view because;        ///< the field that decides
+  std::string_view expected = {};  ///< empty: the choices of that field under which the setting is read
+};
+
 enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
 
 struct Field {
@@ -58,19 +65,26 @@ struct Field {
   std::string_view help;   ///< one or two sentences
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
+  bool file = false;         ///< Text: the name of a file or folder of the user's
+  bool added = false;        ///< comes from an add-on
   double low = 0, high = 0;  ///< Integer, Real: the possible range (inclusive)
   std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
+  std::vector<Condition> conditions = {};  ///< all must hold, or a run does not read the setting
 };
 
-/// In the order in which they must be set: model.layers, model.d_model, model.heads,
+/// The fields of the core, and behind each of its groups those of add-ons (rows SETTINGS(a function that adds them) of
+/// settings.def), but before data.name. In the order in which they must be set: model.layers, model.d_model, model.heads,
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
 /// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
+/// The fields that name files of the user's, and whether a key is of one.
+const std::vector<const Field*>& file_fields();
+bool names_file(std::string_view key);
 /// The values of a Choice, with the placements that were added.
 std::vector<std::string_view> choices_of(const Field& field);
 /// What a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
@@ -101,8 +115,8 @@ void require_editable(std::string_view key);
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
-/// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the rows
-/// of a parser are as long as it has features.
+/// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the length
+/// of rows the data whose rows have one length (TaskKind::context).
 void complete(RunSpec& spec);
 /// Takes over from the data vocabulary, classes and size of images, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);

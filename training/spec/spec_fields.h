@@ -1,7 +1,8 @@
-// The rows of the field table are in three files; spec.cpp joins them. Internal to training/spec.
+// The rows of the field table are in three files and in those of add-ons; spec.cpp joins them.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <vector>
 
 #include "training/spec/spec.h"
@@ -13,6 +14,9 @@ void add_model_fields(std::vector<Field>& fields);
 void add_attention_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
+#define SETTINGS(add) void add(std::vector<Field>& fields);
+#include "chosen/settings.def"
+#undef SETTINGS
 
 /// What every row says of itself.
 struct FieldWords {
@@ -36,8 +40,19 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
 // At is a captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
-  return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
+  if constexpr (std::invocable<decltype(At), const RunSpec&>)
+    return At(spec);
+  else
+    return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
+
+template <typename T, typename Struct>
+Struct struct_of(T Struct::*);
+/// The accessor of a member of an add-on's settings of data: added_data<&TreebankData::path>.
+template <auto Member>
+inline constexpr auto added_data = [](auto& spec) -> auto& {
+  return spec.data.added.template of<decltype(struct_of(Member))>().*Member;
+};
 
 template <auto At>
 Field integer(const FieldWords& words, double low, double high) {
@@ -71,6 +86,34 @@ Field text(const FieldWords& words) {
   Field field = field_of(FieldType::Text, words);
   field.get = [](const RunSpec& spec) { return peek<At>(spec); };
   field.set = [](RunSpec& spec, std::string_view value) { At(spec) = trimmed(value); };
+  return field;
+}
+
+template <auto At>
+Field file(const FieldWords& words) {
+  Field field = text<At>(words);
+  field.file = true;
+  return field;
+}
+
+/// The file that the task `kName` learns from: naming it selects that task; data.name follows this field and has the
+/// last word. With kGivesWay the task gives way to the built-in sentences where the file is taken away; others stay, and
+/// say what they lack.
+template <auto At, const char* kName, bool kGivesWay = false>
+Field source(const FieldWords& words) {
+  Field field = file<At>(words);
+  field.set = [](RunSpec& spec, std::string_view path) {
+    At(spec) = trimmed(path);
+    if (!At(spec).empty()) spec.data.name = kName;
+    if (kGivesWay && At(spec).empty() && spec.data.name == kName) spec.data.name = "corpus";
+    complete(spec);
+  };
+  return field;
+}
+
+/// The field with the conditions under which a run reads it.
+inline Field read_if(Field field, std::vector<Condition> conditions) {
+  field.conditions = std::move(conditions);
   return field;
 }
 

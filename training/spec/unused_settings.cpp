@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "training/data/task_kind.h"
 #include "training/spec/spec_text.h"
 #include "training/spec/update_rule.h"
 
@@ -92,35 +94,29 @@ bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
 bool starts_by_rule(const RunSpec& s) { return !parses(s); }
 bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
-bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
-bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
-bool cuts_text(const RunSpec& s) {
-  return reads_pairs(s) || s.data.name == "text" || s.data.name == "passage";
+/// The kind of the data; kinds that nobody knows are refused before.
+const TaskKind& kind_of(const RunSpec& s) {
+  const TaskKind* const kind = find_kind(s.data.name);
+  return kind ? *kind : kCorpusKind;
 }
-bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
-bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
-bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
-bool makes_trees_up(const RunSpec& s) { return reads_trees(s) && s.data.treebank_path.empty(); }
-bool reads_labels(const RunSpec& s) { return s.data.name == "labels"; }
+bool goes_on(const RunSpec& s) { return kind_of(s).goes_on; }
+bool cuts_text(const RunSpec& s) { return kind_of(s).takes_tokenizer; }
 bool reads_valid(const RunSpec& s) {
-  return reads_pairs(s) || reads_labels(s) || (reads_trees(s) && !makes_trees_up(s));
+  const TaskKind& kind = kind_of(s);
+  return kind.takes_validation && (kind.made_up.empty() || !path_of(s.data).empty());
 }
-bool is_made_up(const RunSpec& s) {
-  return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s) ||
-         (classifies(s) && !reads_labels(s));
-}
+bool is_seeded(const RunSpec& s) { return kind_of(s).seeded && path_of(s.data).empty(); }
 
-struct Condition {
+struct CoreCondition {
   std::string_view key;
   bool (*read)(const RunSpec&);
-  std::string_view because;        ///< the field that decides
-  std::string_view expected = "";  ///< empty: the choices under which the setting is read
+  std::string_view because, expected = "";  ///< as of Condition
 };
 constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser",
                            kStretched = "linear, llama3 or yarn, with rotary positions",
                            kByTurns = "llama3 or yarn, with rotary positions",
                            kOneStack = "decoder or encoder";
-constexpr Condition kConditions[] = {
+constexpr CoreCondition kConditions[] = {
     {"model.layers", has_hidden_layers, "model.architecture", kLayers},
     {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
     {"model.feed_forward", has_hidden_layers, "model.architecture", kLayers},
@@ -188,42 +184,60 @@ constexpr Condition kConditions[] = {
     {"train.qk_clip", has_plain_scores, "model.positions", "another than relative"},
     {"train.qk_clip", any_clipped, "model.placement",
      "one without a norm of queries or keys, which undoes it"},
-    {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
-    {"data.punctuation", reads_trees, "data.name", "treebank"},
-    {"data.tokenizer", cuts_text, "data.name", "text, passage or pairs"},
-    {"data.vocabulary", reads_pairs, "data.name", "pairs"},
-    {"data.image_labels", reads_idx, "data.name", "idx"},
-    {"data.digits", draws_digits, "data.name", "digits"},
-    {"data.consecutive", reads_text, "data.name", "corpus or text"},
-    {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
+    {"data.valid", reads_valid, "data.name", "labels or other answers from a file"},
+    {"data.tokenizer", cuts_text, "data.name"},
+    {"data.consecutive", goes_on, "data.name"},
+    {"data.seed", is_seeded, "data.name", "data that are made up"},
 };
 
+/// All conditions of a field, those of the core first.
+std::vector<Condition> conditions_of(const Field& field) {
+  std::vector<Condition> all;
+  for (const CoreCondition& row : kConditions)
+    if (row.key == field.key) all.push_back({row.read, row.because, row.expected});
+  all.insert(all.end(), field.conditions.begin(), field.conditions.end());
+  return all;
+}
+
 /// The choices of the deciding field under which the setting is read: "linear or cosine".
-std::string choices_that_read(const Condition& row) {
+std::string choices_that_read(const Condition& condition) {
   RunSpec spec;
   std::vector<std::string_view> names;
-  for (const std::string_view choice : find_field(row.because)->choices) {
-    set_field(spec, row.because, choice);
-    if (row.read(spec)) names.push_back(choice);
+  for (const std::string_view choice : find_field(condition.because)->choices) {
+    set_field(spec, condition.because, choice);
+    if (condition.read(spec)) names.push_back(choice);
   }
   return one_of(names);
+}
+
+struct Expected {
+  Condition condition;
+  std::string expected;
+};
+
+/// By key. Tried out once, because every frame that shows the settings asks, for every run.
+const std::map<std::string_view, std::vector<Expected>>& all_conditions() {
+  static const auto conditions = [] {
+    std::map<std::string_view, std::vector<Expected>> all;
+    for (const Field& field : spec_fields())
+      for (const Condition& one : conditions_of(field))
+        all[field.key].push_back(
+            {one, one.expected.empty() ? choices_that_read(one) : std::string(one.expected)});
+    return all;
+  }();
+  return conditions;
 }
 
 }  // namespace
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
-  const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
-                                [&](const Condition& r) { return r.key == key && !r.read(spec); });
-  if (row == std::end(kConditions)) return "";
-  // Tried out once, because every frame that shows the settings asks, for every run.
-  static const std::vector<std::string> expected = [] {
-    std::vector<std::string> all;
-    for (const Condition& r : kConditions)
-      all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
-    return all;
-  }();
-  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
-                     expected[static_cast<size_t>(row - std::begin(kConditions))]);
+  const auto found = all_conditions().find(key);
+  if (found == all_conditions().end()) return "";
+  for (const auto& [condition, expected] : found->second)
+    if (!condition.read(spec))
+      return fmt::format("{} is {}: expected {}", condition.because, get_field(spec, condition.because),
+                         expected);
+  return "";
 }
 
 }  // namespace normscope
