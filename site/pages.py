@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md joins the manual by itself. Called by build.py."""
+docs/NAME.md joins the manual by itself, and so do addons/NAME/README.md and addons/NAME/docs. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -36,6 +36,7 @@ GROUPS = {
     ],
     "manual": [
         ("README.md", "docs/overview.html"),
+        ("docs/README.md", "docs/contents.html"),
         ("docs/command-line.md", "docs/command-line.html"),
         ("docs/configuration.md", "docs/configuration.html"),
     ],
@@ -48,6 +49,15 @@ GROUPS = {
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
+        ("engine/ops/README.md", "docs/adding-an-op.html"),
+        ("engine/model/README.md", "docs/adding-a-placement.html"),
+        ("training/spec/README.md", "docs/adding-a-setting.html"),
+        ("training/measure/README.md", "docs/adding-a-number.html"),
+        ("app/panels/README.md", "docs/adding-a-panel.html"),
+        ("app/commands/README.md", "docs/adding-a-command.html"),
+        ("addons/README.md", "docs/add-ons.html"),
+        ("assets/words/README.md", "docs/words.html"),
+        ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
         ("claims/README.md", "docs/claims-of-papers.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
@@ -57,10 +67,14 @@ GROUPS = {
 
 
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ in the manual."""
+    """Group, and its pages as source, page and name, with every other page of docs/ and of an add-on in the manual."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
-    others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
-              if f"docs/{p.name}" not in known]
+    others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))]
+    for folder in sorted((ROOT / "addons").iterdir()):
+        for file in [*folder.glob("README.md"), *sorted(folder.glob("docs/**/*.md"))]:
+            name = "index" if file.name == "README.md" else file.stem
+            others.append((file.relative_to(ROOT).as_posix(), f"addons/{folder.name}/{name}.html"))
+    others = [(source, page) for source, page in others if source not in known]
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + (others if group == "manual" else [])
@@ -69,7 +83,10 @@ def groups():
 
 
 def translated(source):
-    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English."""
+    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English.
+    docs/de/README.md is the first page of the repository."""
+    if source == "docs/README.md":
+        return source
     own = posixpath.join(posixpath.dirname(source) or "docs", words.language, posixpath.basename(source))
     return own if (ROOT / own).is_file() else source
 
