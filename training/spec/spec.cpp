@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/treebank/parse_features.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
@@ -151,6 +151,24 @@ void check_text(const Field& field, std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+constexpr const ArchitectureRuns* kAdded[] = {
+    nullptr,
+#define ARCHITECTURE(Name, name) &name##_runs,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+
+}  // namespace
+
+const ArchitectureRuns* added_runs(Architecture architecture) {
+  if (is_transformer(architecture)) return nullptr;
+  return kAdded[static_cast<size_t>(architecture) - static_cast<size_t>(Architecture::EncoderDecoder)];
+}
+
+std::span<const ArchitectureRuns* const> added_architectures() { return std::span(kAdded).subspan(1); }
+
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
 std::string_view current_key(std::string_view key) {
@@ -165,9 +183,17 @@ const std::vector<Field>& spec_fields() {
     add_model_fields(all);
     add_train_fields(all);
     add_data_fields(all);
+#define SETTINGS(add) add(all);
+#include "chosen/settings.def"
+#undef SETTINGS
     return all;
   }();
   return fields;
+}
+
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows) {
+  const auto at = std::ranges::find(fields, key, &Field::key);
+  fields.insert(at == fields.end() ? at : at + 1, rows.begin(), rows.end());
 }
 
 const Field* find_field(std::string_view key) {
@@ -245,21 +271,21 @@ void complete(RunSpec& spec) {
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
-                   : architecture == Architecture::Parser      ? TaskForm::Parse
-                   : both                                      ? TaskForm::Translate
-                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
-                   : is_labelled(spec.data.name)               ? TaskForm::Classify
-                                                               : TaskForm::Masked;
+  const ArchitectureRuns* added = added_runs(architecture);
+  spec.data.form = added                                   ? added->form
+                   : both                                  ? TaskForm::Translate
+                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : is_labelled(spec.data.name)           ? TaskForm::Classify
+                                                           : TaskForm::Masked;
   spec.data.token_types = spec.model.token_types;
-  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
+  if (added && added->complete) added->complete(spec);
 }
 
 void fit_to_data(RunSpec& spec, const Task& task) {
   spec.model.vocabulary = task.vocabulary();
   spec.model.classes = task.classes();
-  spec.model.images.height = task.images().height;
-  spec.model.images.width = task.images().width;
+  if (const ArchitectureRuns* added = added_runs(spec.model.architecture); added && added->fit)
+    added->fit(spec.model, task);
   complete(spec);
 }
 
@@ -267,24 +293,16 @@ namespace {
 
 // Checks which data each architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
-  struct Fit {
-    Architecture architecture;
-    std::string_view name;
-    std::vector<std::string_view> data;
-  };
-  static const Fit fits[] = {
-      {Architecture::Decoder, "a decoder", {"corpus", "text", "passage", "copy", "reverse", "sort"}},
-      {Architecture::Encoder, "an encoder", {"corpus", "text", "passage", "labels", "word-order", "mood"}},
-      {Architecture::EncoderDecoder,
-       "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}},
-      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
-      {Architecture::Parser, "a parser", {"treebank"}}};
-  for (const Fit& fit : fits)
-    if (fit.architecture == spec.model.architecture &&
-        std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
-      fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
-           spec.data.name, fmt::join(fit.data, ", "));
+  using Names = std::vector<std::string_view>;
+  static const Names kOfTransformers[] = {{"corpus", "text", "passage", "copy", "reverse", "sort"},
+                                          {"corpus", "text", "passage", "labels", "word-order", "mood"},
+                                          {"translation", "pairs", "copy", "reverse", "sort"}};
+  const ArchitectureRuns* added = added_runs(spec.model.architecture);
+  const Names fit = added ? Names(added->data.begin(), added->data.end())
+                          : kOfTransformers[static_cast<size_t>(spec.model.architecture)];
+  if (std::ranges::find(fit, spec.data.name) == fit.end())
+    fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture",
+         row_of(spec.model.architecture).learner, spec.data.name, fmt::join(fit, ", "));
 }
 
 // Allows rows that go on only for a text that a decoder reads.

@@ -1,7 +1,8 @@
-// The rows of the field table are in three files; spec.cpp joins them. Internal to training/spec.
+// What the rows of the field table are made of, in training/spec and in add-ons; spec.cpp joins them.
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "training/spec/spec.h"
@@ -36,8 +37,26 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
 // At is a captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
-  return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
+  if constexpr (std::is_invocable_v<decltype(At), const RunSpec&>)
+    return At(spec);
+  else
+    return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
+
+/// The accessor of a member of an add-on's settings of the model: of_model<&ImageConfig::window>.
+template <typename T, typename Value>
+T owner_of(Value T::*);
+template <auto Member>
+constexpr auto of_model = [](auto& spec) -> auto& {
+  return spec.model.template of<decltype(owner_of(Member))>().*Member;
+};
+
+/// Puts the rows of an add-on where they belong in the order of the table.
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
+
+#define SETTINGS(add) void add(std::vector<Field>& fields);
+#include "chosen/settings.def"
+#undef SETTINGS
 
 template <auto At>
 Field integer(const FieldWords& words, double low, double high) {
