@@ -39,8 +39,13 @@ foreach(round IN LISTS present)  # what is left out may itself be needed
   endforeach()
 endforeach()
 
+set(NORMSCOPE_EVERY_ADDON false)
+if("${NORMSCOPE_CHOSEN_ADDONS}" STREQUAL "${present}")
+  set(NORMSCOPE_EVERY_ADDON true)
+endif()
+
 # The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
-set(NORMSCOPE_SEAMS ops activations placements norm_kinds init_rules optimizers schedules settings tasks architectures
+set(NORMSCOPE_SEAMS ops op_cases oracle activations placements norm_kinds init_rules optimizers schedules settings tasks architectures
   measurements commands screens panels)
 foreach(seam IN LISTS NORMSCOPE_SEAMS)
   set(rows "// Written by cmake/NormscopeAddons.cmake.\n")

@@ -1,9 +1,13 @@
 # normscope_cuda is the CUDA backend as a shared object that the engine opens at run time, so one binary runs with and
-# without a GPU. It is built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources.
+# without a GPU. It is built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources. Its kernels
+# take longer than the rest of the program, so that a machine without a GPU compiles them only for those who test or
+# pack them (NORMSCOPE_CUDA_WITHOUT_GPU).
 include_guard()
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS
-  "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*/*.cu")
+normscope_addon_folders(cuda_folders engine)
+list(TRANSFORM cuda_folders APPEND "/*.cu")
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/engine/*.cu" ${cuda_folders})
+set(NORMSCOPE_CUDA_SOURCES ${cuda_sources} PARENT_SCOPE)  # tests/cuda compiles them for the host
 
 # A compiler spends nine tenths of a kernel file on headers: a few groups of files read them once each. Every op has a
 # namespace of its own, so that their functions may share names.
@@ -34,6 +38,15 @@ if(NOT cuda_sources)
   if(NORMSCOPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but this version has no CUDA kernels (engine/cuda, engine/ops/*/*.cu)")
   endif()
+  return()
+endif()
+
+set(gpu OFF)
+if(EXISTS /dev/nvidia0 OR EXISTS /dev/dxg)  # Linux; Linux under Windows
+  set(gpu ON)
+endif()
+if(NORMSCOPE_CUDA STREQUAL "AUTO" AND NOT gpu AND NOT NORMSCOPE_CUDA_WITHOUT_GPU)
+  message(STATUS "CUDA: not built, as this machine has no GPU (-DNORMSCOPE_CUDA=ON builds it: docs/cuda.md)")
   return()
 endif()
 
@@ -68,7 +81,7 @@ message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA
 
 normscope_cuda_groups(groups cu)
 add_library(normscope_cuda MODULE ${groups})
-target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}")
+target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"

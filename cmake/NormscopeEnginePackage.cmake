@@ -27,6 +27,15 @@ if(TARGET normscope_training)
   list(APPEND of_training training/tokenizer/published_tokenizer.h training/tokenizer/tokenizer.h)
   list(APPEND headers ${of_training})
 endif()
+# Add-ons bring headers and rows of their own; what the core includes as chosen/ is in the build tree.
+foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+  file(GLOB_RECURSE of_addon CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/addons/${addon}/engine/*.h")
+  file(GLOB rows CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/addons/${addon}/*.def")
+  list(FILTER rows EXCLUDE REGEX "/(oracle|op_cases)\\.def$")
+  list(APPEND headers ${of_addon} ${rows})
+endforeach()
+install(DIRECTORY "${CMAKE_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
+  REGEX "/(oracle|op_cases)\\.def$" EXCLUDE)
 list(FILTER headers EXCLUDE REGEX
   "(_inl|_impl|_passes|input_value|number_json|toml|toml_table|published/family|codec|codec_rules|kept_spec|saved_run|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)

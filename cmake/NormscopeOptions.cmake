@@ -116,16 +116,20 @@ endfunction()
 # On x86 the flags make SSE4 Highway's lowest target, so SCALAR, which some shuffles do not support, is not compiled. On
 # AArch64 there is NEON alone: Highway would add SVE, but tiles in registers need vectors of a length that is known.
 set(NORMSCOPE_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math)
-if(NORMSCOPE_SANITIZE)
+set(NORMSCOPE_BESIDE OFF)  # beside the release build, whose tests go through every kernel of every instruction set
+if(NORMSCOPE_SANITIZE OR NORMSCOPE_TESTS_AS)
+  set(NORMSCOPE_BESIDE ON)
+endif()
+if(NORMSCOPE_BESIDE)
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -O1)
 else()
   list(APPEND NORMSCOPE_KERNEL_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -msse4.2 -maes -mpclmul)
-  # A sanitizer looks at the code of one instruction set, as each costs as much again to compile: AVX2 where this
-  # machine has it, else SSE4. The release build's tests go through all of them.
-  if(NORMSCOPE_SANITIZE)
+  # Such a tree has the code of one instruction set, as each costs as much again to compile: AVX2 where this machine has
+  # it, else SSE4.
+  if(NORMSCOPE_BESIDE)
     list(APPEND NORMSCOPE_KERNEL_OPTIONS -DHWY_COMPILE_ONLY_STATIC)
     if(EXISTS /proc/cpuinfo)
       file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)

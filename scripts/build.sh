@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh PRESET [TARGET...]: sets up, configures once and builds, quietly when there is nothing to do. Arguments in
-# NORMSCOPE_CMAKE make CMake run once more. Ninja configures again when a CMake file or the set of source files has
-# changed.
+# build.sh PRESET [TARGET...]: sets up, configures once and builds, quietly when there is nothing to do. NORMSCOPE_CMAKE
+# is one more argument of CMake, with which it runs again. Ninja configures again when a CMake file or the set of source
+# files has changed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -20,13 +20,12 @@ if [[ ! -f "$build/build.ninja" ]]; then
   log="$build.configure.log"
   mkdir -p build
   echo "normscope: configuring $build"
-  if ! cmake --preset "$preset" >"$log" 2>&1; then
+  if ! cmake --preset "$preset" ${NORMSCOPE_CMAKE:+"$NORMSCOPE_CMAKE"} >"$log" 2>&1; then
     cat "$log" >&2
     rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     exit 1
   fi
-fi
-if [[ -n "${NORMSCOPE_CMAKE:-}" ]]; then
+elif [[ -n "${NORMSCOPE_CMAKE:-}" ]]; then
   cmake "$NORMSCOPE_CMAKE" "$build" >/dev/null
 fi
 # A sanitized tree that links the release build's screens (NORMSCOPE_SCREENS_SANITIZED=PREBUILT) needs them as the sources

@@ -14,7 +14,7 @@ scripts/build.sh "$tree" normscope_training
 trap 'cmake -UCMAKE_CUDA_ARCHITECTURES "build/$tree" >/dev/null 2>&1' EXIT
 log=build/for-others.log
 {
-  cmake "${settings[@]}" "-DCMAKE_CUDA_ARCHITECTURES=${NORMSCOPE_CUDA_ARCHITECTURES:-75-real;80-real;90}" "build/$tree" &&
+  cmake "${settings[@]}" -DNORMSCOPE_CUDA_WITHOUT_GPU=ON "-DCMAKE_CUDA_ARCHITECTURES=${NORMSCOPE_CUDA_ARCHITECTURES:-75-real;80-real;90}" "build/$tree" &&
     cmake --build "build/$tree" --target normscope normscope_training
 } >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 "$@"

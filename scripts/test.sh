@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # test.sh [full]: runs every test in one CTest run that ends in its summary: the release build's, the engine's under the
-# address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer. Called by `make test`, and with
-# "full" by `make test-full`: all lessons instead of a third in turn, the screens under a sanitizer too, and a link that looks
-# for types defined twice.
+# address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer, and those of engine and training
+# in a program without add-ons. Called by `make test`, and with "full" by `make test-full`: all lessons instead of a third
+# in turn, the screens under a sanitizer and without add-ons too, a build without each add-on, and a link that looks for
+# types defined twice.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
+# Until every list of the core is open, the program does not link without its add-ons: 1 builds and tests it so.
+without_addons="${NORMSCOPE_TEST_WITHOUT_ADDONS:-0}"
+core=(normscope normscope_engine_tests normscope_training_tests)
+left_out=(-E '^core\.app\.')
 screens=PREBUILT
 if [[ "${1:-}" == full ]]; then
   export NORMSCOPE_TEST_FULL=1
   screens=ON
+  core+=(normscope_app_tests)
+  left_out=()
 fi
-scripts/build.sh release
+NORMSCOPE_CMAKE=-DNORMSCOPE_CUDA_WITHOUT_GPU=ON scripts/build.sh release
 NORMSCOPE_CMAKE="-DNORMSCOPE_SCREENS_SANITIZED=$screens" scripts/build.sh asan
 scripts/build.sh tsan
 if [[ "${1:-}" == full ]]; then
@@ -23,6 +30,20 @@ if [[ "${1:-}" == full ]]; then
   cmake --build build/odr --parallel "${JOBS:-$(nproc)}" --target normscope
 fi
 
+# All add-ons but one, one after another, and in the end none, in one tree: what the add-on does not change stays.
+trees=(release asan tsan)
+if [[ "$without_addons" == 1 ]]; then
+  trees+=(core)
+  if [[ "${1:-}" == full ]]; then
+    for folder in addons/*/; do
+      echo "normscope: building without $folder"
+      others="$(basename -a addons/*/ | grep -vx "$(basename "$folder")" | paste -sd ';')"
+      NORMSCOPE_CMAKE="-DNORMSCOPE_ADDONS=$others" scripts/build.sh core "${core[@]}"
+    done
+  fi
+  NORMSCOPE_CMAKE=-DNORMSCOPE_ADDONS= scripts/build.sh core "${core[@]}"
+fi
+
 # What the tests of the site, the window and the manual page need; without them these are skipped by name.
 scripts/setup.sh libmd4c-html0 xvfb groff-base ||
   echo "make test: libmd4c-html0, xvfb or groff-base cannot be installed, so some tests are skipped" >&2
@@ -30,12 +51,10 @@ scripts/setup.sh libmd4c-html0 xvfb groff-base ||
 # No result of an earlier run may stand in for one of this program.
 rm -rf build/test-cache
 
-# One CTest run covers the three build trees.
-cat >build/CTestTestfile.cmake <<'END'
-subdirs("release" "asan" "tsan")
-END
+# One CTest run covers all build trees.
+echo "subdirs($(printf '"%s" ' "${trees[@]}"))" >build/CTestTestfile.cmake
 status=0
-ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}" || status=$?
+ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}" ${left_out[@]+"${left_out[@]}"} || status=$?
 # Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
 exit "$status"

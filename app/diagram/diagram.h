@@ -115,7 +115,7 @@ struct KindChoice {
   bool epsilon = false;  // a value was settled
   bool lock = false;
 };
-// `epsilon` is that of the norm, to be changed where it has one; null: it is not offered.
+// The epsilon of the norm, to be changed where it has one; null: it is not offered.
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
                      double* epsilon = nullptr);
 // These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of

@@ -9,7 +9,7 @@ namespace {
 using ui::centred;
 using ui::Rect;
 
-// `Measures` are those of a stack in one of its three sizes.
+// The measures of a stack in one of its three sizes.
 struct Measures {
   float end_h, final_gap, bottom_gap, row_gap,
       sheet;  // output and embedding; gaps; offset of the sheets behind a group

@@ -239,7 +239,7 @@ class Canvas {
     });
   }
 
-  // `Weights` are those of b and c at a pixel of the row.
+  // The weights of b and c at a pixel of the row.
   struct Weights {
     float b, step_b, c, step_c;
     float of_b(int x) const { return b + float(x) * step_b; }

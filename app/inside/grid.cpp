@@ -32,7 +32,7 @@ struct Cells {
   }
 };
 
-/// `length_of` is that of a state or, where the map shows gradients, of its gradient; NaN where that was not kept.
+/// The length of a state or, where the map shows gradients, of its gradient; NaN where that was not kept.
 float length_of(const Inside& found, Shows shows, int row, int token) {
   const bool gradient = shows == Shows::Gradient;
   const Inside::Sublayer* s = row == 0 ? nullptr : &found.sublayers[static_cast<size_t>(row - 1)];

@@ -77,7 +77,7 @@ bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const 
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
-// `Range` is that of the values that a logarithmic axis can show.
+// The range of the values that a logarithmic axis can show.
 struct Range {
   double lo = std::numeric_limits<double>::infinity(), hi = 0;
   void add(float v) {

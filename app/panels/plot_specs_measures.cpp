@@ -31,7 +31,7 @@ double last_finite(const std::vector<float>& values) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// `label_without_second_moment` is that of the runs' optimizer where none of them keeps Adam's v; else empty.
+/// The label of the runs' optimizer where none of them keeps Adam's v; else empty.
 std::string label_without_second_moment(const LabView& view) {
   std::string label;
   for (const RunView& run : view.runs) {

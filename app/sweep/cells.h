@@ -50,7 +50,7 @@ struct Grid {
   std::string unit() const;                     ///< a symbol of its data: "letter"; empty where they differ
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
-/// `predictions_of` are those of every cell, row by row, from the settings alone: nothing is trained.
+/// A prediction for every cell, row by row, from the settings alone: nothing is trained.
 std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs);
 /// Takes one record per job. The counts of runs are the same however few records there are yet.
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,

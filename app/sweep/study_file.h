@@ -31,7 +31,7 @@ struct StudyFile {
 };
 
 std::string studies_folder();
-/// `study_names` are those of the files in a folder, in alphabetical order.
+/// The names of the studies in a folder, in alphabetical order.
 std::vector<std::string> study_names(const std::string& folder);
 /// Throws Error naming file, line and key; `read_study` also for a name that is none in the folder.
 StudyFile parse_study(std::string_view text, const std::string& file);
@@ -45,7 +45,7 @@ std::vector<std::optional<Record>> records_of(const StudyFile& study, const expe
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
 std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
 
-/// `jobs_of` are those of all parts, one part after the other, and `grids_of` the parts' grids again.
+/// The jobs of all parts, one part after the other, and `grids_of` the parts' grids again.
 std::vector<Job> jobs_of(const StudyFile& study);
 std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
                            const std::vector<std::optional<Record>>& records);

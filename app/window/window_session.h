@@ -44,7 +44,7 @@ class WindowSession {
   shell::AppState& state() { return state_; }
   const ui::Ui& ui() const { return ui_; }
   int frames_drawn() const { return drawn_; }
-  // `frame_cost` is that of the frame drawn last.
+  // The frame cost of the frame drawn last.
   const FrameCost& frame_cost() const { return cost_; }
 
  private:

@@ -84,7 +84,7 @@ struct Kernels {
   Stages (*backward)(const Call&) = nullptr;
 };
 
-/// `kernels_of` are those of an op, for the instruction set that is chosen now.
+/// The kernels of an op, for the instruction set that is chosen now.
 Kernels kernels_of(OpKind op);
 
 // Defined in ops/*/*_cpu.cpp.

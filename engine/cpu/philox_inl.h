@@ -34,7 +34,7 @@ struct DropoutSite {
   DropoutInputs inputs;
 };
 
-/// `Counters` are those of kLanes / 2 blocks, a word to each 64-bit lane: multiplication ignores the upper halves and
+/// The counters of kLanes / 2 blocks, a word to each 64-bit lane: multiplication ignores the upper halves and
 /// leaves both halves of a product where the next round needs them.
 struct Counters {
   VU c0, c1, c2, c3;

@@ -13,10 +13,8 @@
 #include "engine/cuda/launch.h"
 #include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
-#include "engine/ops/images/conv2d.h"
 #include "engine/ops/probe/probe.h"
+#include "engine/ops/rules.h"
 #include "engine/tape/store.h"
 
 namespace normscope::cuda {
@@ -106,22 +104,8 @@ class CudaExecutable final : public Executable {
         fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name,
              to_string(v.shape));
     for (const Node& n : program_.nodes)
-      if (n.op == OpKind::Conv2d && patch_numbers(n) >= int64_t{1} << 31)
-        fail("cuda", "the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
-    for (const Node& n : program_.nodes)
-      if (batch_heads(n) > 65535)
-        fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
-  }
-  int64_t patch_numbers(const Node& n) const {
-    const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
-    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
-  }
-  /// Counts those of attention of either kind; other ops have none.
-  int64_t batch_heads(const Node& n) const {
-    const int32_t heads = n.op == OpKind::Attention           ? n.attributes.as<AttentionSpec>().heads
-                          : n.op == OpKind::RelativeAttention ? n.attributes.as<RelativeAttentionSpec>().heads
-                                                              : 0;
-    return heads == 0 ? 0 : program_.values[static_cast<size_t>(n.in[0])].shape[0] * heads;
+      if (const auto too_large = rules_of(n.op).too_large)
+        if (const std::string what = too_large(program_.values, n); !what.empty()) fail("cuda", "{}", what);
   }
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }

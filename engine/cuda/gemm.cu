@@ -5,7 +5,7 @@ namespace {
 
 /// The most that a product may ask for; lowering plans what the chosen algorithms need.
 constexpr size_t kMostWorkspace = size_t{32} << 20;
-/// `kAlignment` is that of every tensor, which starts on a 64-byte line.
+/// The alignment of every tensor, which starts on a 64-byte line.
 constexpr uint32_t kAlignment = 64;
 
 bool check(Context& context, cublasStatus_t status, const char* what) {

@@ -27,7 +27,7 @@ constexpr bool kBuilt = false;
 #ifdef __EMSCRIPTEN__
 constexpr const char* kWithout = "the program in a browser has no CUDA";
 #else
-constexpr const char* kWithout = "this program was built without CUDA";
+constexpr const char* kWithout = "this program was built without CUDA (docs/cuda.md says how to build it with CUDA)";
 #endif
 
 constexpr const char* kLibrary = "libnormscope_cuda.so";

@@ -200,7 +200,7 @@ int64_t floats_of_streams(const Stack& t) {
   return t.streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * t.streams.count;
 }
 
-/// `Widths` are those of all heads of queries together, of keys, and the matrices of a feed-forward network.
+/// The widths of all heads of queries together, of keys, and the matrices of a feed-forward network.
 struct Widths {
   int64_t queries, keys, matrices;
 };

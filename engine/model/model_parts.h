@@ -124,7 +124,7 @@ class ModelParts {
     return {1.0f, parameter(name, {size}, {Init::Kind::Constant, s.value})};
   }
 
-  /// `skip_scale` is that of a skip beside its branch's: what a share leaves, or its own.
+  /// The scale of the skip path. nGPT: one minus the branch's share; otherwise the skip's own scale.
   ResidualScale skip_scale(const std::string& sublayer, const Wiring& wiring, const ResidualScale& branch) {
     if (wiring.branch.kind != Scale::Kind::Toward) return scale(sublayer + ".skip", wiring.skip);
     const ValueId one = parameter("sphere.one", {1}, {Init::Kind::Constant, 1.0}, false);
@@ -186,7 +186,7 @@ class ModelParts {
   /// By how much more than the base's a transfer's token table is multiplied where it is looked up.
   double table_growth() const { return config_.embedding_scale > 0 ? 1 : std::sqrt(growth_.width); }
 
-  /// `read_out_deviation` is that of a matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
+  /// The standard deviation of the matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
   double read_out_deviation() const {
     return std::sqrt(growth_.width) / std::sqrt(static_cast<double>(config_.d_model));
   }

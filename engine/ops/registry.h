@@ -18,15 +18,18 @@ inline constexpr OpKind kNoOp = OpKind::Count;
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
-  size_t inputs;    ///< forward inputs at most
-  size_t optional;  ///< how many of the last may be kNone
-  bool measures;    ///< its forward writes a number to the stats block
+  size_t inputs = 0;           ///< forward inputs at most
+  size_t optional = 0;         ///< how many of the last may be kNone
+  bool measures = false;       ///< its forward writes a number to the stats block
+  bool differentiable = true;  ///< has a backward
+  /// Saved tensors are there to be looked at: a backend may compute them again.
+  bool saves_for_inspection = false;
 };
 inline constexpr OpTraits kOpTraits[] = {
-#define OP(Kind, name, inputs, optional, measures) {#name, inputs, optional, measures},
+#define OP(Kind, op, ...) {.name = #op, __VA_ARGS__},
 #include "engine/ops/ops.def"
 #undef OP
-    {"?", 0, 0, false}};
+    {.name = "?"}};
 
 constexpr const OpTraits& traits_of(OpKind op) {
   return kOpTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];

@@ -8,8 +8,6 @@
 #include "engine/core/error.h"
 
 namespace normscope {
-namespace {
-
 OpRules rules_of(OpKind op) {
   switch (op) {
 #define OP(Kind, name, ...) \
@@ -22,6 +20,8 @@ OpRules rules_of(OpKind op) {
   }
   return {};
 }
+
+namespace {
 
 std::vector<OpRule> collected() {
   std::vector<OpRule> all;
@@ -63,6 +63,19 @@ BackwardReads backward_reads(const Instruction& instruction) {
   for (size_t k = 0; k < instruction.in.size(); ++k)
     reads.inputs[k] = instruction.in[k] != kNone && (inputs >> k & 1) != 0;
   return reads;
+}
+
+double product_flop(const ProgramData& program, const Instruction& i, int64_t inner) {
+  const Shape& out = program.values[static_cast<size_t>(i.out)].shape;
+  const double product = 2 * static_cast<double>(out.size()) * static_cast<double>(inner);
+  if (i.phase != Phase::Backward) return product;
+  return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
+}
+
+std::string too_many_heads(std::span<const ValueInfo> values, const Node& node, int32_t heads) {
+  const int64_t all = input_shape(values, node, 0)[0] * heads;
+  if (all <= kMostHeads) return "";
+  return fmt::format("{} has {} heads in the batch: expected at most {}", node.name, all, kMostHeads);
 }
 
 std::string rules_page() {

@@ -26,16 +26,37 @@ struct OpRule {
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
-/// OpRules is what an op says of itself: a rule for each of its variants, and which one constants choose.
+/// What an op says of itself: a rule for each of its variants, which one constants choose, and what it costs.
 struct OpRules {
   std::span<const OpRule> rules;
   const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
+  /// Additions and multiplications, a product of matrices counted densely; null: too few to count.
+  double (*flop)(const ProgramData&, const Instruction&) = nullptr;
+  /// Of an op that ends a step: how often it reads or writes an array of the parameters' size.
+  double passes = 0;
+  bool gathers = false;  ///< reads only as much of an input as its output has
+  /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors
+  /// alone may be.
+  std::string (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;
 };
+inline constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1, kMostHeads = 65535;
 
-// Defined in ops/*/*.cpp.
+/// The shape of input k.
+inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& node, size_t k) {
+  return values[static_cast<size_t>(node.in[k])].shape;
+}
+/// The products of a forward instruction that multiplies each number of its output's rows by `inner` others; backward as
+/// many for the input and for the weight, where they have gradients.
+double product_flop(const ProgramData&, const Instruction&, int64_t inner);
+/// What OpRules::too_large says of so many heads of so many sequences.
+std::string too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
+
+// Defined in ops/*/*.cpp and by add-ons.
 #define OP(Kind, name, ...) OpRules name##_rules();
 #include "engine/ops/ops.def"
 #undef OP
+
+OpRules rules_of(OpKind op);
 
 /// op_rules returns the rules of all ops, in the order of ops.def.
 std::span<const OpRule> op_rules();

@@ -171,16 +171,7 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   }
 }
 
-namespace {
-
-bool saves_probabilities(const Tape& tape, int32_t node) {
-  const OpKind op = tape.nodes()[static_cast<size_t>(node)].op;
-  return op == OpKind::Attention || op == OpKind::RelativeAttention;
-}
-
-}  // namespace
-
-MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_probabilities) {
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_inspected) {
   MemoryPlan plan;
   const size_t n = tape.values().size();
   plan.value_offset.assign(n, kNoOffset);
@@ -188,7 +179,9 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t floats = info.shape.padded();
-    if (!keep_probabilities && info.role == Role::Saved && saves_probabilities(tape, info.node)) continue;
+    if (!keep_inspected && info.role == Role::Saved &&
+        traits_of(tape.nodes()[static_cast<size_t>(info.node)].op).saves_for_inspection)
+      continue;
     if (info.role == Role::Parameter) {
       plan.value_offset[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].offset;
     } else {
@@ -212,7 +205,7 @@ struct Lifetime {
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// `lifetimes` are those of every written value or gradient that is no parameter's, in order of birth.
+/// The lifetimes of every written value or gradient that is no parameter's, in order of birth.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());

@@ -148,6 +148,14 @@ TEST_CASE("gpu ops: convolution and the largest under a window equal the CPU and
   check_cases(image_cases());
 }
 
+TEST_CASE("gpu ops: ops of add-ons equal the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const OpCase& c : addon_cases()) {
+    check_case(c);
+    if (traits_of(c.op).saves_for_inspection) check_case(c, false);
+  }
+}
+
 TEST_CASE("gpu ops: unit vectors are divided by their lengths and nothing beside them is touched", "[gpu]") {
   NEEDS_DEVICE();
   for (const Shape& shape :
@@ -179,7 +187,7 @@ TEST_CASE("cuda ops: every case of the registry is among those that run on the d
   std::vector<std::string> here, all;
   for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(),
                             head_cases(), norm_cases(), elementwise_cases(), loss_cases(), pool_cases(),
-                            concat_cases(), stream_cases(), image_cases()})
+                            concat_cases(), stream_cases(), image_cases(), addon_cases()})
     for (const OpCase& c : cases) here.push_back(c.name);
   for (const OpCase& c : op_cases()) all.push_back(c.name);
   std::sort(here.begin(), here.end());

@@ -84,7 +84,12 @@ TEST_CASE("op rules: every formula can be drawn") {
 }
 
 TEST_CASE("op rules: docs/ops.md is the page of them all") {
-  const std::string page = rules_page();
-  CHECK(read_all(std::string(NORMSCOPE_SOURCE_DIR) + "/docs/ops.md") == page);
+  const std::string page = rules_page(),
+                    printed = read_all(std::string(NORMSCOPE_SOURCE_DIR) + "/docs/ops.md");
+  if (NORMSCOPE_EVERY_ADDON) CHECK(printed == page);
+  for (size_t begin = 0, end; begin < page.size(); begin = end) {  // section by section
+    end = std::min(page.find("\n## ", begin + 1), page.size());
+    CHECK(contains(printed, page.substr(begin, end - begin)));
+  }
   for (const OpRule& rule : op_rules()) CHECK(contains(page, rule.formula));
 }

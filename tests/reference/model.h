@@ -136,7 +136,7 @@ class Decoder {
     }
   }
 
-  /// `branch_value` is that of the sub-layer at hand, times the learned scale of that name where there is one.
+  /// The value of the sub-layer's branch, times the learned scale of that name where there is one.
   Values branch_value(const std::string& scale) const {
     Values branch = values_of(branch_);
     if (const auto found = leaves_.find(scale); found != leaves_.end())
@@ -357,7 +357,7 @@ class Decoder {
     return linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(n + ".b2"), {R, s_.F, s_.D});
   }
 
-  /// `bias` is that of a matrix, by its name: "L01.attn.bq".
+  /// The bias of a matrix, by its name: "L01.attn.bq".
   Rows bias(const std::string& name) const {
     const bool reads = name.ends_with(".bq") || name.ends_with(".bk") || name.ends_with(".bv"),
                network = name.find(".ffn.") != name.npos;

@@ -108,7 +108,7 @@ class StreamReference {
 
   static Var sigmoid(const Var& z) { return Var(1.0) / (Var(1.0) + exp(Var(0.0) - z)); }
 
-  /// `weights` are those of position p, (from, to).
+  /// The weights of position p, (from, to).
   Rows weights(const std::string& n, const Rows& seen, size_t p, size_t from, size_t to) {
     const Rows &fixed = leaf_(n), &w = leaf_(n + ".w"), &gate = leaf_(n + ".gate");
     const bool manifold = placement_ == Placement::ManifoldHyper;

@@ -120,7 +120,7 @@ inline Array<Var> leaves(Trace& trace, const Values& v) {
   for (const double e : v) x.emplace_back(e, trace.leaf());
   return x;
 }
-/// `gradients` are those of leaves, behind sweep().
+/// The gradients of leaves, behind sweep().
 inline Values gradients(const Trace& trace, const Array<Var>& x) {
   Values g;
   for (const Var& e : x) g.push_back(trace.gradient(e.place));

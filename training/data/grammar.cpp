@@ -109,7 +109,7 @@ void solve_linear(Rows& a) {
   }
 }
 
-// `Draws` are those of one sentence: a stream of uniform numbers in (0, 1), four to a Philox block.
+// The draws of one sentence: a stream of uniform numbers in (0, 1), four to a Philox block.
 class Draws {
  public:
   Draws(uint64_t seed, uint64_t sentence) : seed_(seed), sentence_(sentence) {}

@@ -21,7 +21,7 @@ constexpr const char* kLabelColumns = "label<TAB>text";
 constexpr size_t kLongestSentence = 62;  // behind FIRST it fits a context of 64
 constexpr size_t kMadeUpTrain = 5000, kMadeUpValid = 1000;
 
-/// `Sentences` are those of the built-in grammar, one after the other.
+/// The sentences of the built-in grammar, one after the other.
 class Sentences {
  public:
   explicit Sentences(uint64_t seed) : seed_(seed) {}

@@ -35,7 +35,7 @@ class TextTokens {
   std::string decode(std::span<const int32_t> tokens) const;
   /// Names a token, special ones too.
   std::string label(int32_t token) const;
-  /// `types` are those of PublishedTokenizer; without a tokenizer all are of one kind.
+  /// The types of PublishedTokenizer; without a tokenizer all are of one kind.
   std::vector<int32_t> types(std::span<const int32_t> tokens, int32_t kinds) const;
   bool has_words() const { return tokenizer_.has_value(); }
   int32_t vocabulary() const { return vocabulary_; }

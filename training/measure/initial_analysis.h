@@ -34,7 +34,7 @@ struct GradientProfile {
 GradientProfile gradient_profile(Store& store, const ModelConfig& config, const Batch& batch,
                                  int32_t positions);
 
-/// `residual_dependency` is that of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
+/// The residual dependency of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch);
 /// The sum over i of beta^2_ii, which predicts the output change (Liu et al. 2020, Theorem 2).

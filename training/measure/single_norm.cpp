@@ -78,7 +78,7 @@ double square_of(const std::vector<float>& x) {
                          [](double sum, float v) { return sum + static_cast<double>(v) * v; });
 }
 
-/// `largest_singular_value` is that of a matrix (n,n), by power iteration on J^T J. `start` must not be orthogonal to
+/// The largest singular value of a matrix (n,n), by power iteration on J^T J. `start` must not be orthogonal to
 /// its vector.
 double largest_singular_value(const std::vector<float>& j, std::vector<double> start) {
   const size_t n = start.size();

@@ -22,7 +22,7 @@ struct GaussianRows {
 /// numbers. Xiong et al. 2020, Lemma 1: one half for ReLU.
 double activation_share(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
-/// `JacobianNorm` is that of the Jacobian dy/dx of the config's norm y = N(x), row by row from its backward pass, as
+/// The norm of the Jacobian dy/dx of the config's norm y = N(x), row by row from its backward pass, as
 /// means over eight rows. Xiong et al. 2020, Lemma 3: |J|_2 = O(sqrt(width) / |x|). Throws Error where the config has
 /// no norm.
 struct JacobianNorm {

@@ -47,7 +47,7 @@ class LogReader {
 
   /// What is known so far. take() extends its histories, or replaces them by wider ones.
   RecordedFile file() const;
-  /// `names` are those of the first run.
+  /// The names of the first run.
   std::vector<LogName> names() const;
   bool has_step() const { return steps_ > 0; }
   /// Whether a line was too long and no line so far was a log's.

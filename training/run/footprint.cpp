@@ -32,7 +32,7 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   return plan ? plan(call) : cpu::Stages{};
 }
 
-/// `workspace_floats` is that of forward and backward; the update works in place with a few numbers for each
+/// The workspace floats of forward and backward; the update works in place with a few numbers for each
 /// parameter, unless it is Muon's (see footprint_of).
 size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
   ProgramData program;

@@ -9,7 +9,7 @@ constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "rel
 constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kSame = "same";
 
-// `placement_of` is that of the decoder of an encoder-decoder, or of the only stack.
+// The placement of the decoder of an encoder-decoder, or of the only stack.
 Placement placement_of(const ModelConfig& model) {
   return placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
 }

@@ -33,7 +33,7 @@ struct Parsing {
 
 class DependencyParser {
  public:
-  /// `vocabulary` is that of the training trees and must outlive the parser. Throws Error where the model is no parser.
+  /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is no parser.
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
   /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.

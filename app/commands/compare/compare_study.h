@@ -34,7 +34,7 @@ class CompareStudy {
   cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                         const cli::OnProgress& on_progress);
 
-  /// `results` are those of the finished runs, seed after seed.
+  /// The results of the finished runs, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }
   bool complete() const { return results_.size() == study_.runs.size(); }
   /// Throws CommandError where the file cannot be written.

@@ -36,7 +36,7 @@ Scale scale_of(const Call& call, int side) {
           side == 0 ? call.attributes.as<AddSpec>().skip : call.attributes.as<AddSpec>().branch};
 }
 
-/// `Rows` are those of a chunk; without a learned row the chunk is one long row.
+/// The rows of a chunk; without a learned row the chunk is one long row.
 struct Rows {
   int64_t begin, count, cols;
 };

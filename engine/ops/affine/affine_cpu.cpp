@@ -21,7 +21,7 @@ namespace {
 int64_t parts_of(const Tensor& t) { return t ? t.shape.size() : 1; }
 int64_t gains_of(const Call& call) { return parts_of(call.in[1]); }
 
-/// `Rows` are those of a chunk: floats before them, how many, and their length. Where a row has one part they are one.
+/// The rows of a chunk: floats before them, how many, and their length. Where a row has one part they are one.
 struct Rows {
   int64_t begin, count, width;
 };

@@ -1,6 +1,7 @@
 // attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
 #include "engine/ops/attention/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/core/error.h"
@@ -20,6 +21,17 @@ void check_scores(const std::string& where, const AttentionSpec& spec, int64_t w
   const double cap = static_cast<double>(spec.cap);
   if (cap != 0 && !(cap > 0 && std::isnormal(static_cast<float>(cap / spec.scale_of(width)))))
     fail(where, "cap {}: expected a positive number, or 0 for none", spec.cap);
+}
+
+/// Two products forward and four backward, dense, the masked half too; within a window, as many keys as it has.
+double attention_flop(const ProgramData& program, const Instruction& i) {
+  const auto spec = i.attributes.as<AttentionSpec>();
+  int64_t keys = input_shape(program.values, i, 1)[1];  // (B,T,D)
+  if (spec.window > 0) keys = std::min<int64_t>(keys, spec.window);
+  const int backward = spec.cap > 0 ? 5 : 4;  // a cap has the scores computed again
+  return 2 * (i.phase == Phase::Backward ? backward : 2) *
+         static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
+         static_cast<double>(keys);
 }
 
 }  // namespace
@@ -79,10 +91,17 @@ OpRules attention_rules() {
            "Gemma Team 2024 (Gemma 2), section 2; u is the cap, a the scale, 1/√(D/H) unless another is given; not checked",
        .reads = {15, 15, 15},
        .saved = 7}};
-  return {kRows, [](const Attributes& attributes) {
-            const auto spec = attributes.as<AttentionSpec>();
-            return spec.cap > 0 ? "capped" : spec.scale > 0 ? "scaled" : "";
-          }};
+  return {.rules = kRows,
+          .variant =
+              [](const Attributes& attributes) {
+                const auto spec = attributes.as<AttentionSpec>();
+                return spec.cap > 0 ? "capped" : spec.scale > 0 ? "scaled" : "";
+              },
+          .flop = attention_flop,
+          .too_large =
+              [](std::span<const ValueInfo> values, const Node& n) {
+                return too_many_heads(values, n, n.attributes.as<AttentionSpec>().heads);
+              }};
 }
 
 }  // namespace normscope

@@ -60,7 +60,17 @@ OpRules relative_attention_rules() {
        .source = "Dai et al. 2019 (Transformer-XL), section 3.3 and appendix B; not checked",
        .reads = {38, 37, 36, 52, 44},
        .saved = 31}};
-  return {kRows};
+  return {.rules = kRows,
+          .flop =
+              [](const ProgramData& program, const Instruction& i) {  // scores are sums of two products
+                return (i.phase == Phase::Backward ? 12 : 6) *
+                       static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
+                       static_cast<double>(input_shape(program.values, i, 1)[1]);
+              },
+          .too_large =
+              [](std::span<const ValueInfo> values, const Node& n) {
+                return too_many_heads(values, n, n.attributes.as<RelativeAttentionSpec>().heads);
+              }};
 }
 
 }  // namespace normscope

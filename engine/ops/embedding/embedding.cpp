@@ -32,7 +32,7 @@ OpRules embedding_rules() {
        .rule = R"(dE_v = s \sum_{\text{token}(b,t) = v} dy_{b,t}, \quad dP_t = \sum_b dy_{b,t})",
        .source = "Vaswani et al. 2017, section 3.4",
        .reads = {0, 1}}};
-  return {kRows};
+  return {.rules = kRows, .gathers = true};
 }
 
 }  // namespace normscope

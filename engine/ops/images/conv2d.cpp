@@ -1,6 +1,8 @@
 // conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "engine/ops/images/conv2d.h"
 
+#include <fmt/format.h>
+
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"
 
@@ -36,7 +38,17 @@ OpRules conv2d_rules() {
            R"(dW = P^T dY, \quad dP = dY W^T, \quad dx = \sum dP \text{ over the windows that read it}, \quad db = \sum_r dY_r)",
        .source = "LeCun et al. 1998",
        .reads = {2, 1}}};
-  return {kRows};
+  return {.rules = kRows,
+          .flop =
+              [](const ProgramData& program, const Instruction& i) {
+                return product_flop(program, i, input_shape(program.values, i, 1).rows());  // of a patch
+              },
+          .too_large = [](std::span<const ValueInfo> values, const Node& n) -> std::string {
+            const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
+            if (input_shape(values, n, 0)[0] * window.windows() * window.patch() <= kMostNumbers) return "";
+            return fmt::format("the windows of {} read more than 2^31 numbers: expected a smaller batch",
+                               n.name);
+          }};
 }
 
 }  // namespace normscope

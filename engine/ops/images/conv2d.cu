@@ -26,7 +26,7 @@ Geometry geometry_of(const Call& c) {
 /// The rows and columns of P, and the channels that are written.
 struct Sizes {
   int64_t windows, patch, channels;
-  /// `floats` is that of P, rounded up so that what follows is aligned as a tensor is.
+  /// The floats of P, rounded up so that what follows is aligned as a tensor is.
   int64_t floats() const { return div_up(windows * patch, 64) * 64; }
 };
 

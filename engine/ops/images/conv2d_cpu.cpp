@@ -20,7 +20,7 @@ namespace {
 
 ImageWindow window_of(const Call& call) { return call.attributes.as<Conv2dSpec>().window; }
 
-/// `Sizes` are those of the products: windows of all images, numbers under one, channels that are written.
+/// The sizes of the products: windows of all images, numbers under one, channels that are written.
 struct Sizes {
   int64_t windows, patch, channels;
 };

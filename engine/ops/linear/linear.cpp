@@ -39,7 +39,12 @@ OpRules linear_rules() {
                                       .rule = R"(dx = dy W, \quad dW = dy^T x, \quad db = \sum_r dy_r)",
                                       .source = "tied output: Press and Wolf 2017",
                                       .reads = {2, 1}}};
-  return {kRows, [](const Attributes& a) { return a.as<LinearSpec>().transposed ? kTransposed : ""; }};
+  return {.rules = kRows,
+          .variant = [](const Attributes& a) { return a.as<LinearSpec>().transposed ? kTransposed : ""; },
+          .flop =
+              [](const ProgramData& program, const Instruction& i) {
+                return product_flop(program, i, input_shape(program.values, i, 0).cols());
+              }};
 }
 
 }  // namespace normscope

@@ -42,7 +42,10 @@ OpRules largest_logit_rules() {
        .shapes =
            "q (B,Tq,D), k (B,Tk,D), key lengths (B) i32 or none, y (H); over the pairs that attention sees",
        .source = "Kimi Team 2025 (arXiv 2507.20534)"}};
-  return {kRows};
+  return {.rules = kRows, .flop = [](const ProgramData& program, const Instruction& i) {
+            return 2 * static_cast<double>(input_shape(program.values, i, 0).size()) *
+                   static_cast<double>(input_shape(program.values, i, 1)[1]);
+          }};
 }
 
 OpRules qk_clip_rules() {

@@ -1,5 +1,9 @@
 // The ops of the update are placed by seal and recorded by no function of their own: this file says what they compute.
+#include <algorithm>
+
 #include "engine/ops/rules.h"
+#include "engine/ops/update/muon.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 
@@ -8,7 +12,7 @@ OpRules grad_norm_rules() {
       {.title = "Gradient norms",
        .formula = R"(n_p = \|dw_p\|, \quad n = \sqrt{\sum_p n_p^2})",
        .shapes = "all parameters; a number each and their total in the stats block"}};
-  return {kRows};
+  return {.rules = kRows, .passes = 1};
 }
 
 OpRules clip_rules() {
@@ -28,7 +32,8 @@ OpRules adam_rules() {
            R"(m = \beta_1 m + (1 - \beta_1) g, \quad v = \beta_2 v + (1 - \beta_2) g^2, \quad w = w - \frac{\eta r}{1 - \beta_1^t} \cdot \frac{m}{\sqrt{v / (1 - \beta_2^t)} + \epsilon} - \eta \lambda w)",
        .shapes = "all parameters w with gradient g = f dw + l2 w and moments m, v; r: RAdam's factor, else 1",
        .source = "Kingma and Ba 2015; Loshchilov and Hutter 2019; Liu et al. 2020"}};
-  return {kRows};
+  return {.rules = kRows,
+          .passes = 7};  // reads value, gradient and both moments, writes all but the gradient
 }
 
 OpRules sgd_rules() {
@@ -37,8 +42,24 @@ OpRules sgd_rules() {
        .formula = R"(m = \mu m + g, \quad w = w - \eta m - \eta \lambda w)",
        .shapes = "all parameters w with gradient g = f dw + l2 w and momentum m",
        .source = "Polyak 1964"}};
-  return {kRows};
+  return {.rules = kRows, .passes = 5};
 }
+
+namespace {
+
+/// The three products of each of the five iterations of each matrix.
+double muon_flop(const ProgramData& program, const Instruction&) {
+  double sum = 0;
+  for (int32_t p : program.parameter_order) {
+    const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
+    if (!info.hidden) continue;
+    const double side = static_cast<double>(std::min(info.shape[0], info.shape[1]));
+    sum += kMuonIterations * (4 * side * static_cast<double>(info.shape.size()) + 2 * side * side * side);
+  }
+  return sum;
+}
+
+}  // namespace
 
 OpRules muon_rules() {
   static constexpr OpRule kRows[] = {
@@ -47,7 +68,8 @@ OpRules muon_rules() {
        .shapes = "matrices w (n,k) of the hidden layers with gradient g = f dw and momentum m; O: five times "
                  "X = a X + b XX'X + c (XX')(XX')X from X of norm one; all other parameters: Adam",
        .source = "Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982)"}};
-  return {kRows};
+  // Of a matrix: without the second moment, but the direction twice and back.
+  return {.rules = kRows, .flop = muon_flop, .passes = 9};
 }
 
 }  // namespace normscope

@@ -13,7 +13,7 @@
 
 namespace normscope::fixture {
 
-/// `kTinyLines` are those of one run, on one line each.
+/// The tiny lines of one run, on one line each.
 inline const std::string kTinyLines = test::tiny_lines() + "train.steps = 12\n";
 
 inline const std::string kTinyClaim = test::refusal_base("claim");

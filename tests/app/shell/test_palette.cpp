@@ -194,7 +194,7 @@ TEST_CASE("every placement is in the palette by its name") {
 
 namespace {
 
-// `all_items` are those of a window, of its menus and other tabs too.
+// All items of a window, of its menus and other tabs too.
 std::vector<PaletteItem> all_items(LabDriver& lab) {
   return palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *lab.state.session.view));
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace normscope::cuda {
-/// `dynamic_shared_memory` is that of the block that runs (cuda/device.cuh).
+/// The dynamic shared memory of the running block (cuda/device.cuh).
 alignas(64) thread_local float dynamic_shared_memory[(size_t{64} << 10) / sizeof(float) + 64];
 }  // namespace normscope::cuda
 

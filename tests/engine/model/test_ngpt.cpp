@@ -16,7 +16,7 @@ namespace {
 
 using namespace normscope::test;
 
-/// `lengths_of` are those of the rows, or columns, of a matrix.
+/// The lengths of the rows, or columns, of a matrix.
 std::vector<double> lengths_of(const std::vector<float>& w, const Shape& shape, bool columns) {
   std::vector<double> squares(static_cast<size_t>(columns ? shape.cols() : shape.rows()));
   for (size_t i = 0; i < w.size(); ++i) {

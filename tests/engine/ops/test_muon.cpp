@@ -39,7 +39,7 @@ struct MuonParameters {
     calls.push_back({memory.copy(random.normal({n}, 0.3).values), memory.floats(static_cast<size_t>(n)),
                      memory.copy(zeros), memory.copy(zeros), n});
   }
-  /// `gradients` are those of a step, the same for everyone.
+  /// The gradients of a step, the same for everyone.
   void gradients(int step) {
     Random random(100 + static_cast<uint64_t>(step));
     for (const ParameterCall& p : calls) {
@@ -82,7 +82,7 @@ double apart(const Values& a, const Values& b) {
   return norm_of(difference) / norm_of(b);
 }
 
-/// `singular_values` are those of a matrix (rows,cols): roots of the eigenvalues of its smaller square, by Jacobi's turns.
+/// The singular values of a matrix (rows,cols): roots of the eigenvalues of its smaller square, by Jacobi's turns.
 std::vector<double> singular_values(const Values& x, int64_t rows, int64_t cols) {
   const int64_t n = std::min(rows, cols), length = std::max(rows, cols);
   const auto entry = [&](int64_t i, int64_t l) {

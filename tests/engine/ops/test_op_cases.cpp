@@ -88,6 +88,8 @@ TEST_CASE("kernels: convolution and the largest under a window equal the referen
   check_cases(image_cases());
 }
 
+TEST_CASE("kernels: ops of add-ons equal the reference", "[ops]") { check_cases(addon_cases()); }
+
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {
   for (const OpCase& c : nan_cases()) check_nan_case(c, cpu_runners(c), true);
   use_instruction_set("");

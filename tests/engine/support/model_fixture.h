@@ -114,7 +114,7 @@ class Tiny {
     return s;
   }
 
-  /// `logits` are those of the batch that is filled in, at the weights as they are, which it leaves alone.
+  /// The logits of the batch that is filled in, at the weights as they are, which it leaves alone.
   std::vector<float> logits() {
     StepInputs still = inputs(1);
     still.lr = 0;

@@ -295,12 +295,21 @@ std::vector<OpCase> elementwise_cases() {
   return cases;
 }
 
+std::vector<OpCase> addon_cases() {
+  std::vector<OpCase> cases;
+#define OP_CASES(function) \
+  for (OpCase & c : function()) cases.push_back(std::move(c));
+#include "chosen/op_cases.def"
+#undef OP_CASES
+  return cases;
+}
+
 const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (auto part : {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(),
                       head_cases(), concat_cases(), stream_cases(), norm_cases(), elementwise_cases(),
-                      loss_cases(), pool_cases(), image_cases()})
+                      loss_cases(), pool_cases(), image_cases(), addon_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

@@ -91,5 +91,11 @@ std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
 std::vector<OpCase> image_cases();
+/// Those of add-ons: a row OP_CASES(function) of op_cases.def in an add-on's folder, and the function in
+/// tests/engine/op_cases*.cpp there.
+std::vector<OpCase> addon_cases();
+#define OP_CASES(function) std::vector<OpCase> function();
+#include "chosen/op_cases.def"
+#undef OP_CASES
 
 }  // namespace normscope::test

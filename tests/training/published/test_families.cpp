@@ -80,7 +80,7 @@ struct Opened {
     }
     return apart / largest;
   }
-  /// `gradients` are those of the published tensors: what is in one of them there is put together again.
+  /// The gradients of the published tensors: what is in one of them there is put together again.
   std::map<std::string, Numbers> gradients() const {
     std::map<std::string, Numbers> all;
     for (const ParameterInfo& parameter : store.parameters()) {

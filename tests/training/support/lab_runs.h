@@ -48,7 +48,7 @@ inline std::vector<float> alone(const RunSpec& spec, int32_t count, const std::v
   return run->history()->loss().values;
 }
 
-// `mean` is that of `count` values from one on.
+// The mean of `count` values from one on.
 inline double mean(const std::vector<float>& values, size_t from, size_t count) {
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
   return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);

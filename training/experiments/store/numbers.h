@@ -20,7 +20,7 @@ inline constexpr int32_t kNumbersVersion = 1;
 /// Small runs whose bits change with the arithmetic: Post-LN with dropout and label smoothing,
 /// Pre-LN with GELU and clipping, Admin with RMSNorm, and plain SGD with an output table of its own.
 std::vector<RunSpec> checksum_runs();
-/// `checksum` is that of losses, weights and optimizer state after `steps` steps, bit for bit.
+/// The checksum of losses, weights and optimizer state after `steps` steps, bit for bit.
 uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend);
 
 /// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f". The last word is a checksum of three steps of each of these

@@ -31,7 +31,7 @@ class LoneInstruction {
   std::vector<reference::Input<double>> in_double() const;
 
   std::vector<float> forward();
-  /// `gradient` is that of input k alone, by forward and backward; nothing is added to it.
+  /// The gradient of input k alone, by forward and backward; nothing is added to it.
   std::vector<float> gradient(size_t k);
 
  private:

@@ -16,7 +16,7 @@ struct Uses {
   std::vector<int32_t> writers, readers;
 };
 
-/// `AllUses` are those of values and of their gradients, both by ValueId.
+/// All uses of values and of their gradients, both by ValueId.
 struct AllUses {
   explicit AllUses(const ProgramData& program)
       : values(program.values.size()), gradients(program.values.size()) {

@@ -2,7 +2,7 @@
 // the number type. In double, the tests compare SIMD and CUDA kernels with it, and numeric_check takes its differences.
 // With Var (tests/reference/var.h) it gives the exact derivative of each formula, which the kernels' backward is
 // compared with. Formulas: docs/ops.md. No kernel knows these files. A new op has its formula and its `forward` in one
-// of the files that are included here.
+// of the files that are included here; an add-on names its header in oracle.def.
 #pragma once
 
 #include "training/measure/step/reference_attention.h"
@@ -12,15 +12,14 @@
 #include "training/measure/step/reference_rows.h"
 #include "training/measure/step/reference_streams.h"
 
+// The headers of add-ons with such functions for their ops.
+#include "chosen/oracle.def"
+
 namespace normscope::reference {
 
 /// `forward` has no output for what ends a step or only looks on. Any other op without a `forward` does not compile.
 template <OpKind kind, class S>
-requires(kind == OpKind::Probe || kind == OpKind::GradNorm || kind == OpKind::Clip || kind == OpKind::Adam ||
-         kind == OpKind::Sgd || kind == OpKind::Muon || kind == OpKind::QkClip ||
-         kind == OpKind::UnitVectors) Outputs<S> forward(Op<kind>, const Call<S>&) {
-  return {};
-}
+requires(!traits_of(kind).differentiable) Outputs<S> forward(Op<kind>, const Call<S>&) { return {}; }
 
 /// Finds the op's own function by its row of ops.def.
 template <class S>

@@ -31,7 +31,7 @@ EvenAttention even_attention(int32_t tokens, bool causal);
 const char* objection_to_parts(const ModelConfig& config);
 
 Placement placement_of_stack(const ModelConfig& config, bool decoder);
-/// `States` are those of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
+/// The states of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
 /// that is the token's own symbol.
 class States {
  public:

@@ -38,7 +38,7 @@ double normal_quantile(double p) {
   return x;
 }
 
-/// `TokenMoments` are those of states or gradients: mean square of one token, covariance of two tokens of a sequence.
+/// The token moments of states or gradients: mean square of one token, covariance of two tokens of a sequence.
 struct TokenMoments {
   double square = 0, covariance = 0;
   double cosine() const { return square > 0 ? std::clamp(covariance / square, 0.0, 1.0) : 0; }

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// `Bend` is that of the loss along a direction. Both numbers are NaN where no rate that was tried raises the loss.
+/// The curvature of the loss along a direction. Both numbers are NaN where no rate that was tried raises the loss.
 struct Bend {
   double critical_rate = std::numeric_limits<double>::quiet_NaN();
   double curvature = std::numeric_limits<double>::quiet_NaN();  ///< 2 over the critical rate
