@@ -9,6 +9,7 @@
 
 #include "training/data/task.h"
 #include "training/measure/verdict.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::commands {
@@ -55,8 +56,9 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.edits = std::move(edits);
   out.data = identity_of(spec.data, task);
   out.name = spec.name.empty() ? default_name(spec) : spec.name;
-  out.wiring = spec.model.architecture == Architecture::Parser
-                   ? "parser"
+  const ArchitectureRuns* added = added_runs(spec.model.architecture);
+  out.wiring = added && !added->wiring.empty()
+                   ? std::string(added->wiring)
                    : normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
   out.state = to_string(state);
   out.verdict = verdict_text(state, history, source_use);

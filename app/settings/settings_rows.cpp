@@ -218,7 +218,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
 // True between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
-         (value == "convolutional" || value == "parser" || (value == "decoder" && !view::any_stream(view)));
+         (!is_transformer(architecture_from(value)) || (value == "decoder" && !view::any_stream(view)));
 }
 
 void Rows::shared(const Field& field, const Rect& rect) {

@@ -82,10 +82,6 @@ struct DataSpec {
 /// labels_task.h.
 bool is_labelled(std::string_view name);
 
-struct ImageSize {
-  int32_t height = 0, width = 0;  // pixels
-};
-
 class Store;
 struct ModelConfig;
 
@@ -124,7 +120,6 @@ class Task {
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
   virtual int32_t classes() const { return 0; }  // Classify: how many
   virtual std::string class_name(int32_t) const { return {}; }
-  virtual ImageSize images() const { return {}; }
   /// Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   /// windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,

@@ -29,7 +29,6 @@ struct TaskKind {
   bool takes_validation = false;                          ///< data.valid is read, with data from a file
   bool by_content = false;                   ///< results count by the hash of its files, wherever these lie
   bool goes_on = false;                      ///< data.consecutive may be set
-  int32_t context = 0;                       ///< the length of all its rows; 0: as model.sequence says
   std::string_view flag_help = {};           ///< of normscope train --NAME FILE; empty: there is no such flag
   std::string_view preset = "pre";           ///< the run that --NAME trains where nothing else is said
   void (*check)(const DataSpec&) = nullptr;  ///< throws Error where the settings do not suffice

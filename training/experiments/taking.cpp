@@ -78,8 +78,7 @@ bool take_gradients(const Run& run, Record& record) {
     record.gradient_first = number("L01.ffn.w2.grad_norm");
     record.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
   } else {
-    const bool convolves = model.architecture == Architecture::Convolutional;
-    record.gradient_first = number(convolves ? "L01.conv.w.grad_norm" : "L01.hidden.w.grad_norm");
+    record.gradient_first = number(fmt::format("L01.{}.w.grad_norm", row_of(model.architecture).part));
     record.gradient_last = number("class.w.grad_norm");
   }
   return true;

@@ -9,6 +9,7 @@
 #include "training/data/task_kind.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
@@ -151,6 +152,24 @@ void check_text(const Field& field, std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+constexpr const ArchitectureRuns* kAdded[] = {
+    nullptr,
+#define ARCHITECTURE(Name, name) &name##_runs,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+
+}  // namespace
+
+const ArchitectureRuns* added_runs(Architecture architecture) {
+  if (is_transformer(architecture)) return nullptr;
+  return kAdded[static_cast<size_t>(architecture) - static_cast<size_t>(Architecture::EncoderDecoder)];
+}
+
+std::span<const ArchitectureRuns* const> added_architectures() { return std::span(kAdded).subspan(1); }
+
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
 std::string_view current_key(std::string_view key) {
@@ -159,36 +178,25 @@ std::string_view current_key(std::string_view key) {
   return key;
 }
 
-namespace {
-
-// Behind the other fields of its group; in that of the data before data.name, which has the last word.
-std::vector<Field>::const_iterator place_of_added(const std::vector<Field>& all, std::string_view key) {
-  const std::string_view group = key.substr(0, key.find('.') + 1);
-  const auto name = std::ranges::find(all, "data.name", &Field::key);
-  if (name->key.starts_with(group)) return name;
-  return std::find_if(all.rbegin(), all.rend(), [&](const Field& f) { return f.key.starts_with(group); })
-      .base();
-}
-
-}  // namespace
-
 const std::vector<Field>& spec_fields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
     add_model_fields(all);
     add_train_fields(all);
     add_data_fields(all);
-    std::vector<Field> added;
-#define SETTINGS(add) add(added);
+#define SETTINGS(add) add(all);
 #include "chosen/settings.def"
 #undef SETTINGS
-    for (Field& field : added) {
-      field.added = true;
-      all.insert(place_of_added(all, field.key), std::move(field));
-    }
     return all;
   }();
   return fields;
+}
+
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows) {
+  auto at = std::ranges::find(fields, key, &Field::key);
+  if (at != fields.end()) ++at;
+  for (auto row = fields.insert(at, rows.begin(), rows.end()), end = row + std::ssize(rows); row != end; ++row)
+    row->added = true;
 }
 
 const Field* find_field(std::string_view key) {
@@ -275,32 +283,26 @@ Edit edit_from(std::string_view text) {
 
 std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
 
-namespace {
-std::string name_of_architecture(const RunSpec& spec) { return get_field(spec, "model.architecture"); }
-}  // namespace
-
 void complete(RunSpec& spec) {
   const Architecture architecture = spec.model.architecture;
   const bool both = architecture == Architecture::EncoderDecoder;
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  const TaskKind* const kind = find_kind(spec.data.name);
-  const bool fills_in = architecture == Architecture::Encoder && !(kind && kind->labelled);
-  spec.data.form = both                                    ? TaskForm::Translate
-                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
-                   : fills_in                              ? TaskForm::Masked
-                                                           : TaskForm::Classify;
+  const ArchitectureRuns* const added = added_runs(architecture);
+  spec.data.form = both                                               ? TaskForm::Translate
+                   : architecture == Architecture::Decoder            ? TaskForm::NextSymbol
+                   : added || is_labelled(spec.data.name)             ? TaskForm::Classify
+                                                                      : TaskForm::Masked;
   spec.data.token_types = spec.model.token_types;
-  if (kind && kind->context > 0 && learns(name_of_architecture(spec), *kind))
-    spec.model.sequence = spec.data.context = kind->context;
+  if (added && added->complete) added->complete(spec);
 }
 
 void fit_to_data(RunSpec& spec, const Task& task) {
   spec.model.vocabulary = task.vocabulary();
   spec.model.classes = task.classes();
-  spec.model.images.height = task.images().height;
-  spec.model.images.width = task.images().width;
+  if (const ArchitectureRuns* added = added_runs(spec.model.architecture); added && added->fit)
+    added->fit(spec.model, task);
   complete(spec);
 }
 
@@ -308,15 +310,13 @@ namespace {
 
 // Checks which data the architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
-  constexpr std::string_view kLearners[] = {"a decoder", "an encoder", "an encoder-decoder",
-                                            "a convolutional network", "a parser"};
-  const std::string architecture = name_of_architecture(spec);
-  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture, *kind)) return;
+  const ArchitectureRow& architecture = row_of(spec.model.architecture);
+  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture.name, *kind)) return;
   std::vector<std::string_view> names;
   for (const TaskKind* kind : task_kinds())
-    if (learns(architecture, *kind)) names.push_back(kind->name);
+    if (learns(architecture.name, *kind)) names.push_back(kind->name);
   fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture",
-       kLearners[static_cast<size_t>(spec.model.architecture)], spec.data.name, fmt::join(names, ", "));
+       architecture.learner, spec.data.name, fmt::join(names, ", "));
 }
 
 // Checks that the settings of the data's kind suffice.

@@ -49,13 +49,6 @@ struct Edit {
   bool operator==(const Edit&) const = default;
 };
 
-/// When a run reads a setting.
-struct Condition {
-  bool (*read)(const RunSpec&) = nullptr;
-  std::string_view because;        ///< the field that decides
-  std::string_view expected = {};  ///< empty: the choices of that field under which the setting is read
-};
-
 enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
 
 struct Field {
@@ -71,11 +64,13 @@ struct Field {
   std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
-  std::vector<Condition> conditions = {};  ///< all must hold, or a run does not read the setting
+  /// Whether a run reads it, and the field that decides; null: it does, but for the rows of unused_settings.cpp.
+  bool (*read)(const RunSpec&) = nullptr;
+  std::string_view because = {};
 };
 
-/// The fields of the core, and behind each of its groups those of add-ons (rows SETTINGS(a function that adds them) of
-/// settings.def), but before data.name. In the order in which they must be set: model.layers, model.d_model, model.heads,
+/// The fields of the core, and between them those of add-ons: rows SETTINGS(a function that inserts them) of
+/// settings.def. In the order in which they must be set: model.layers, model.d_model, model.heads,
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
@@ -115,15 +110,14 @@ void require_editable(std::string_view key);
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
-/// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the length
-/// of rows the data whose rows have one length (TaskKind::context).
+/// in the presets, so that equal models are equal values. The form of the data follows the architecture.
 void complete(RunSpec& spec);
-/// Takes over from the data vocabulary, classes and size of images, then completes the spec.
+/// Takes over from the data vocabulary, classes and what else the architecture wants, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// What a step reads: symbols of a transformer's rows, images, states of a parse.
+/// What a step reads: symbols of a transformer's rows, or rows.
 double units_of_step(const RunSpec& spec);
 
 /// The most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
@@ -137,9 +131,7 @@ int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
 /// Has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// Has three runs of an architecture on its own data. "decoder": the default comparison.
-/// "convolutional": the network of Xu et al. (2019) with its norms in one place, in the other, and without. "parser":
-/// their parser with two kinds of norm, and without.
+/// Has three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();

@@ -1,8 +1,8 @@
-// The rows of the field table are in three files and in those of add-ons; spec.cpp joins them.
+// What the rows of the field table are made of, in training/spec and in add-ons; spec.cpp joins them.
 #pragma once
 
 #include <algorithm>
-#include <concepts>
+#include <type_traits>
 #include <vector>
 
 #include "training/spec/spec.h"
@@ -14,9 +14,6 @@ void add_model_fields(std::vector<Field>& fields);
 void add_attention_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
-#define SETTINGS(add) void add(std::vector<Field>& fields);
-#include "chosen/settings.def"
-#undef SETTINGS
 
 /// What every row says of itself.
 struct FieldWords {
@@ -40,19 +37,30 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
 // At is a captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
-  if constexpr (std::invocable<decltype(At), const RunSpec&>)
+  if constexpr (std::is_invocable_v<decltype(At), const RunSpec&>)
     return At(spec);
   else
     return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
 
-template <typename T, typename Struct>
-Struct struct_of(T Struct::*);
-/// The accessor of a member of an add-on's settings of data: added_data<&TreebankData::path>.
+/// The accessor of a member of an add-on's settings of the model, of_model<&ImageConfig::window>, or of the data.
+template <typename T, typename Value>
+T owner_of(Value T::*);
 template <auto Member>
-inline constexpr auto added_data = [](auto& spec) -> auto& {
-  return spec.data.added.template of<decltype(struct_of(Member))>().*Member;
+constexpr auto of_model = [](auto& spec) -> auto& {
+  return spec.model.template of<decltype(owner_of(Member))>().*Member;
 };
+template <auto Member>
+constexpr auto of_data = [](auto& spec) -> auto& {
+  return spec.data.added.template of<decltype(owner_of(Member))>().*Member;
+};
+
+/// Puts the rows of an add-on where they belong in the order of the table; those of data before data.name.
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
+
+#define SETTINGS(add) void add(std::vector<Field>& fields);
+#include "chosen/settings.def"
+#undef SETTINGS
 
 template <auto At>
 Field integer(const FieldWords& words, double low, double high) {
@@ -111,9 +119,10 @@ Field source(const FieldWords& words) {
   return field;
 }
 
-/// The field with the conditions under which a run reads it.
-inline Field read_if(Field field, std::vector<Condition> conditions) {
-  field.conditions = std::move(conditions);
+/// The field, read only by the runs that `read` accepts, as the field `because` decides.
+inline Field read_if(bool (*read)(const RunSpec&), std::string_view because, Field field) {
+  field.read = read;
+  field.because = because;
   return field;
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "training/data/task_kind.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/spec_text.h"
 #include "training/spec/update_rule.h"
 
@@ -71,8 +71,6 @@ bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_mo
 bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
-bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::Convolutional; }
-bool parses(const RunSpec& s) { return s.model.architecture == Architecture::Parser; }
 bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
 bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
 bool rotates(const RunSpec& s) { return transforms(s) && s.model.positions == Positions::Rotary; }
@@ -90,8 +88,14 @@ bool has_gain_of_norms(const RunSpec& s) {
 bool fills_in(const RunSpec& s) {
   return s.model.architecture == Architecture::Encoder && !is_labelled(s.data.name);
 }
-bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
-bool starts_by_rule(const RunSpec& s) { return !parses(s); }
+bool has_hidden_layers(const RunSpec& s) {
+  const ArchitectureRuns* added = added_runs(s.model.architecture);
+  return !added || added->sized;
+}
+bool starts_by_rule(const RunSpec& s) {
+  const ArchitectureRuns* added = added_runs(s.model.architecture);
+  return !added || added->started;
+}
 bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
 /// The kind of the data; kinds that nobody knows are refused before.
@@ -107,20 +111,21 @@ bool reads_valid(const RunSpec& s) {
 }
 bool is_seeded(const RunSpec& s) { return kind_of(s).seeded && path_of(s.data).empty(); }
 
-struct CoreCondition {
+struct Condition {
   std::string_view key;
   bool (*read)(const RunSpec&);
-  std::string_view because, expected = "";  ///< as of Condition
+  std::string_view because;        ///< the field that decides
+  std::string_view expected = "";  ///< empty: the choices under which the setting is read
 };
-constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser",
+constexpr std::string_view kTransformer = "a transformer",
                            kStretched = "linear, llama3 or yarn, with rotary positions",
                            kByTurns = "llama3 or yarn, with rotary positions",
                            kOneStack = "decoder or encoder";
-constexpr CoreCondition kConditions[] = {
-    {"model.layers", has_hidden_layers, "model.architecture", kLayers},
-    {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
-    {"model.feed_forward", has_hidden_layers, "model.architecture", kLayers},
-    {"model.dropout_activation", has_hidden_layers, "model.architecture", kLayers},
+constexpr Condition kConditions[] = {
+    {"model.layers", has_hidden_layers, "model.architecture"},
+    {"model.d_model", has_hidden_layers, "model.architecture"},
+    {"model.feed_forward", has_hidden_layers, "model.architecture"},
+    {"model.dropout_activation", has_hidden_layers, "model.architecture"},
     {"model.heads", transforms, "model.architecture", kTransformer},
     {"model.sequence", transforms, "model.architecture", kTransformer},
     {"model.positions", transforms, "model.architecture", kTransformer},
@@ -151,15 +156,12 @@ constexpr CoreCondition kConditions[] = {
     {"model.output_projection", transforms, "model.architecture", kTransformer},
     {"model.dropout_residual", transforms, "model.architecture", kTransformer},
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
-    {"model.init", starts_by_rule, "model.architecture", "another than parser"},
+    {"model.init", starts_by_rule, "model.architecture"},
     {"model.init_scale", transforms, "model.architecture", kTransformer},
     {"model.init_scale", any_keeps_size, "model.placement", "one without unit vectors"},
     {"model.transfer", transforms, "model.architecture", kTransformer},
     {"model.base_width", minds_width, "model.transfer"},
     {"model.base_layers", minds_depth, "model.transfer"},
-    {"model.channels", convolves, "model.architecture", "convolutional"},
-    {"model.channels_2", convolves, "model.architecture", "convolutional"},
-    {"model.window", convolves, "model.architecture", "convolutional"},
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
@@ -190,54 +192,38 @@ constexpr CoreCondition kConditions[] = {
     {"data.seed", is_seeded, "data.name", "data that are made up"},
 };
 
-/// All conditions of a field, those of the core first.
-std::vector<Condition> conditions_of(const Field& field) {
-  std::vector<Condition> all;
-  for (const CoreCondition& row : kConditions)
-    if (row.key == field.key) all.push_back({row.read, row.because, row.expected});
-  all.insert(all.end(), field.conditions.begin(), field.conditions.end());
-  return all;
-}
-
 /// The choices of the deciding field under which the setting is read: "linear or cosine".
-std::string choices_that_read(const Condition& condition) {
+std::string choices_that_read(const Condition& row) {
   RunSpec spec;
   std::vector<std::string_view> names;
-  for (const std::string_view choice : find_field(condition.because)->choices) {
-    set_field(spec, condition.because, choice);
-    if (condition.read(spec)) names.push_back(choice);
+  for (const std::string_view choice : find_field(row.because)->choices) {
+    set_field(spec, row.because, choice);
+    if (row.read(spec)) names.push_back(choice);
   }
   return one_of(names);
-}
-
-struct Expected {
-  Condition condition;
-  std::string expected;
-};
-
-/// By key. Tried out once, because every frame that shows the settings asks, for every run.
-const std::map<std::string_view, std::vector<Expected>>& all_conditions() {
-  static const auto conditions = [] {
-    std::map<std::string_view, std::vector<Expected>> all;
-    for (const Field& field : spec_fields())
-      for (const Condition& one : conditions_of(field))
-        all[field.key].push_back(
-            {one, one.expected.empty() ? choices_that_read(one) : std::string(one.expected)});
-    return all;
-  }();
-  return conditions;
 }
 
 }  // namespace
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
-  const auto found = all_conditions().find(key);
-  if (found == all_conditions().end()) return "";
-  for (const auto& [condition, expected] : found->second)
-    if (!condition.read(spec))
-      return fmt::format("{} is {}: expected {}", condition.because, get_field(spec, condition.because),
-                         expected);
-  return "";
+  static const std::vector<Condition> conditions = [] {
+    std::vector<Condition> all(std::begin(kConditions), std::end(kConditions));
+    for (const Field& field : spec_fields())
+      if (field.read) all.push_back({field.key, field.read, field.because});
+    return all;
+  }();
+  const auto row =
+      std::ranges::find_if(conditions, [&](const Condition& r) { return r.key == key && !r.read(spec); });
+  if (row == conditions.end()) return "";
+  // Tried out once, because every frame that shows the settings asks, for every run.
+  static const std::vector<std::string> expected = [] {
+    std::vector<std::string> all;
+    for (const Condition& r : conditions)
+      all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
+    return all;
+  }();
+  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
+                     expected[static_cast<size_t>(row - conditions.begin())]);
 }
 
 }  // namespace normscope

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "addons/systems/engine/parser.h"
 #include "engine/core/error.h"
-#include "engine/model/parser.h"
 #include "engine/tape/seal.h"
 #include "training/data/treebank/parsing_task.h"
 

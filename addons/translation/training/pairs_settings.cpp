@@ -11,17 +11,18 @@ bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }
 }  // namespace
 
 void add_pairs_settings(std::vector<Field>& fields) {
-  fields.push_back(source<added_data<&PairsData::path>, kPairs>(
-      {"data.pairs", "sentence pairs", "",
-       "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
-       "encoder-decoder."}));
-  fields.push_back(read_if(
-      integer<added_data<&PairsData::vocabulary>>(
-          {"data.vocabulary", "vocabulary", "pieces",
-           "How many pieces both languages of the pairs are cut into together; fewer where the text has no "
-           "more."},
-          20, 100000),
-      {{reads_pairs, "data.name", kPairs}}));
+  insert_behind(
+      fields, "data.passage",
+      {source<of_data<&PairsData::path>, kPairs>(
+           {"data.pairs", "sentence pairs", "",
+            "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
+            "encoder-decoder."}),
+       read_if(reads_pairs, "data.name",
+               integer<of_data<&PairsData::vocabulary>>(
+                   {"data.vocabulary", "vocabulary", "pieces",
+                    "How many pieces both languages of the pairs are cut into together; fewer where the text "
+                    "has no more."},
+                   20, 100000))});
 }
 
 }  // namespace normscope

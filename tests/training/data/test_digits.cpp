@@ -62,7 +62,7 @@ TEST_CASE("digits: a batch holds pixels and classes, and validation goes through
   const auto task = make_task(data_of(60));
   CHECK(task->form() == TaskForm::Classify);
   CHECK(task->classes() == 10);
-  CHECK(task->images().height == 28);
+  CHECK(dynamic_cast<const ImageTask&>(*task).set().height == 28);
   CHECK(task->vocabulary() == 256);
   CHECK(task->unigram_entropy() == Approx(std::log(10.0)).epsilon(0.01));
   const BatchShape shape = task->shape(1, 1, Split::Train, 4, 64);

@@ -27,7 +27,6 @@ class ImageTask final : public Task {
 
   int32_t vocabulary() const override { return 256; }  ///< levels of grey
   TaskForm form() const override { return TaskForm::Classify; }
-  ImageSize images() const override { return {set_.height, set_.width}; }
   int32_t classes() const override { return static_cast<int32_t>(unigram_.size()); }
   std::string class_name(int32_t label) const override { return std::to_string(label); }
   BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;

@@ -138,7 +138,6 @@ constinit const TaskKind kTreebankKind{.name = "treebank",
                                        .path = treebank_path,
                                        .seeded = true,
                                        .takes_validation = true,
-                                       .context = kParseFeatures,
                                        .flag_help = "dependency trees in CoNLL-U: a parser",
                                        .preset = "parser"};
 
