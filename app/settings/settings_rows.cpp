@@ -39,8 +39,8 @@ std::string_view place_of(const Field& field) {
   if (field.key == "data.text" || field.key == "data.labels" ||
       (field.added && field.key.starts_with("data.")))
     return kOfData;
-  for (const char* of_others : {"model.channels", "model.channels_2", "model.window", "model.masked_head"})
-    if (field.key == of_others) return kOfArchitecture;
+  if (field.key == "model.masked_head" || (field.added && field.because == "model.architecture"))
+    return kOfArchitecture;
   if (field.key.starts_with("model.rotary_")) return kOfPositions;
   if (field.key == "model.attention_pattern") return kOfWindow;
   return "";
