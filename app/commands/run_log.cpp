@@ -29,13 +29,12 @@ void put(std::string& out, Real value) {
     out += "null";
 }
 
-/// Writes `,"uas":91.2,"las":88.1`, per cent.
-void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
-  if (!attachment) return;
-  out += ",\"uas\":";
-  put(out, static_cast<float>(attachment->unlabelled()));
-  out += ",\"las\":";
-  put(out, static_cast<float>(attachment->labelled()));
+/// Writes `,"uas":91.2,"las":88.1`.
+void put_scores(std::string& out, std::span<const Score> scores) {
+  for (const Score& score : scores) {
+    out += fmt::format(",\"{}\":", score.key);
+    put(out, static_cast<float>(score.value));
+  }
 }
 
 /// `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
@@ -130,7 +129,7 @@ RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
 
 void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
                   std::span<const StatInfo> layout, std::span<const float> stats,
-                  std::optional<double> validation, const std::optional<Attachment>& attachment) {
+                  std::optional<double> validation, std::span<const Score> scores) {
   if (!file_) return;
   std::string out =
       fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
@@ -141,7 +140,7 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
     out += ",\"validation\":";
     put(out, static_cast<float>(*validation));
   }
-  put_scores(out, attachment);
+  put_scores(out, scores);
   put_critical(out, layout, stats);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
@@ -161,7 +160,7 @@ void RunLog::result(const RunResult& r) {
   put(out, r.unigram);
   out += ",\"validation\":";
   put(out, r.validation);
-  put_scores(out, r.attachment);
+  put_scores(out, r.scores);
   out += ",\"ms_per_step\":";
   put(out, r.milliseconds);
   out += "},\"spec\":{";

@@ -83,7 +83,7 @@ Footer chain_footer(const DiagramState& state, const DiagramInput& input, const 
   const std::string& lead = first_move(model);
   if (chain_placement(model, model.stack()) == Placement::None)
     return {lead, words::say("diagram.chain.put")};
-  if (model.architecture == Architecture::Parser) return {lead, words::say("diagram.chain.choose")};
+  if (!chain_is_dragged(model)) return {lead, words::say("diagram.chain.choose")};
   return {lead, words::say(input.compact ? "diagram.chain.drag_brief" : "diagram.chain.drag")};
 }
 

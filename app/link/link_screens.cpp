@@ -23,7 +23,7 @@ constexpr std::string_view kSweep = "sweep.", kCompare = "compare.", kLesson = "
 /// Refuses a part of a sweep, KEY=..., that decides which file is read.
 void require_no_file(std::string_view part) {
   const std::string_view key = current_key(part.substr(0, part.find('=')));
-  if (file_field(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+  if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
 }
 
 void require_few_runs(const sweep::Plan& plan) {

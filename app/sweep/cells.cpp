@@ -66,7 +66,6 @@ DataSpec read_by(const RunSpec& spec) {
   const DataSpec any;
   data.context = any.context;
   data.consecutive = any.consecutive;
-  data.punctuation = any.punctuation;
   return data;
 }
 

@@ -347,10 +347,9 @@ bool any_stream(const LabView& view) {
 
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path) {
   if (has_stream(run)) return fmt::format("{}L{:02}.{}", prefix_of(run, side), layer, path);
-  const bool convolves = run.spec->model.architecture == Architecture::Convolutional;
   const std::string of = layer == layers_of(run, side)
                              ? "class"
-                             : fmt::format("L{:02}.{}", layer, convolves ? "conv" : "hidden");
+                             : fmt::format("L{:02}.{}", layer, row_of(run.spec->model.architecture).part);
   if (path.find('.') == path.npos)  // of all that the layer has
     return fmt::format("{}.{}", of.substr(0, of.find('.')), path);
   if (path.ends_with("_norm")) return fmt::format("{}.w{}", of, path.substr(path.rfind('.')));

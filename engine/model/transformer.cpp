@@ -45,9 +45,8 @@ class Recorder : StreamParts {
                             ? tape_.input("target_lengths", {B}, DType::I32)
                             : kNone);
         break;
-      case Architecture::Convolutional:
-      case Architecture::Parser:
-        break;  // refused before
+      default:  // refused before
+        break;
     }
     return finish(lengths);
   }

@@ -6,6 +6,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
+#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -174,10 +175,16 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
   }
 }
 
+namespace {
+
+const std::string& pairs_path(const DataSpec& spec) { return spec.added.of<PairsData>().path; }
+
+/// Reads the pieces from data.tokenizer. Where there is no such file it learns them and writes nothing: a caller that
+/// may write calls save_tokenizer().
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
-  if (spec.pairs_path.empty())
-    fail("data", "the task \"pairs\" needs a file: give one of lines {}", kPairColumns);
-  std::vector<TsvRow> train = read_tsv(spec.pairs_path, kPairColumns), valid;
+  const PairsData& data = spec.added.of<PairsData>();
+  if (data.path.empty()) fail("data", "the task \"pairs\" needs a file: give one of lines {}", kPairColumns);
+  std::vector<TsvRow> train = read_tsv(data.path, kPairColumns), valid;
   if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kPairColumns);
   const auto pieces = [&] {
     std::error_code error;
@@ -188,10 +195,25 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
       sentences.push_back(row.first);
       sentences.push_back(row.second);
     }
-    return Tokenizer::train(sentences, spec.vocabulary, true);
+    return Tokenizer::train(sentences, data.vocabulary, true);
   };
-  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), spec.pairs_path,
-                                     spec.context);
+  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), data.path, spec.context);
 }
+
+}  // namespace
+
+constinit const TaskKind kPairsKind{.name = "pairs",
+                                    .make = make_pairs_task,
+                                    .learners = "encoder-decoder",
+                                    .unit = "piece",
+                                    .file = "data.pairs",
+                                    .path = pairs_path,
+                                    .takes_tokenizer = true,
+                                    .learns_tokenizer = true,
+                                    .takes_validation = true,
+                                    .by_content = true,
+                                    .flag_help =
+                                        "sentences and their translations, source<TAB>target: an "
+                                        "encoder-decoder"};
 
 }  // namespace normscope

@@ -13,10 +13,17 @@
 #include <vector>
 
 #include "training/data/task.h"
-#include "training/tokenizer/tokenizer.h"
 #include "training/data/tsv.h"
+#include "training/tokenizer/tokenizer.h"
 
 namespace normscope {
+
+/// What a run learns from with data.name "pairs".
+struct PairsData {
+  std::string path;           ///< source<TAB>target, one pair a line
+  int32_t vocabulary = 8000;  ///< pieces of both languages together
+  bool operator==(const PairsData&) const = default;
+};
 
 class PairsTask final : public Task {
  public:
@@ -24,7 +31,6 @@ class PairsTask final : public Task {
   PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name,
             int32_t context);
 
-  const PairsTask* sentence_pairs() const override { return this; }
   int32_t vocabulary() const override { return tokenizer_.vocabulary(); }
   TaskForm form() const override { return TaskForm::Translate; }
   int32_t begin() const override { return Tokenizer::kBegin; }
@@ -35,6 +41,7 @@ class PairsTask final : public Task {
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
   std::string decode(std::span<const int32_t> tokens) const override { return tokenizer_.decode(tokens); }
+  void save_tokenizer(const std::string& path) const override { tokenizer_.save(path); }
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<TsvRow>& validation() const { return validation_; }  ///< as text, for BLEU
@@ -84,9 +91,5 @@ class PairsTask final : public Task {
 
 /// Lists the bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
 std::vector<int32_t> bucket_lengths(int32_t T);
-
-/// Reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path. Where there
-/// is no such file it learns the pieces and writes nothing: a caller that may write keeps tokenizer().
-std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -155,11 +155,8 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
                  fmt::format("[{}] {}: expected {}", key, what_it_is(node),
                              field ? expected(*field) : "a wiring in quotes, as \"before=ln\""));
   }
-  static constexpr std::string_view kFiles[] = {"data.text",       "data.pairs",  "data.labels",
-                                                "data.treebank",   "data.valid",  "data.tokenizer",
-                                                "train.init_from", "data.images", "data.image_labels"};
-  const bool file = std::find(std::begin(kFiles), std::end(kFiles), key) != std::end(kFiles);
-  if (file && !text->empty() && !folder.empty() && std::filesystem::path(*text).is_relative()) {
+  if (field && field->file && !text->empty() && !folder.empty() &&
+      std::filesystem::path(*text).is_relative()) {
     text = (std::filesystem::path(folder) / *text).lexically_normal().string();
   }
   try {

@@ -1,5 +1,5 @@
-// This part of LabTrainer does what takes long in portions, between which commands are carried out: the score of a
-// classifier, or of a parser's trees, at a validation, and the looks inside.
+// This part of LabTrainer does what takes long in portions, between which commands are carried out: the scores at a
+// validation, and the looks inside.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -9,7 +9,6 @@
 
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
-#include "training/text/dependency_parser.h"
 
 namespace normscope {
 namespace {
@@ -33,13 +32,12 @@ LabEntry* LabTrainer::unscored() const {
 void LabTrainer::score(LabEntry& entry) {
   Run& run = *entry.run;
   entry.unscored = false;  // a score that throws is not tried again
-  if (!entry.parsing) entry.parsing.emplace();
-  const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
-                                   [this](size_t) { return !(called && called()); });
-  entry.unscored = !entry.parsing->complete();
+  if (!entry.scoring) entry.scoring = run.task().scoring();
+  entry.unscored = entry.scoring && !entry.scoring->advance(run.store(), run.spec().model,
+                                                            [this] { return !(called && called()); });
   if (entry.unscored) return;
-  entry.parsing.reset();
-  entry.score = trees ? to_string(*trees) : accuracy_of(run);
+  entry.score = entry.scoring ? to_string(entry.scoring->scores()) : accuracy_of(run);
+  entry.scoring.reset();
 }
 
 void LabTrainer::look_inside(const session::LookInside& asked) {

@@ -225,7 +225,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
   const bool ended = run.steps_done() == end_of(entry);
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || ended)) {
     run.validation_loss();
-    entry.parsing.reset();
+    entry.scoring.reset();
     score(entry);
   }
   if (ended || entry.broken()) keep_finished(entry);

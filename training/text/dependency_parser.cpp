@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "addons/systems/engine/parser.h"
 #include "engine/core/error.h"
-#include "engine/model/parser.h"
 #include "engine/tape/seal.h"
 #include "training/data/treebank/parsing_task.h"
 
@@ -81,19 +81,31 @@ void DependencyParser::go_on(Parsing& parsing, const std::function<bool(size_t)>
   }
 }
 
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
-                                        Parsing& parsing, const std::function<bool(size_t)>& progress) {
-  const ParsingTask* const trees = task.treebank();
-  if (!trees) return std::nullopt;
-  if (parsing.trees.empty()) parsing.trees.assign(trees->validation().begin(), trees->validation().end());
-  DependencyParser(store, model, trees->parse_vocabulary()).go_on(parsing, progress);
-  if (!parsing.complete()) return std::nullopt;
-  return attachment(trees->validation(), parsing.trees, trees->punctuation());
-}
+namespace {
 
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task) {
-  Parsing parsing;
-  return attachment_of(store, model, task, parsing, {});
-}
+/// How well a model parses the validation trees.
+class TreebankScoring final : public Scoring {
+ public:
+  explicit TreebankScoring(const ParsingTask& task) : task_(&task), parsing_{task.validation()} {}
+
+  bool advance(Store& store, const ModelConfig& model, const std::function<bool()>& may_go_on) override {
+    DependencyParser(store, model, task_->parse_vocabulary()).go_on(parsing_, [&](size_t) {
+      return may_go_on();
+    });
+    return parsing_.complete();
+  }
+  std::vector<Score> scores() const override {
+    const Attachment found = attachment(task_->validation(), parsing_.trees, task_->punctuation());
+    return {{"uas", "UAS", found.unlabelled(), "%"}, {"las", "LAS", found.labelled(), "%"}};
+  }
+
+ private:
+  const ParsingTask* task_;
+  Parsing parsing_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scoring> ParsingTask::scoring() const { return std::make_unique<TreebankScoring>(*this); }
 
 }  // namespace normscope

@@ -1,11 +1,10 @@
 // `DependencyParser` parses sentences greedily with a trained model. In every state it takes the allowed transition
 // with the largest logit, so that every sentence of n words has a tree after 2n transitions. It parses many sentences
 // at a time, a row each, and no sentence affects another. It has its own program over the run's Store and changes no
-// bit of it. Called by normscope train, reproduce and the Lab for their validation, by normscope parse and by tests.
+// bit of it. Called by the scores of ParsingTask, by normscope parse and by tests.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,12 +54,5 @@ class DependencyParser {
   const ParseVocabulary* vocabulary_;
   Logits logits_;
 };
-
-/// Scores the task's validation trees as the model parses them; none where the task has no trees.
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task);
-/// The same in portions: it begins where `parsing` has no sentence yet, else goes on where that stopped. There is no
-/// score until it is complete. The weights must be the same each time. `progress` as in DependencyParser::parse().
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
-                                        Parsing& parsing, const std::function<bool(size_t)>& progress);
 
 }  // namespace normscope

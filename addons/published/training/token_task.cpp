@@ -10,6 +10,7 @@
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/masked_task.h"
+#include "training/data/task_kind.h"
 #include "training/io/input_value.h"
 
 namespace normscope {
@@ -129,7 +130,25 @@ class TokenTask final : public Task {
   std::vector<int32_t> special_;  // those of the text, sorted
 };
 
+void check_passage(const DataSpec& data) {
+  if (data.passage.empty() || data.tokenizer_path.empty())
+    fail(
+        data.passage.empty() ? "data.passage" : "data.tokenizer",
+        "nothing is given: expected a text and the folder of a published model, because data.name is passage");
+}
+
 }  // namespace
+
+constinit const TaskKind kPassageKind{.name = "passage",
+                                      .make = make_token_task,
+                                      .learners = "decoder encoder",
+                                      .unit = "token",
+                                      .takes_tokenizer = true,
+                                      .check = check_passage,
+                                      .also = [](const DataSpec& data) {
+                                        return data.name == "text" && !data.text_path.empty() &&
+                                               !data.tokenizer_path.empty();
+                                      }};
 
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse) {
   std::replace(text.begin(), text.end(), ',', ' ');

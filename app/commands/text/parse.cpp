@@ -72,7 +72,7 @@ Exit parse(const ParseOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.run); });
   const std::shared_ptr<const Task> task = task_of(spec);
-  const ParsingTask* const trees = task->treebank();
+  const auto* const trees = dynamic_cast<const ParsingTask*>(task.get());
   if (!trees)
     throw CommandError(Exit::Input, fmt::format("{} was trained on {}: expected a run on a treebank",
                                                 options.run, spec.data.name));

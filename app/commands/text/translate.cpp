@@ -82,7 +82,7 @@ Exit translate(const TranslateOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.runs.front()); });
   const std::shared_ptr<const Task> task = task_of(spec);
-  const PairsTask* const pairs = task->sentence_pairs();
+  const auto* const pairs = dynamic_cast<const PairsTask*>(task.get());
   if (!pairs)
     throw CommandError(Exit::Input, fmt::format("{} was trained on {}: expected a run on sentence pairs",
                                                 options.runs.front(), spec.data.name));

@@ -194,7 +194,7 @@ TEST_CASE("a configuration holds an encoder-decoder with wirings of its own") {
   const auto placed = parse_config(
       "[data]\npairs = \"p.tsv\"\nvalid = \"/v.tsv\"\n[model]\narchitecture = \"encoder-decoder\"\n",
       "x.toml", "/folder");
-  CHECK(placed[0].spec.data.pairs_path == "/folder/p.tsv");
+  CHECK(get_field(placed[0].spec, "data.pairs") == "/folder/p.tsv");
   CHECK(placed[0].spec.data.valid_path == "/v.tsv");
 }
 

@@ -20,8 +20,8 @@ uint64_t hash_of(std::span<const uint8_t> bytes) {
 DataSpec data_of(int32_t count, uint64_t seed = 1) {
   DataSpec spec;
   spec.name = "digits";
-  spec.digits = count;
-  spec.form = TaskForm::Image;
+  spec.added.of<ImageData>().digits = count;
+  spec.form = TaskForm::Classify;
   spec.data_seed = seed;
   return spec;
 }
@@ -60,9 +60,9 @@ TEST_CASE("digits: an image depends on seed and number alone, and no two are the
 TEST_CASE("digits: a batch holds pixels and classes, and validation goes through the last twelfth in order",
           "[images]") {
   const auto task = make_task(data_of(60));
-  CHECK(task->form() == TaskForm::Image);
+  CHECK(task->form() == TaskForm::Classify);
   CHECK(task->classes() == 10);
-  CHECK(task->images().height == 28);
+  CHECK(dynamic_cast<const ImageTask&>(*task).set().height == 28);
   CHECK(task->vocabulary() == 256);
   CHECK(task->unigram_entropy() == Approx(std::log(10.0)).epsilon(0.01));
   const BatchShape shape = task->shape(1, 1, Split::Train, 4, 64);

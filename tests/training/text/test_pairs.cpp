@@ -196,7 +196,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   std::remove(spec.data.tokenizer_path.c_str());
   const auto task = make_task(spec.data);
   CHECK_FALSE(std::filesystem::exists(spec.data.tokenizer_path));  // a specification only names what is read
-  task->sentence_pairs()->tokenizer().save(spec.data.tokenizer_path);
+  task->save_tokenizer(spec.data.tokenizer_path);
   CHECK(make_task(spec.data)->hash() == task->hash());
   Run straight(spec, task, shared_backend()), stopped(spec, task, shared_backend());
   steps(straight, 40);
@@ -216,7 +216,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   average_weights(files, averaged);
   CHECK(same_bits(averaged.read(0), stopped.store().read(0)));
 
-  const auto& pairs = *task->sentence_pairs();
+  const auto& pairs = dynamic_cast<const PairsTask&>(*task);
   std::vector<std::vector<int32_t>> sources;
   for (const TsvRow& row : some_pairs(20)) sources.push_back(pairs.tokenizer().encode(row.first));
   for (auto& source : sources) source.push_back(Tokenizer::kEnd);

@@ -93,7 +93,7 @@ RunSpec small_parser() {
   return spec;
 }
 
-const ParsingTask& parsing(const Run& run) { return *run.task().treebank(); }
+const ParsingTask& parsing(const Run& run) { return dynamic_cast<const ParsingTask&>(run.task()); }
 
 std::vector<DependencyTree> first_trees(const Run& run, size_t count) {
   const auto& trees = parsing(run).validation();
@@ -196,7 +196,7 @@ TEST_CASE("made-up treebank: the features of a state decide its transition, its 
 TEST_CASE("parser: what does not belong to it is refused, and what it does not read is said", "[parser]") {
   RunSpec spec = preset_run("parser");
   CHECK_NOTHROW(validate(spec));
-  CHECK(spec.data.form == TaskForm::Parse);
+  CHECK(spec.data.form == TaskForm::Classify);
   CHECK(spec.model.sequence == kParseFeatures);
   CHECK(default_name(spec) == "Parser, no warm-up");
   RunSpec again;

@@ -11,6 +11,7 @@
 #include "training/data/batch_draws.h"
 #include "training/data/images/digits.h"
 #include "training/data/images/idx.h"
+#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -68,14 +69,41 @@ std::string ImageTask::decode(std::span<const int32_t> pixels) const {
   return fmt::format("an image of {} pixels", pixels.size());
 }
 
+namespace {
+
 std::shared_ptr<const Task> make_digits_task(const DataSpec& spec) {
-  return std::make_shared<ImageTask>(draw_digits(spec.data_seed, spec.digits), "digits");
+  const int32_t count = spec.added.of<ImageData>().digits;
+  return std::make_shared<ImageTask>(draw_digits(spec.data_seed, count), "digits");
 }
 
 std::shared_ptr<const Task> make_idx_task(const DataSpec& spec) {
-  if (spec.images_path.empty() || spec.image_labels_path.empty())
+  const ImageData& data = spec.added.of<ImageData>();
+  if (data.images.empty() || data.labels.empty())
     fail("data", "the task \"idx\" needs two files: give data.images and data.image_labels");
-  return std::make_shared<ImageTask>(read_idx(spec.images_path, spec.image_labels_path), spec.images_path);
+  return std::make_shared<ImageTask>(read_idx(data.images, data.labels), data.images);
 }
+
+const std::string& images_path(const DataSpec& spec) { return spec.added.of<ImageData>().images; }
+
+void check_labels(const DataSpec& spec) {
+  if (spec.added.of<ImageData>().labels.empty())
+    fail("data.image_labels", "no file is named: expected a path, because data.name is {}", spec.name);
+}
+
+}  // namespace
+
+constinit const TaskKind kDigitsKind{.name = "digits",
+                                     .make = make_digits_task,
+                                     .learners = "convolutional",
+                                     .unit = "class",
+                                     .made_up = "drawn digits",
+                                     .seeded = true};
+constinit const TaskKind kIdxKind{.name = "idx",
+                                  .make = make_idx_task,
+                                  .learners = "convolutional",
+                                  .unit = "class",
+                                  .file = "data.images",
+                                  .path = images_path,
+                                  .check = check_labels};
 
 }  // namespace normscope

@@ -13,14 +13,20 @@
 
 namespace normscope {
 
+/// What a run learns from with data.name "digits" or "idx".
+struct ImageData {
+  std::string images, labels;  ///< IDX files, such as MNIST's
+  int32_t digits = 6000;       ///< how many digits are drawn, those that validate among them
+  bool operator==(const ImageData&) const = default;
+};
+
 class ImageTask final : public Task {
  public:
   /// Begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
   ImageTask(ImageSet set, std::string name);
 
   int32_t vocabulary() const override { return 256; }  ///< levels of grey
-  TaskForm form() const override { return TaskForm::Image; }
-  ImageSize images() const override { return {set_.height, set_.width}; }
+  TaskForm form() const override { return TaskForm::Classify; }
   int32_t classes() const override { return static_cast<int32_t>(unigram_.size()); }
   std::string class_name(int32_t label) const override { return std::to_string(label); }
   BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
@@ -29,6 +35,9 @@ class ImageTask final : public Task {
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t) const override {}
   std::string decode(std::span<const int32_t> pixels) const override;
+  std::string question(const Batch& row) const override {
+    return "an image of " + class_name(row.targets.front());
+  }
 
   const ImageSet& set() const { return set_; }
 
@@ -37,8 +46,5 @@ class ImageTask final : public Task {
   std::string name_;
   size_t train_ = 0;  ///< images that train, from the first
 };
-
-std::shared_ptr<const Task> make_digits_task(const DataSpec& spec);
-std::shared_ptr<const Task> make_idx_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -1,11 +1,14 @@
 // See parsing_task.h.
 #include "training/data/treebank/parsing_task.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
+#include "training/data/task_kind.h"
 #include "training/data/treebank/made_treebank.h"
 
 namespace normscope {
@@ -103,15 +106,39 @@ std::string ParsingTask::decode(std::span<const int32_t> tokens) const {
   return text;
 }
 
+std::string ParsingTask::note() const {
+  if (left_out(Split::Train) == 0) return {};
+  return fmt::format("{} of {} trees are not projective and are left out of training", left_out(Split::Train),
+                     trees(Split::Train));
+}
+
+namespace {
+
 std::shared_ptr<const Task> make_parsing_task(const DataSpec& spec) {
-  if (spec.treebank_path.empty())
+  const auto& [path, punctuation] = spec.added.of<TreebankData>();
+  if (path.empty())
     return std::make_shared<ParsingTask>(made_treebank(spec.data_seed, 0, kMadeTraining),
                                          made_treebank(spec.data_seed, kMadeTraining, kMadeValidation),
-                                         "treebank", spec.punctuation);
-  std::vector<DependencyTree> train = read_conllu(spec.treebank_path), valid;
+                                         "treebank", punctuation);
+  std::vector<DependencyTree> train = read_conllu(path), valid;
   if (!spec.valid_path.empty()) valid = read_conllu(spec.valid_path);
-  return std::make_shared<ParsingTask>(std::move(train), std::move(valid), spec.treebank_path,
-                                       spec.punctuation);
+  return std::make_shared<ParsingTask>(std::move(train), std::move(valid), path, punctuation);
 }
+
+const std::string& treebank_path(const DataSpec& spec) { return spec.added.of<TreebankData>().path; }
+
+}  // namespace
+
+constinit const TaskKind kTreebankKind{.name = "treebank",
+                                       .make = make_parsing_task,
+                                       .learners = "parser",
+                                       .unit = "transition",
+                                       .made_up = "made-up treebank",
+                                       .file = "data.treebank",
+                                       .path = treebank_path,
+                                       .seeded = true,
+                                       .takes_validation = true,
+                                       .flag_help = "dependency trees in CoNLL-U: a parser",
+                                       .preset = "parser"};
 
 }  // namespace normscope

@@ -17,6 +17,13 @@
 
 namespace normscope {
 
+/// What a run learns from with data.name "treebank".
+struct TreebankData {
+  std::string path;         ///< CoNLL-U; empty: the made-up trees
+  bool punctuation = true;  ///< whether it counts in attachment scores
+  bool operator==(const TreebankData&) const = default;
+};
+
 class ParsingTask final : public Task {
  public:
   /// Validation: `valid`; without it, the last tenth of `train`. Throws Error where either has no projective tree.
@@ -24,9 +31,10 @@ class ParsingTask final : public Task {
   ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid, std::string name,
               bool punctuation = true);
 
-  const ParsingTask* treebank() const override { return this; }
+  std::unique_ptr<Scoring> scoring() const override;
+  std::string note() const override;
   int32_t vocabulary() const override { return vocabulary_.size(); }
-  TaskForm form() const override { return TaskForm::Parse; }
+  TaskForm form() const override { return TaskForm::Classify; }
   int32_t classes() const override { return vocabulary_.transitions(); }
   std::string class_name(int32_t transition) const override {
     return vocabulary_.transition_name(transition);
@@ -63,8 +71,5 @@ class ParsingTask final : public Task {
   bool punctuation_;
   States train_, valid_;
 };
-
-/// Reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.
-std::shared_ptr<const Task> make_parsing_task(const DataSpec& spec);
 
 }  // namespace normscope

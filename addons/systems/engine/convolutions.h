@@ -8,8 +8,7 @@
 // activation"). pre: before the second and the third layer, on their inputs ("Normalization is applied before each
 // layer"; the image itself is left as it is). A norm is over all numbers of an image in a layer, as in Ba et al.
 // (2016), with a gain and bias for each number. Parameters: pixels.levels (constant), L01.conv.{w,b}, L02.conv.{w,b},
-// norms L01.conv.{before,trunk}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}. Called by record_model and
-// validate.
+// norms L01.conv.{before,trunk}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}.
 #pragma once
 
 #include "engine/model/model_config.h"
@@ -17,6 +16,13 @@
 #include "engine/ops/images/image_window.h"
 
 namespace normscope {
+
+struct ImageConfig {
+  int32_t channels = 20, channels_2 = 50;  ///< outputs of the convolutions (Xu et al. 2019)
+  int32_t window = 5;                      ///< height and width of their windows
+  int32_t height = 0, width = 0;           ///< of the images, from the data
+  bool operator==(const ImageConfig&) const = default;
+};
 
 inline constexpr int32_t kConvolutions = 2;
 inline constexpr int32_t kPooled = 2;  ///< pixels of an image's side that become one
@@ -28,10 +34,5 @@ ImageWindow pooling_window(const ModelConfig& config, int32_t layer);
 /// Has these inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
 /// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
 ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options);
-
-/// validate, estimated_bytes and step_flop of model_config.h call these; images of unknown size count as MNIST's.
-void validate_convolutions(const ModelConfig& config);
-int64_t convolution_bytes(const ModelConfig& config, int32_t batch);
-double convolution_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

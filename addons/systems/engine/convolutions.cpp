@@ -1,4 +1,4 @@
-#include "engine/model/convolutions.h"
+#include "addons/systems/engine/convolutions.h"
 
 #include <fmt/format.h>
 
@@ -20,10 +20,12 @@ namespace normscope {
 namespace {
 
 constexpr int32_t kUsualSide = 28;  // pixels of MNIST's images
-constexpr int64_t kLevels = 256;    // of grey
+constexpr int32_t kUsualClasses = 10;
+constexpr int64_t kLevels = 256;  // of grey
 
 int32_t channels_of(const ModelConfig& config, int32_t layer) {
-  return layer == 0 ? 1 : layer == 1 ? config.images.channels : config.images.channels_2;
+  const ImageConfig& images = config.of<ImageConfig>();
+  return layer == 0 ? 1 : layer == 1 ? images.channels : images.channels_2;
 }
 
 /// The features that the linear layer reads.
@@ -32,8 +34,10 @@ int64_t flat_features(const ModelConfig& config) {
   return pooled.windows() * pooled.channels;
 }
 
+/// Images of unknown size count as MNIST's.
 ModelConfig of_usual_size(ModelConfig config) {
-  if (config.images.height == 0) config.images.height = config.images.width = kUsualSide;
+  ImageConfig& images = config.of<ImageConfig>();
+  if (images.height == 0) images.height = images.width = kUsualSide;
   return config;
 }
 
@@ -41,10 +45,12 @@ ModelConfig of_usual_size(ModelConfig config) {
 class ConvolutionRecorder : ModelParts {
  public:
   ConvolutionRecorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
-      : ModelParts(tape, config, options), wiring_(config.stack().layers.front().attention) {}
+      : ModelParts(tape, config, options),
+        images_(config.of<ImageConfig>()),
+        wiring_(config.stack().layers.front().attention) {}
 
   ModelValues record() {
-    const int64_t B = options_.batch, pixels = int64_t{config_.images.height} * config_.images.width;
+    const int64_t B = options_.batch, pixels = int64_t{images_.height} * images_.width;
     values_.source = tape_.input("source", {B, pixels}, DType::I32);
     values_.targets = tape_.input("targets", {B, 1}, DType::I32);
     const ValueId levels = parameter("pixels.levels", {kLevels, 1}, {Init::Kind::Ramp, 0.0}, false);
@@ -96,6 +102,7 @@ class ConvolutionRecorder : ModelParts {
     return {Init::Kind::Normal, fixed > 0 ? fixed : std::sqrt(2.0 / fans)};
   }
 
+  const ImageConfig& images_;
   const Wiring& wiring_;
   ModelValues values_;
 };
@@ -103,16 +110,17 @@ class ConvolutionRecorder : ModelParts {
 }  // namespace
 
 ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
+  const ImageConfig& images = config.of<ImageConfig>();
   ImageWindow window;
-  window.height = config.images.height;
-  window.width = config.images.width;
+  window.height = images.height;
+  window.width = images.width;
   if (layer > 1) {
     const ImageWindow before = pooling_window(config, layer - 1);
     window.height = static_cast<int32_t>(before.rows());
     window.width = static_cast<int32_t>(before.columns());
   }
   window.channels = channels_of(config, layer - 1);
-  window.size = config.images.window;
+  window.size = images.window;
   return window;
 }
 
@@ -126,6 +134,8 @@ ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
   return window;
 }
 
+namespace {
+
 void validate_convolutions(const ModelConfig& config) {
   const Placement placement = placement_of(config.stack(), context_of(config, true));
   if (placement != Placement::None && placement != Placement::Post && placement != Placement::Pre)
@@ -135,23 +145,15 @@ void validate_convolutions(const ModelConfig& config) {
          kInitRules[static_cast<size_t>(config.init)]);
   if (config.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
-  if (config.images.channels < 1 || config.images.channels_2 < 1 || config.images.window < 1)
-    fail("model", "{} and {} channels, a window of {}: expected at least 1 each", config.images.channels,
-         config.images.channels_2, config.images.window);
+  const ImageConfig& images = config.of<ImageConfig>();
+  if (images.channels < 1 || images.channels_2 < 1 || images.window < 1)
+    fail("model", "{} and {} channels, a window of {}: expected at least 1 each", images.channels,
+         images.channels_2, images.window);
   const ModelConfig sized = of_usual_size(config);
   for (int32_t layer = 1; layer <= kConvolutions; ++layer)
     if (!convolution_window(sized, layer).fits() || !pooling_window(sized, layer).fits())
       fail("model.window", "{} is too large for images of {} x {} in layer {}: expected a smaller window",
-           config.images.window, sized.images.height, sized.images.width, layer);
-}
-
-ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
-  if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
-  validate_convolutions(config);
-  if (config.images.height < 1 || config.images.width < 1 || config.classes < 2)
-    fail("model", "images of {} x {} in {} classes: expected those of the data", config.images.height,
-         config.images.width, config.classes);
-  return ConvolutionRecorder(tape, config, options).record();
+           images.window, sized.of<ImageConfig>().height, sized.of<ImageConfig>().width, layer);
 }
 
 int64_t convolution_bytes(const ModelConfig& given, int32_t batch) {
@@ -164,7 +166,7 @@ int64_t convolution_bytes(const ModelConfig& given, int32_t batch) {
     // Product, norm and activation with their gradients, what is read, and the patches of either direction.
     activations += batch * (7 * features + 2 * window.numbers() + 2 * window.windows() * window.patch());
   }
-  parameters += flat_features(config) * std::max(config.classes, 10);
+  parameters += flat_features(config) * std::max(config.classes, kUsualClasses);
   return 4 * (4 * parameters + activations);
 }
 
@@ -179,5 +181,36 @@ double convolution_flop(const ModelConfig& given, int32_t batch) {
   }
   return flop * batch;
 }
+
+int32_t pixels_of(const ModelConfig& config) {
+  return config.of<ImageConfig>().height * config.of<ImageConfig>().width;
+}
+
+void fit_usual_images(ModelConfig& config) {
+  config = of_usual_size(config);
+  config.classes = kUsualClasses;
+}
+
+}  // namespace
+
+ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
+  validate_convolutions(config);
+  const ImageConfig& images = config.of<ImageConfig>();
+  if (images.height < 1 || images.width < 1 || config.classes < 2)
+    fail("model", "images of {} x {} in {} classes: expected those of the data", images.height, images.width,
+         config.classes);
+  return ConvolutionRecorder(tape, config, options).record();
+}
+
+constinit const ArchitectureRow convolutional_architecture{.name = "convolutional",
+                                                           .learner = "a convolutional network",
+                                                           .record = record_convolutions,
+                                                           .validate = validate_convolutions,
+                                                           .bytes = convolution_bytes,
+                                                           .flop = convolution_flop,
+                                                           .part = "conv",
+                                                           .source = pixels_of,
+                                                           .fit_usual_data = fit_usual_images};
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
 // See parser.h.
-#include "engine/model/parser.h"
+#include "addons/systems/engine/parser.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,10 @@
 namespace normscope {
 namespace {
 
-/// `ParserRecorder`: each function is one line of the formulas at the head of parser.h.
+constexpr int32_t kUsualRelations =
+    37;  // of Universal Dependencies, each with an arc to the left and to the right
+
+/// Each function is one line of the formulas at the head of parser.h.
 class ParserRecorder : ModelParts {
  public:
   using ModelParts::ModelParts;
@@ -72,6 +75,40 @@ class ParserRecorder : ModelParts {
   }
 };
 
+/// A hidden layer is the matrix, the norm and the activation of a feed-forward network that begins with a norm. It has no
+/// place for anything else of a wiring.
+void validate_parser(const ModelConfig& c) {
+  check_sizes(c);
+  check_stack("decoder", c, c.stack(), c.layers);
+  for (const LayerWiring& layer : c.stack().layers) {
+    Wiring plain;
+    plain.before = layer.feed_forward.before;
+    if (!(layer.feed_forward == plain))
+      fail("model.placement",
+           "a parser has no residual stream, only norms before activations: expected pre or none");
+  }
+}
+
+/// The weights without table, norms and biases.
+int64_t parser_products(const ModelConfig& c) {
+  const int64_t f = c.feed_forward;
+  return int64_t{c.sequence} * c.d_model * f + (c.layers - 1) * f * f + f * c.classes;
+}
+
+/// A row has its features, and matrix, norm and activation of each layer.
+int64_t parser_bytes(const ModelConfig& c, int32_t batch) {
+  const int64_t features = int64_t{c.sequence} * c.d_model, table = int64_t{c.vocabulary} * c.d_model,
+                hidden = 3 * int64_t{c.layers} * c.feed_forward;
+  return 4 * (4 * (table + parser_products(c)) + 2 * batch * (features + hidden + c.classes));
+}
+
+/// 6 B (T d f + (L-1) f^2 + f classes)
+double parser_flop(const ModelConfig& c, int32_t batch) {
+  return 6.0 * batch * static_cast<double>(parser_products(c));
+}
+
+void fit_usual_transitions(ModelConfig& config) { config.classes = 2 * kUsualRelations + 1; }
+
 void check(const ModelConfig& config) {
   validate(config);
   if (config.classes < 1) fail("model", "a parser without transitions: expected the classes of its data");
@@ -92,5 +129,15 @@ ValueId record_transition_logits(Tape& tape, const ModelConfig& config, int32_t 
   const RecordOptions options{.batch = rows, .training = false, .probes = false};
   return ParserRecorder(tape, config, options).up_to_logits().logits;
 }
+
+constinit const ArchitectureRow parser_architecture{.name = "parser",
+                                                    .learner = "a parser",
+                                                    .record = record_parser,
+                                                    .validate = validate_parser,
+                                                    .bytes = parser_bytes,
+                                                    .flop = parser_flop,
+                                                    .part = "hidden",
+                                                    .one_target = true,
+                                                    .fit_usual_data = fit_usual_transitions};
 
 }  // namespace normscope

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/model/convolutions.h"
+#include "addons/systems/engine/convolutions.h"
 #include "engine/model/record_model.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/program.h"
@@ -32,7 +32,7 @@ ModelConfig small_config(Placement placement, NormKind norm) {
   c.architecture = Architecture::Convolutional;
   c.vocabulary = 256;
   c.classes = 3;
-  c.images = {.channels = 3, .channels_2 = 4, .window = 3, .height = 10, .width = 11};
+  c.of<ImageConfig>() = {.channels = 3, .channels_2 = 4, .window = 3, .height = 10, .width = 11};
   c.norm = norm;
   set_placement(c, placement);
   return c;
@@ -46,7 +46,7 @@ Images random_images(const ModelConfig& c) {
   std::mt19937 random(11);
   std::uniform_int_distribution<int32_t> level(0, 255), label(0, c.classes - 1);
   Images images;
-  for (int32_t i = 0; i < kBatch * c.images.height * c.images.width; ++i)
+  for (int32_t i = 0; i < kBatch * c.of<ImageConfig>().height * c.of<ImageConfig>().width; ++i)
     images.pixels.push_back(level(random));
   for (int32_t i = 0; i < kBatch; ++i) images.targets.push_back(label(random));
   return images;
