@@ -24,7 +24,7 @@ if(TARGET normscope_training)
     "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
   list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
   list(FILTER of_training EXCLUDE REGEX "^training/tokenizer/")  # the parts of one type
-  list(APPEND of_training training/tokenizer/published_tokenizer.h training/tokenizer/tokenizer.h)
+  list(APPEND of_training training/tokenizer/published_tokenizer.h)
   list(APPEND headers ${of_training})
 endif()
 # Add-ons bring headers and rows of their own; what the core includes as chosen/ is in the build tree.

@@ -1,5 +1,5 @@
 // Dependency trees in CoNLL-U: what is read and written is read back equal.
-#include "training/data/treebank/conllu.h"
+#include "addons/systems/training/conllu.h"
 
 #include "fuzz.h"
 

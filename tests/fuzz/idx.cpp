@@ -1,5 +1,5 @@
 // Images and their labels in IDX files: either file, beside a good one.
-#include "training/data/images/idx.h"
+#include "addons/systems/training/idx.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // A SentencePiece model, as far as it is ours to refuse: what is accepted encodes and decodes.
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 
 #include "fuzz.h"
 
