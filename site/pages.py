@@ -16,17 +16,6 @@ CONTENTS = "<!-- contents -->"  # where a page wants its contents; otherwise the
 GROUPS = {
     "results": [
         ("docs/claims.md", "docs/claims.html"),
-        ("docs/reproduction.md", "docs/reproduction.html"),
-        ("docs/coverage.md", "docs/coverage.html"),
-        ("docs/zoo.md", "docs/zoo.html"),
-        ("docs/zoo-newer.md", "docs/zoo-newer.html"),
-        ("docs/studies/streams.md", "docs/studies/streams.html"),
-        ("docs/studies/rate-against-depth.md", "docs/studies/rate-against-depth.html"),
-        ("docs/studies/trainability.md", "docs/studies/trainability.html"),
-        ("docs/studies/logits.md", "docs/studies/logits.html"),
-        ("docs/studies/sharpness.md", "docs/studies/sharpness.html"),
-        ("docs/studies/depth-transfer.md", "docs/studies/depth-transfer.html"),
-        ("docs/studies/placements-transfer.md", "docs/studies/placements-transfer.html"),
         ("docs/performance.md", "docs/performance.html"),
         ("docs/performance/zen5.md", "docs/performance/zen5.html"),
         ("docs/performance/zen4.md", "docs/performance/zen4.html"),
@@ -45,7 +34,6 @@ GROUPS = {
         ("docs/ops.md", "docs/ops.html"),
         ("docs/design.md", "docs/design.html"),
         ("training/README.md", "docs/training.html"),
-        ("python/README.md", "docs/python-package.html"),
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
@@ -57,27 +45,29 @@ GROUPS = {
         ("app/commands/README.md", "docs/adding-a-command.html"),
         ("addons/README.md", "docs/add-ons.html"),
         ("assets/words/README.md", "docs/words.html"),
-        ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
-        ("claims/README.md", "docs/claims-of-papers.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
         ("tests/fixtures/README.md", "docs/fixtures.html"),
     ],
 }
 
 
+def of_addons(pattern):
+    """The pages of add-ons that fit, as addons/papers/docs/zoo.md and addons/papers/zoo.html."""
+    found = [p.relative_to(ROOT).as_posix() for p in sorted(ROOT.glob(f"addons/*/{pattern}"))]
+    return [(source, source.replace("/docs/", "/").replace("/README.md", ".md").removesuffix("md") + "html") for source in found]
+
+
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ and of an add-on in the manual."""
+    """Group, and its pages as source, page and name: every other page of docs/ and an add-on's README.md belong to the
+    manual, its pages of docs/ to the results, and the README.md of a folder in it to what is inside."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
-    others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))]
-    for folder in sorted((ROOT / "addons").iterdir()):
-        for file in [*folder.glob("README.md"), *sorted(folder.glob("docs/**/*.md"))]:
-            name = "index" if file.name == "README.md" else file.stem
-            others.append((file.relative_to(ROOT).as_posix(), f"addons/{folder.name}/{name}.html"))
-    others = [(source, page) for source, page in others if source not in known]
+    others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
+              if f"docs/{p.name}" not in known]
+    more = {"manual": others + of_addons("README.md"), "results": of_addons("docs/**/*.md"), "inside": of_addons("*/README.md")}
     filled = {}
     for group, pages in GROUPS.items():
-        pages = pages + (others if group == "manual" else [])
+        pages = pages + more.get(group, [])
         filled[words.say("site.group.{}".format(group))] = [(s, page, page_name(s)) for s, page in pages]
     return filled
 

@@ -11,7 +11,7 @@
 
 #include "app/cli/exit_code.h"
 #include "training/io/input_kinds.h"
-#include "training/records/log_line.h"
+#include "training/measure/log_fields.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -62,7 +62,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
 
 /// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
 /// was looked at.
-void put_attention(std::string& out, const records::StatField& field, std::span<const StatInfo> layout,
+void put_attention(std::string& out, const LogField& field, std::span<const StatInfo> layout,
                    std::span<const float> stats) {
   bool first = true;
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
@@ -122,7 +122,7 @@ RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
     file_ = LineFile(path, "log", go_on);
     if (after_lines) return;  // the header there may be of other data
     said_ = data;
-    file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", records::kLogFormat,
+    file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", kLogFormat,
                            NORMSCOPE_VERSION, data_member(data)));
   });
 }
@@ -144,7 +144,7 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   put_critical(out, layout, stats);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
-  for (const records::StatField& field : std::span(records::kStatFields).subspan(records::kFirstOfAttention))
+  for (const LogField& field : std::span(kLogFields).subspan(kFirstOfAttention))
     put_attention(out, field, layout, stats);
   file_.line(out + '}');
 }

@@ -106,7 +106,7 @@ void check_recorded(const std::vector<std::string>& files) {
 /// A published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
 RunSpec model_of(const std::string& path) {
   const OpenedFile opened = read_opened(path);
-  if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;
+  if (opened.look.kind == FileKind::Model) return opened.runs.front().spec;
   if (opened.look.kind == FileKind::Unusable)
     throw CommandError(Exit::Input, fmt::format("open {}: {}", path, opened.look.words));
   if (opened.look.kind != FileKind::Recorded)
@@ -131,7 +131,7 @@ std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
   const bool models = inside || std::any_of(files.begin(), files.end(), [](const std::string& file) {
-                        return look_at(file).kind == FileKind::Published;
+                        return look_at(file).kind == FileKind::Model;
                       });
   if (files.size() > compare::kMost)
     throw CommandError(Exit::Usage,

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "addons/recorded/training/recorded_run.h"
 #include "app/compare/comparison.h"
-#include "training/records/recorded_run.h"
 
 namespace normscope::compare {
 

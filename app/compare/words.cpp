@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "addons/recorded/training/log_reader.h"
 #include "app/compare/tracks.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -12,7 +13,6 @@
 #include "engine/model/wiring.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/records/log_reader.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::compare {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "addons/recorded/training/followed_file.h"
 #include "app/compare/live.h"
 #include "app/compare_screen/kept_choice.h"
-#include "training/records/followed_file.h"
 
 namespace normscope::compare_screen {
 

@@ -169,7 +169,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
       if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
       take_runs(session, files, file->runs, path);
       break;
-    case FileKind::Published:
+    case FileKind::Model:
       if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
       take_runs(session, files, file->runs, path, false);
       files.looked_into = true;

@@ -1,5 +1,5 @@
 # finish.cmake is read by cpack between installing into its folder and packing that. It adds licences, and what Debian's
-# packages or a folder that is moved about need besides what is installed. scripts/wheel.py reads it for licences alone.
+# packages or a folder that is moved about need besides what is installed. The wheels' script reads it for licences alone.
 file(READ "${CPACK_NORMSCOPE_SOURCE_DIR}/LICENSE" ours)
 
 # licence_of(VARIABLE DEBIAN_PACKAGE): finds the file with the package's terms; empty where there is none.

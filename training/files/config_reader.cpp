@@ -10,7 +10,7 @@
 #include "training/files/placement_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
-#include "training/published/published_run.h"
+#include "training/run/model_formats.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
@@ -301,7 +301,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 }
 
 std::vector<ConfigRun> read_config(const std::string& path) {
-  if (published::is_published(path)) return {{.spec = published::run_of(path), .edits = {}}};
+  if (const ModelFormat* format = format_of_model(path)) return {{.spec = format->run(path), .edits = {}}};
   const std::string text = read_input_file(path, input::kConfig);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const std::vector<std::string> refused = load_placements((folder / kPlacementsName).string());

@@ -11,13 +11,13 @@
 #include <system_error>
 #include <utility>
 
+#include "addons/recorded/training/recorded_run.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/compare/figures.h"
 #include "app/compare/from_records.h"
 #include "app/compare/writers.h"
 #include "training/io/atomic_file.h"
-#include "training/records/recorded_run.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -10,8 +10,7 @@
 #include "training/data/task_kind.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
-#include "training/published/model_folder.h"
-#include "training/published/published.h"
+#include "training/run/model_formats.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
@@ -58,8 +57,7 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
       set_field(spec, kind->file, options.files.at(std::string(kind->name)));
     }
     if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
-    if (!options.init_from.empty())
-      set_field(spec, "train.init_from", published::folder_of(options.init_from));
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", place_of_weights(options.init_from));
   });
 }
 
@@ -169,9 +167,8 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
 
 /// Throws Error for what train.init_from cannot read, before anything is trained.
 void check_weights(const std::string& path) {
-  std::error_code none;
-  if (std::filesystem::is_directory(path, none))
-    published::open(path, published::kFewest);
+  if (const ModelFormat* format = format_of_weights(path))
+    format->check(path);
   else
     SafetensorsFile::load(path);
 }

@@ -18,7 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-const std::string kModels = NORMSCOPE_FIXTURES "/transformers/";
+const std::string kModels = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/";
 
 /// Knows three words.
 constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [], "normalizer": null,

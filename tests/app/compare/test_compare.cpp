@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "addons/recorded/training/recorded_run.h"
 #include "app/compare/compared_runs.h"
 #include "app/compare/comparison.h"
 #include "app/compare/figures.h"
@@ -14,7 +15,6 @@
 #include "engine/support/helpers.h"
 #include "training/files/placement_file.h"
 #include "training/measure/plateau.h"
-#include "training/records/recorded_run.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::compare {

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "addons/recorded/training/followed_file.h"
 #include "app/compare/compared_runs.h"
 #include "app/compare/live.h"
 #include "app/compare/loupe.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "training/records/followed_file.h"
 
 namespace normscope::compare {
 

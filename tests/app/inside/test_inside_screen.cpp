@@ -17,7 +17,7 @@
 #include "catch.hpp"
 #include "folder.h"
 #include "test_paths.h"
-#include "training/published/published_run.h"
+#include "addons/published/training/published_run.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::fixture {

@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "addons/published/training/published_run.h"
 #include "app/inside/inside_screen.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "test_paths.h"
-#include "training/published/published_run.h"
 #include "training/session/run_inside.h"
 
 namespace normscope::fixture {
 
-inline const std::string kModels = NORMSCOPE_FIXTURES "/transformers/";
+inline const std::string kModels = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/";
 inline constexpr const char* kPassage = "5 17 3 5 9 4 8 2";
 
 inline std::vector<RunSpec> models(std::initializer_list<const char*> names) {

@@ -18,7 +18,7 @@ namespace normscope::test {
 
 inline std::string massive_first(const Folder& folder) {
   const std::string model = folder.file("massive"), file = model + "/model.safetensors";
-  std::filesystem::copy(NORMSCOPE_FIXTURES "/transformers/gpt2", model);
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/gpt2", model);
   std::ifstream in(file, std::ios::binary);
   std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
   uint64_t header = 0;

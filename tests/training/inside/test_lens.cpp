@@ -9,13 +9,13 @@
 #include <filesystem>
 #include <functional>
 
+#include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
 #include "training/inside/inside_fixture.h"
 #include "training/measure/look.h"
-#include "training/published/published.h"
 
 namespace normscope::test {
 namespace {
@@ -124,7 +124,8 @@ TEST_CASE("lens: from the last layer it is the model itself, for every head") {
 
 TEST_CASE("lens: from the last layer it is the model itself, for every published family", "[published]") {
   int families = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(NORMSCOPE_FIXTURES) / "transformers")) {
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
     if (!fs::exists(entry.path() / "config.json")) continue;
     INFO(entry.path());
     ++families;
