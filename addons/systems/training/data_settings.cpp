@@ -1,7 +1,7 @@
 // The settings of images and of treebanks.
-#include "training/data/images/digits.h"
-#include "training/data/images/image_task.h"
-#include "training/data/treebank/parsing_task.h"
+#include "addons/systems/training/digits.h"
+#include "addons/systems/training/image_task.h"
+#include "addons/systems/training/parsing_task.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

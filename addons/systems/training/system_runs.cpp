@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "addons/systems/engine/convolutions.h"
-#include "training/data/images/image_task.h"
-#include "training/data/treebank/parse_features.h"
+#include "addons/systems/training/image_task.h"
+#include "addons/systems/training/parse_features.h"
 #include "training/spec/architecture_runs.h"
 #include "training/spec/spec_fields.h"
 

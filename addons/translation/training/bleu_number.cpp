@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "training/data/pairs_task.h"
+#include "addons/translation/training/pairs_task.h"
 #include "training/experiments/measurements.h"
 #include "training/experiments/record.h"
-#include "training/text/bleu.h"
-#include "training/text/translator.h"
+#include "addons/translation/training/bleu.h"
+#include "addons/translation/training/translator.h"
 
 namespace normscope::experiments {
 namespace {

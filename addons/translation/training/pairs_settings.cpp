@@ -1,5 +1,5 @@
 // The settings of sentence pairs.
-#include "training/data/pairs_task.h"
+#include "addons/translation/training/pairs_task.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

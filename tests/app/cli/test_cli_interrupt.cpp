@@ -5,8 +5,8 @@
 
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "training/data/treebank/conllu.h"
-#include "training/data/treebank/made_treebank.h"
+#include "addons/systems/training/conllu.h"
+#include "addons/systems/training/made_treebank.h"
 
 namespace normscope::test::cli_interrupt {
 namespace {

@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "test_paths.h"
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;

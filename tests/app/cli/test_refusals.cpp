@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
-#include "training/data/treebank/conllu.h"
+#include "addons/systems/training/conllu.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
 #include "training/spec/spec.h"

@@ -14,7 +14,7 @@
 #include "skip.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;

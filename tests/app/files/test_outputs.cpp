@@ -26,7 +26,7 @@
 #include "training/run/keyframes.h"
 #include "training/run/run.h"
 #include "training/session/lab_session.h"
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/systems_view.h"
+#include "addons/systems/tests/app/systems_view.h"
 #include "catch.hpp"
 
 namespace normscope::test_update_plots {

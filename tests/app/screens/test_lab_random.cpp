@@ -12,7 +12,7 @@
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
 #include "app/support/sweep_fixture.h"
-#include "app/support/systems_view.h"
+#include "addons/systems/tests/app/systems_view.h"
 #include "app/support/tape_fixture.h"
 #include "catch.hpp"
 

@@ -12,7 +12,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "app/support/systems_view.h"
+#include "addons/systems/tests/app/systems_view.h"
 #include "app/view/chain.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"

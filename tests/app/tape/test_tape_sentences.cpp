@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
-#include "training/data/treebank/parse_features.h"
+#include "addons/systems/training/parse_features.h"
 #include "training/run/run.h"
 
 namespace normscope::test_tape_sentences {

@@ -27,7 +27,7 @@
 #include "training/session/lab_session.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/small_runs.h"
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 #include "verify/fixture.h"
 #include "verify/verify.h"
 

@@ -13,7 +13,7 @@
 
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
-#include "training/data/pairs_task.h"
+#include "addons/translation/training/pairs_task.h"
 
 namespace normscope::reproduce {
 namespace {

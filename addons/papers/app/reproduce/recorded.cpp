@@ -10,7 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "training/data/pairs_task.h"
+#include "addons/translation/training/pairs_task.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"

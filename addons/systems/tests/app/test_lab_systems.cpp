@@ -10,7 +10,7 @@
 #include "app/settings/settings.h"
 #include "app/shell/palette.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/systems_view.h"
+#include "addons/systems/tests/app/systems_view.h"
 #include "app/support/text_faults.h"
 #include "app/view/chain.h"
 #include "catch.hpp"
