@@ -7,6 +7,7 @@
 
 #include "addons/published/training/published.h"
 #include "addons/published/training/published_run.h"
+#include "addons/published/training/token_task.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
