@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "addons/compare/app/tracks.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

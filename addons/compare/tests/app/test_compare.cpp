@@ -9,6 +9,7 @@
 #include "addons/compare/app/from_records.h"
 #include "addons/compare/app/words.h"
 #include "addons/compare/tests/app/compared_runs.h"
+#include "addons/recorded/training/recorded_run.h"
 #include "app/plot/plot.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
