@@ -9,10 +9,10 @@
 
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"
+#include "addons/published/tests/massive.h"
 #include "addons/published/training/published_run.h"
 #include "addons/published/training/token_task.h"
 #include "app/shell/files.h"
-#include "app/support/massive.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"

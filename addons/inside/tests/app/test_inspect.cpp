@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/support/massive.h"
+#include "addons/published/tests/massive.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"
