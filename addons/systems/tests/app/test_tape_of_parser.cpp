@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
+#include "addons/systems/training/parse_features.h"
 #include "app/tape_screen/shown.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
-#include "addons/systems/training/parse_features.h"
 #include "training/run/run.h"
 
 namespace normscope::test_tape_sentences {
