@@ -62,7 +62,6 @@ struct Batch {
 struct DataSpec {
   std::string name = "corpus";  // a row of data/tasks.def
   std::string text_path;        // for name == "text"
-  std::string passage;          // for name == "passage": the text itself, in the tokens of tokenizer_path
   std::string labels_path;      // for name == "labels": label<TAB>text, one a line
   std::string valid_path;       // data of the same kind for validation; empty: the end of the file
   /// What cuts the text. text, passage: the folder of a published model.

@@ -99,15 +99,7 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-constexpr char kText[] = "text", kPassage[] = "passage", kLabels[] = "labels";
-
-Field passage_field() {
-  Field field = source<[](RunSpec& s) -> std::string& { return s.data.passage; }, kPassage, true>(
-      {"data.passage", "passage", "",
-       "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."});
-  field.file = false;
-  return field;
-}
+constexpr char kText[] = "text", kLabels[] = "labels";
 
 Field data_name_field() {
   Field field = field_of(
@@ -157,7 +149,6 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
       {"data.text", "text file", "",
        "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
-  fields.push_back(passage_field());
   fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
       {"data.labels", "labelled texts", "",
        "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));

@@ -50,7 +50,7 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
   RunSpec run = open(place, kFewest).spec;
   run.name = title_of(place);
   run.data.name = "passage";
-  run.data.passage = text;
+  run.data.added.of<PassageData>().text = text;
   run.data.tokenizer_path = place;
   const int32_t table = run.model.sequence;
   run.model.sequence = table > kFewest ? std::min(table, kMostRow) : kMostRow;

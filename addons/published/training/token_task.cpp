@@ -131,9 +131,9 @@ class TokenTask final : public Task {
 };
 
 void check_passage(const DataSpec& data) {
-  if (data.passage.empty() || data.tokenizer_path.empty())
+  if (passage_of(data).empty() || data.tokenizer_path.empty())
     fail(
-        data.passage.empty() ? "data.passage" : "data.tokenizer",
+        passage_of(data).empty() ? "data.passage" : "data.tokenizer",
         "nothing is given: expected a text and the folder of a published model, because data.name is passage");
 }
 
@@ -143,6 +143,7 @@ constinit const TaskKind kPassageKind{.name = "passage",
                                       .make = make_token_task,
                                       .learners = "decoder encoder",
                                       .unit = "token",
+                                      .spelled = "data.passage",
                                       .takes_tokenizer = true,
                                       .check = check_passage,
                                       .also = [](const DataSpec& data) {
@@ -216,7 +217,7 @@ std::shared_ptr<const Task> make_token_task(const DataSpec& spec) {
   TextTokens symbols(spec.tokenizer_path);
   const bool passage = spec.name == "passage";
   std::vector<int32_t> tokens =
-      symbols.encode(passage ? spec.passage : TextSource::load(spec.text_path).text());
+      symbols.encode(passage ? passage_of(spec) : TextSource::load(spec.text_path).text());
   const size_t held = passage ? 0 : tokens.size() / 10;
   auto task = std::make_shared<TokenTask>(std::move(symbols), std::move(tokens), held,
                                           passage ? "passage" : spec.text_path, spec);

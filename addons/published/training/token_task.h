@@ -20,6 +20,13 @@
 
 namespace normscope {
 
+/// The text itself, for data.name "passage".
+struct PassageData {
+  std::string text;
+  bool operator==(const PassageData&) const = default;
+};
+inline const std::string& passage_of(const DataSpec& data) { return data.added.of<PassageData>().text; }
+
 /// Reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
 

@@ -12,7 +12,7 @@ bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }
 
 void add_pairs_settings(std::vector<Field>& fields) {
   insert_behind(
-      fields, "data.passage",
+      fields, "data.text",
       {source<of_data<&PairsData::path>, kPairs>(
            {"data.pairs", "sentence pairs", "",
             "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "

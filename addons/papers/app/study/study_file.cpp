@@ -170,7 +170,11 @@ std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids) {
 
 std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
                         const std::string& command) {
-  std::string out = fmt::format("# {}\n\n{}\n\nMade by `{}`.\n", study.title, study.question, command);
+  std::string out = fmt::format("# {}\n\n{}\n\nMade by `{}`", study.title, study.question, command);
+  if (with_pictures)
+    out += fmt::format(
+        ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
+  out += ".\n";
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
   for (size_t i = 0; i < grids.size(); ++i) {
@@ -178,7 +182,8 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
     out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grids[i]));
     for (const Metric metric : part.metrics()) {
       if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grids[i], metric));
-      out += section_text(grids[i], metric, with_pictures ? picture_name(study, part, metric) : "");
+      out += with_pictures ? picture_text(grids[i], metric, picture_name(study, part, metric))
+                           : section_text(grids[i], metric, "");
     }
   }
   if (!study.sources.empty()) out += "\n## Sources\n\n";

@@ -7,6 +7,7 @@
 
 #include "addons/published/training/published.h"
 #include "addons/published/training/published_run.h"
+#include "addons/published/training/token_task.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
@@ -84,7 +85,7 @@ TEST_CASE("published run: a folder stands wherever a configuration does") {
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].spec.train.init_from == (kFolder / "gpt2").string());
   // It has no tokenizer: the passage that comes with the program is words, so it reads sixteen numbers.
-  CHECK(make_task(runs[0].spec.data)->encode(runs[0].spec.data.passage).size() == 16);
+  CHECK(make_task(runs[0].spec.data)->encode(passage_of(runs[0].spec.data)).size() == 16);
 }
 
 TEST_CASE("published run: with another wiring what fits is taken over") {

@@ -41,7 +41,7 @@ struct Model {
                 int32_t context = 16) const {
     DataSpec spec;
     spec.name = "passage";
-    spec.passage = passage;
+    spec.added.of<PassageData>().text = passage;
     spec.tokenizer_path = folder.path.string();
     spec.form = form;
     spec.context = context;
@@ -84,10 +84,10 @@ TEST_CASE("token task: what follows a [SEP] is of the next kind, where the model
     CHECK(Ids(batch.types.begin() + 10, batch.types.end()) == two);
   }
   data.token_types = 3;
-  CHECK(make_task(data)->types(task->encode(data.passage)) == Ids{0, 0, 0, 0, 1, 1, 1, 2, 2, 2});
+  CHECK(make_task(data)->types(task->encode(passage_of(data))) == Ids{0, 0, 0, 0, 1, 1, 1, 2, 2, 2});
   CHECK(task->types(task->encode("a dog")).empty());
   CHECK(task->types(task->encode("a dog [SEP]")).empty());  // nothing follows it
-  data.passage = "a dog is good";
+  data.added.of<PassageData>().text = "a dog is good";
   CHECK(make_task(data)->draw(1, 1, Split::Train, 1, 16).types.empty());
 }
 
