@@ -135,13 +135,15 @@ experiments::TableRow page_row(const Outcome& outcome) {
     measured += (measured.empty() ? "" : "<br>") + part_text(outcome, checked);
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
   std::string sentence = outcome.sentence;
-  if (outcome.finding ==
-      Finding::PartsDiffer) {  // each part stands with its verdict beside what was measured
+  // Each part stands with its verdict beside what was measured.
+  if (outcome.finding == Finding::PartsDiffer) {
     const std::string parts = parts_text(outcome.checks);
-    sentence.erase(sentence.find(parts), parts.size());
+    sentence =
+        (claim.data.empty() ? "" : claim.data + ".") + sentence.substr(sentence.find(parts) + parts.size());
   }
-  return {"`" + claim.id + "`", claim.source.item, claim.says, measured,
-          std::string(trimmed(fmt::format("{0}{1}{0}. {2}", strong, verdict_of(outcome), sentence)))};
+  std::string verdict = fmt::format("{0}{1}{0}.", strong, verdict_of(outcome));
+  if (!sentence.empty()) verdict += " " + std::string(trimmed(sentence));
+  return {"`" + claim.id + "`", claim.source.item, claim.says, measured, verdict};
 }
 
 /// Everything of one paper: which version of it numbers the figures, its claims as a table, then the setting of each
