@@ -34,8 +34,10 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
 void add_lesson_worksheet(CLI::App& group, Command& command);
 void add_lesson_gather(CLI::App& group, Command& command);
 
-/// The work of the command; the window does it instead where there is no display.
-cli::Exit compare(const cli::MainOptions& options);
+/// The work of an add-on's command that is done instead where there is no display.
+#define HEADLESS(work) cli::Exit work(const cli::MainOptions& options);
+#include "chosen/headless.def"
+#undef HEADLESS
 
 /// `run` parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
 /// returns its result; nothing else calls it.

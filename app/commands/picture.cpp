@@ -10,12 +10,9 @@
 #include "app/cli/exit_code.h"
 #include "app/commands/stand.h"
 #include "app/headless/raster.h"
-#include "app/inside/inside_screen.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/parts/linked.h"
-#include "app/sweep/screen/sweep_screen.h"
-#include "app/tape_screen/tape_screen.h"
 #include "engine/core/real_text.h"
 #include "training/files/session_file.h"
 #include "training/spec/limits.h"
@@ -60,11 +57,7 @@ class Stage {
   void begin() {
     stand_.reset();  // one ImGui context at a time
     stand_.emplace(lab_, options_);
-    if (!options_.lesson.empty()) open_lesson(options_.lesson);
-    if (options_.compare) stand_->state.screens.shown = Screen::Compare;
-    if (options_.sweep) open_sweep(options_.preset);
-    if (options_.tape) open_tape();
-    if (options_.inside) stand_->state.screens.shown = Screen::Inside;
+    open(options_.screen, options_.what);
     if (options_.link) show(*options_.link);
     rest();
   }
@@ -73,7 +66,6 @@ class Stage {
     shell::AppState& state = stand_->state;
     with_exit(Exit::Usage,
               [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
-    if (link.screen == Screen::Tape) open_tape();
   }
 
   /// Takes the lines that are not a hand's: true when this was one.
@@ -99,14 +91,10 @@ class Stage {
       shell::begin_opening(state.files, state.session, argument, shell::Sure::Asked, state.notice);
     else if (verb == "lesson")
       open_lesson(argument);
-    else if (verb == "sweep")
-      open_sweep(argument);
-    else if (verb == "tape")
-      open_tape();
-    else if (verb == "inside")
-      state.screens.shown = Screen::Inside;
     else if (verb == "offer")
       offer(line, argument);
+    else if (const std::optional<Screen> screen = screen_named(verb); screen && kind_of(*screen))
+      open(*screen, argument);
     else
       return false;
     return true;
@@ -154,47 +142,26 @@ class Stage {
     with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 
-  /// Takes "depth"; empty: the sweep that is on the screen.
-  void open_sweep(const std::string& preset) {
+  /// Takes what the screen can begin with, as "depth" of the sweep.
+  void open(Screen screen, const std::string& what) {
+    if (screen == Screen::Lessons) return open_lesson(what);
     shell::Screens& screens = stand_->state.screens;
-    screens.shown = Screen::Sweep;
-    sweep::SweepScreen& screen = shell::sweep_of(screens);
-    if (!preset.empty()) with_exit(Exit::Usage, [&] { screen.show(sweep::preset_plan(preset)); });
+    screens.shown = screen;
+    if (kind_of(screen)) with_exit(Exit::Usage, [&] { shell::screen_of(screens, screen).begin(what); });
   }
 
-  void open_tape() {
-    stand_->state.screens.shown = Screen::Tape;
-    stand_->driver.frames(1);
-    lab_.post(session::PlayStep{0});
-  }
-
-  /// Waits until the Tape is quiet: it asks in a frame, and what it gets is in the next one.
-  void rest_of_tape() {
-    const auto& tape = stand_->state.screens.tape.screen;
-    for (int quiet = 0; tape && quiet < 3;) {
-      stand_->driver.frames(1);
-      lab_.wait_idle();
-      quiet = tape->busy() ? 0 : quiet + 1;
-      if (tape->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
-
-  /// Waits until the models shown have read the text.
-  void rest_of_inside() {
-    for (int quiet = 0; quiet < 3;) {
-      stand_->driver.frames(1);
-      lab_.wait_idle();
-      quiet = stand_->state.screens.inside && stand_->state.screens.inside->busy() ? 0 : quiet + 1;
-    }
-  }
-
+  /// Waits until the screen is quiet: it asks in a frame, and what it gets is in the next one.
   void rest() {
     lab_.wait_idle();
-    if (stand_->state.screens.shown == Screen::Tape) rest_of_tape();
-    if (stand_->state.screens.shown == Screen::Inside) rest_of_inside();
-    const auto& sweep = stand_->state.screens.sweep.screen;
-    while (sweep && sweep->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const auto& player = stand_->state.screens.lessons.player;
+    const shell::Screens& screens = stand_->state.screens;
+    if (const AppScreen* const other = shell::made_screen(screens, screens.shown))
+      for (int quiet = 0; quiet < 3;) {
+        stand_->driver.frames(1);
+        lab_.wait_idle();
+        quiet = other->busy() ? 0 : quiet + 1;
+        if (other->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    const auto& player = screens.lessons.player;
     while (player && player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stand_->driver.frames(kSettle);
   }
@@ -249,6 +216,13 @@ std::string note_of(const LabView& view) {
 }
 
 }  // namespace
+
+std::vector<std::string> pictured_screens() {
+  std::vector<std::string> names;
+  for (const Screen screen : screens_by_key())
+    if (screen != Screen::Lessons) names.emplace_back(name_of(screen));
+  return names;
+}
 
 void parse_size(const std::string& text, int& width, int& height) {
   const char* const end = text.data() + text.size();

@@ -17,17 +17,16 @@ struct PictureOptions {
   bool both = false;  ///< every picture in both themes: x.png becomes x-light.png and x-dark.png
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
-  bool compare = false;                    ///< the Compare screen
   std::optional<link::LinkedView> link{};  ///< what a link shows, whatever the other options say
-  std::string lesson{};                    ///< a lesson instead of the Lab: "warm-up:compare"
-  std::string language{};                  ///< of the window; empty: that of NORMSCOPE_LANGUAGE
-  bool sweep = false;                      ///< the Sweep screen instead of the Lab
-  bool inside = false;                     ///< the Inside screen
-  bool tape = false;                       ///< the Tape screen with the next step of the first run
-  std::string preset{};                    ///< of the sweep: a preset; empty: the first
+  Screen screen = Screen::Lab;
+  std::string what{};  ///< what the screen begins with, as --screen NAME:WHAT; of lessons "warm-up:compare"
+  std::string language{};  ///< of the window; empty: that of NORMSCOPE_LANGUAGE
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< its file
 };
+
+/// The names of the screens but the lessons, which need a lesson's name.
+std::vector<std::string> pictured_screens();
 
 /// Reads "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);

@@ -1,4 +1,6 @@
 // normscope screenshot draws a screen after some training as PNGs, without display or OpenGL.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -46,6 +48,20 @@ void check_name(const std::string& path) {
                        fmt::format("--out {}: a picture is a PNG: expected a name that ends in .png", path));
 }
 
+/// Reads "lab", "lesson:warm-up:compare" or "sweep:depth".
+void choose_screen(const std::string& asked, PictureOptions& picture) {
+  const std::string name = asked.substr(0, asked.find(':'));
+  const std::optional<Screen> screen = name == "lesson" ? Screen::Lessons : screen_named(name);
+  const bool step = asked.size() > name.size();  // a lesson has one
+  if (!screen || name == "lessons" || (*screen == Screen::Lessons && !step) ||
+      (*screen == Screen::Lab && step)) {
+    throw CommandError(Exit::Usage, fmt::format("--screen '{}' is not known: expected lesson:NAME:STEP, {}",
+                                                asked, fmt::join(pictured_screens(), ", ")));
+  }
+  picture.screen = *screen;
+  picture.what = asked.substr(std::min(asked.size(), name.size() + 1));
+}
+
 Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
@@ -74,28 +90,12 @@ Exit screenshot(const ScreenshotOptions& options) {
   check_outputs({{"--out", options.out}}, inputs);
   check_name(options.out);
 
-  constexpr std::string_view kLesson = "lesson:";
-  const bool lesson = options.screen.starts_with(kLesson);
-  picture.sweep = options.screen == "sweep" || options.screen.starts_with("sweep:");
-  if (lesson)
-    picture.lesson = options.screen.substr(kLesson.size());
-  else if (options.screen == "compare")
-    picture.compare = true;
-  else if (options.screen == "tape")
-    picture.tape = true;
-  else if (options.screen == "inside")
-    picture.inside = true;
-  else if (picture.sweep)
-    picture.preset = options.screen.substr(std::min<size_t>(options.screen.size(), 6));
-  else if (options.screen != "lab")
-    throw CommandError(
-        Exit::Usage,
-        fmt::format(
-            "--screen '{}' is not known: expected lab, compare, tape, inside, lesson:NAME:STEP or sweep:NAME",
-            options.screen));
+  choose_screen(options.screen, picture);
   const InterruptGuard guard;
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson && !picture.sweep && !train(lab, runs, steps)) {
+  const ScreenKind* const kind = kind_of(picture.screen);
+  const bool own_runs = picture.screen == Screen::Lessons || (kind && kind->own_runs);
+  if (!own_runs && !train(lab, runs, steps)) {
     complain("interrupted: no picture was drawn");
     return Exit::Interrupted;
   }
@@ -109,10 +109,9 @@ Exit screenshot(const ScreenshotOptions& options) {
 void add_screenshot(CLI::App& app, Command& command) {
   const auto options = std::make_shared<ScreenshotOptions>();
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
-  sub.add_option(
-         "--screen", options->screen,
-         "which screen: lab, compare, tape, inside, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
-         "sweep:depth")
+  sub.add_option("--screen", options->screen,
+                 fmt::format("which screen: lesson:NAME:STEP as lesson:warm-up:compare, or {}",
+                             fmt::join(pictured_screens(), ", ")))
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,6 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/compare/comparison.h"
 #include "app/course/reader.h"
 #include "app/window/main_window.h"
 #include "training/experiments/loss_archive.h"
@@ -29,6 +29,19 @@ using namespace window;
 namespace {
 
 constexpr size_t kMostModels = 4;  ///< runs of a session
+constexpr size_t kMostFiles = 8;   ///< side by side
+
+using Work = Exit (*)(const MainOptions&);
+/// What is done without a window, if an add-on does it; else null.
+Work headless_work() {
+  for (const Work work : std::initializer_list<Work>{
+#define HEADLESS(work) work,
+#include "chosen/headless.def"
+#undef HEADLESS
+       })
+    return work;
+  return nullptr;
+}
 
 /// Cheap enough to ask first: without a display a window library may need seconds to find out.
 bool display_named() {
@@ -43,7 +56,7 @@ bool display_named() {
 #endif
 }
 
-/// Shows published `models` Inside, at rest; `files` go to Compare.
+/// Shows published `models` at rest, on the screen for them; `files` go to the screen for recorded runs.
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {},
                std::vector<ConfigRun> models = {}) {
   // The options are read first, so that what is wrong with them is said even where there is no display.
@@ -64,7 +77,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.files = files;
   if (!models.empty()) {
     window.runs = std::move(models);
-    window.inside = true;
+    window.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
     window.play = false;
   }
   window.safe_mode = options.safe_mode;
@@ -81,13 +94,14 @@ Exit open_window(const MainOptions& options) {
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
   const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
-  if (options.window)
+  const Work headless = headless_work();
+  if (options.window || !headless)
     throw CommandError(
         Exit::Display,
-        fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
+        fmt::format("{}: --window cannot open one; normscope train and screenshot need none", why));
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();
-  return compare(options);
+  return headless(options);
 }
 
 /// `check_recorded` refuses, before there is a window, what is no log and no saved run: that has another way in.
@@ -130,12 +144,13 @@ std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
 }
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
-  const bool models = inside || std::any_of(files.begin(), files.end(), [](const std::string& file) {
+  const bool models = inside || !screen_for(FileKind::Recorded) ||
+                      std::any_of(files.begin(), files.end(), [](const std::string& file) {
                         return look_at(file).kind == FileKind::Model;
                       });
-  if (files.size() > compare::kMost)
+  if (files.size() > kMostFiles)
     throw CommandError(Exit::Usage,
-                       fmt::format("open: {} files: expected 1 to {}", files.size(), compare::kMost));
+                       fmt::format("open: {} files: expected 1 to {}", files.size(), kMostFiles));
   // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
   if (!models) {

@@ -16,10 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/compare_screen/kept_choice.h"
-#include "app/sweep/cells.h"
 #include "app/view/answer.h"
-#include "app/view/screen.h"
+#include "app/view/app_screen.h"
 #include "training/files/config_file.h"
 
 namespace normscope::link {
@@ -32,8 +30,7 @@ struct LinkedView {
   std::string lesson{};   ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
   std::string figure{};   ///< of that step, by its id; empty: the first one
   view::Answer answer{};  ///< the prediction that stands in that lesson
-  std::optional<sweep::KeptSweep> sweep{};              ///< on the Sweep screen
-  std::optional<compare_screen::KeptChoice> compare{};  ///< on the Compare screen, without its files
+  ScreenSettings settings{};  ///< of the screen, where an add-on brings it
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
   std::vector<int> bookmarks{};  ///< steps, ascending

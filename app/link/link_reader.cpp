@@ -1,6 +1,7 @@
 // `read_link` checks everything, because all of a link came from outside. See link.h.
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "app/link/link.h"
@@ -68,8 +69,7 @@ struct Reader {
     else if (!screens.take(key, value))
       fail(
           kPlace,
-          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, sweep, compare, lesson, theme, shown "
-          "or marks",
+          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, lesson, theme, shown or marks",
           shown_text(line));
   }
 
@@ -96,15 +96,15 @@ struct Reader {
 
   void take_screen(std::string_view value) {
     const std::string_view name = value.substr(0, value.find(':'));
-    const auto* const at = std::find(std::begin(kScreenNames), std::end(kScreenNames), name);
+    const std::optional<Screen> screen = screen_named(name);
     view.lesson = value.substr(std::min(value.size(), name.size() + 1));
     const bool plain =
         view.lesson.size() <= kLongestName &&
         view.lesson.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-:") == view.lesson.npos;
-    view.screen = static_cast<Screen>(at - std::begin(kScreenNames));
-    if (at == std::end(kScreenNames) || !plain || (!view.lesson.empty() && view.screen != Screen::Lessons))
-      fail(kPlace, "screen={}: expected lab, lessons, lessons:NAME:STEP, compare, sweep, tape or inside",
-           shown_text(value));
+    if (!screen || !plain || (!view.lesson.empty() && *screen != Screen::Lessons))
+      fail(kPlace, "screen={}: expected lessons:NAME:STEP, {}", shown_text(value),
+           fmt::join(kScreenNames, ", "));
+    view.screen = *screen;
   }
 
   void take_bookmarks(std::string_view value) {

@@ -16,5 +16,6 @@ inline constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
 
 /// Reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
+double real(std::string_view key, std::string_view text, double low, double high);
 
 }  // namespace normscope::link

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
@@ -18,8 +17,6 @@
 #include "app/shell/parts/linked.h"
 #include "app/shell/parts/welcome.h"
 #include "app/shell/plain_message.h"
-#include "app/sweep/screen/sweep_screen.h"
-#include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
@@ -115,10 +112,11 @@ struct Tab {
 const std::vector<Tab>& all_tabs() {
   static const std::vector<Tab> tabs = [] {
     std::vector<Tab> all;
-    for (size_t i = 0; i < std::size(kScreenNames); ++i)
-      all.push_back({static_cast<Screen>(i), fmt::format("app/tab/{}", kScreenNames[i]),
-                     std::to_string(i + 1), fmt::format("shell.tab.{}.title", kScreenNames[i]),
-                     fmt::format("shell.tab.{}.help", kScreenNames[i])});
+    for (const Screen screen : screens_by_key())
+      all.push_back({screen, fmt::format("app/tab/{}", name_of(screen)),
+                     std::to_string(kScreenKeys[static_cast<size_t>(screen)]),
+                     fmt::format("shell.tab.{}.title", name_of(screen)),
+                     fmt::format("shell.tab.{}.help", name_of(screen))});
     return all;
   }();
   return tabs;
@@ -150,7 +148,7 @@ void tab_keys(Ui& ui, Screen& shown) {
 
 // Goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
-  if (shown == before || !ui.held(all_tabs()[static_cast<size_t>(shown)].name)) return;
+  if (shown == before || !ui.held(fmt::format("app/tab/{}", name_of(shown)))) return;
   shown = before;
   notice = locked_help();
 }
@@ -239,7 +237,7 @@ void draw_app(AppState& state, Ui& ui) {
   session.saves.clear();
   const Screen before = screens.shown;
   begin_shell(state, ui);
-  open_recorded(screens, state.files, *session.view);
+  open_recorded(screens, state.files, *session.view, state.notice);
   follow_linked(screens, *session.view);
   for (session::Command& asked : std::exchange(session.asked, {}))
     session.commands.push_back(std::move(asked));
@@ -262,7 +260,8 @@ void draw_app(AppState& state, Ui& ui) {
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(screens, session, state.switches.clock, ui, area), state, ui); });
   if (screens.shown == Screen::Lab && !state.presentation.on) draw_tour(ui, state.shell.offers);
-  if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
+  for (const OtherScreen& other : screens.others)
+    if (other.screen) other.screen->turn(*session.view);
   if (std::exchange(screens.lab.diagram().placement_asked, false))
     run_act(state, ui, view::Act::SavePlacement);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });

@@ -80,41 +80,18 @@ std::string plot_menu(const Parts& parts) {
   return words::say("controls.made.plot_menu", {{"plot", spelled(parts[1])}, {"what", what}});
 }
 
-std::string sweep_axis(const Parts& parts) {
-  const words::Place field{"field", words::spoken(find_field(parts[3])->label)};
-  return parts[1] == "up" ? words::say("controls.made.sweep_up", {field})
-                          : words::say("controls.made.sweep_across", {field});
-}
-
-std::string tape_control(const Parts& parts) {
-  const words::Place what{"what", parts[2]};
-  const std::string& part = parts[1];
-  return part == "run"      ? words::say("controls.made.tape_run", {what})
-         : part == "reads"  ? words::say("controls.made.tape_reads", {what})
-         : part == "writes" ? words::say("controls.made.tape_writes", {what})
-         : part == "row"    ? words::say("controls.made.tape_row", {what})
-         : part == "open"   ? words::say("controls.made.tape_open", {what})
-                            : "";
-}
-
-std::string inside_control(const Parts& parts) {
-  const words::Place what{"what", parts[2]};
-  return parts[1] == "run"    ? words::say("controls.made.inside_run", {what})
-         : parts[1] == "grid" ? words::say("controls.made.inside_grid", {what})
-                              : "";
-}
-
-std::string compare_control(const Parts& parts) {
-  const words::Place run{"run", parts[2]};
-  if (parts[1] == "run")
-    return parts.size() == 3 ? words::say("controls.made.compare_baseline", {run})
-           : parts.size() == 4
-               ? words::say("controls.made.compare_other", {run})
-               : words::say("controls.made.compare_in_place", {{"what", spelled(parts[4])}, run});
-  return parts.size() != 3     ? ""
-         : parts[1] == "place" ? words::say("controls.made.compare_place", {run})
-         : parts[1] == "map"   ? words::say("controls.made.compare_map", {run})
-                               : "";
+/// Names a control that an add-on has many of, after the words of "tape/run/*": all but two of its parts are places.
+std::string control_of_many(const Parts& parts) {
+  if (parts.size() < 3) return "";
+  std::string kind = parts[0] + "/" + parts[1];
+  for (size_t i = 2; i < parts.size(); ++i) kind += "/*";
+  const std::string* const words = words_for("kind", kind);
+  const Field* const field = find_field(parts.back());
+  if (!words || (!field && words->find("{field}") != words->npos)) return "";
+  return words::say(fmt::format("controls.kind.{}", kind),
+                    {{"run", parts[2]},
+                     {"what", parts.size() == 3 ? parts[2] : spelled(parts.back())},
+                     {"field", field ? words::spoken(field->label) : ""}});
 }
 
 std::string diagram_control(const Parts& parts) {
@@ -141,14 +118,10 @@ std::string title_of_kind(const Parts& parts) {
     if (const std::string field = run_field(parts); !field.empty()) return field;
     if (count == 3) return words::say("controls.made.settings_too", {{"run", parts[2]}});
   }
-  if (first == "sweep" && count == 4 && find_field(parts[3])) return sweep_axis(parts);
-  if (first == "tape" && count == 3) return tape_control(parts);
-  if (first == "inside" && count == 3) return inside_control(parts);
   if (first == "run" && count == 2) return words::say("controls.made.run", {{"run", parts[1]}});
   if (first == "split" && count == 2) return words::say("controls.made.split", {{"what", parts[1]}});
   if (first == "diagram" && count > 1) return diagram_control(parts);
-  if (first == "compare" && count > 2) return compare_control(parts);
-  return first == "plot" && count > 2 ? plot_control(parts) : "";
+  return first == "plot" && count > 2 ? plot_control(parts) : control_of_many(parts);
 }
 
 }  // namespace

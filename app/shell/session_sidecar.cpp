@@ -1,5 +1,7 @@
 #include "app/shell/session_sidecar.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/shell/classroom/kept_teaching.h"
-#include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
@@ -19,65 +19,26 @@ namespace normscope::shell {
 
 namespace {
 
-constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
-constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
-
-/// Keeps a metric by its id; an unknown id leaves what was there.
-struct MetricId {
-  codec::Json write(panels::Metric metric) const { return panels::info(metric).id; }
-  void read(const InputValue& json, panels::Metric& metric) const {
-    const std::string id = json.text(64);
-    for (const panels::MetricInfo& one : panels::metrics())
-      if (id == one.id) metric = one.metric;
+/// Keeps the settings of all screens as lines, "compare.baseline=B".
+struct ScreenLines {
+  codec::Json write(const std::array<ScreenSettings, kScreens>& screens) const {
+    codec::Json lines = codec::Json::array();
+    for (size_t i = 0; i < kScreens; ++i)
+      for (const auto& [key, value] : screens[i])
+        lines.push_back(fmt::format("{}.{}={}", kScreenNames[i], key, value));
+    return lines;
+  }
+  void read(const InputValue& json, std::array<ScreenSettings, kScreens>& screens) const {
+    for (const InputValue& one : json.list(0, 10'000)) {
+      const std::string line = one.text(110'000);
+      const size_t dot = line.find('.'), equals = line.find('=');
+      const std::optional<Screen> screen = screen_named(line.substr(0, dot));
+      if (screen && kind_of(*screen) && dot < equals && equals < line.size())
+        screens[static_cast<size_t>(*screen)].emplace_back(line.substr(dot + 1, equals - dot - 1),
+                                                           line.substr(equals + 1));
+    }
   }
 };
-
-constexpr codec::Object kComparedFile{[](auto& io, auto& file) {
-  io("path", file.path, codec::Text{4096});
-  io("run", file.run, codec::Whole{0, 999});
-  io.optional("letter", file.letter, codec::Words{kRecordedLetters});  // sessions of before have none
-}};
-
-constexpr codec::Object kCompare{[](auto& io, auto& kept) {
-  io("baseline", kept.baseline, codec::Words{kAllLetters});
-  io("align", kept.align, codec::Whole{0, 2});
-  io("matrix", kept.matrix, codec::Whole{0, 5});
-  io.optional("metric", kept.metric, MetricId{}, compare_screen::KeptChoice{}.metric);
-  io("factor", kept.factor, codec::Number{1.01, 1e6});
-  io("files", kept.files, codec::List{0, compare::kMost, kComparedFile});
-}};
-
-/// Keeps a sweep as the texts of its plan.
-struct SweepText {
-  static constexpr codec::List kTexts{0, 1000, codec::Text{100'000}};
-  static constexpr codec::Object kRule{[](auto& io, auto& all) {
-    auto& [plan, metric] = all;
-    io("set", plan.set, kTexts);
-    io("axes", plan.axes, kTexts);
-    io("more_seeds", plan.more_seeds, kTexts);
-    io("steps", plan.steps, codec::Whole{0, kMostSteps});
-    io("seeds", plan.seeds, codec::Whole{1, 1000});
-    io("metric", metric, codec::Text{64});
-  }};
-  codec::Json write(const sweep::KeptSweep& kept) const {
-    return kRule.write(std::pair(sweep::text_of(kept.plan), std::string(sweep::info(kept.metric).name)));
-  }
-  void read(const InputValue& json, sweep::KeptSweep& kept) const {
-    std::pair<sweep::PlanText, std::string> text;
-    kRule.read(json, text);
-    kept = {sweep::plan_from(text.first), sweep::metric_from(text.second)};
-  }
-};
-
-constexpr codec::Object kInside{[](auto& io, auto& kept) {
-  io("text", kept.text, codec::Text{inside::kLongestKept});
-  io("runs", kept.runs, codec::Text{2});
-}};
-
-constexpr codec::Object kTape{[](auto& io, auto& kept) {
-  io("run", kept.run, codec::Words{kLetters});
-  io("head", kept.head, codec::Whole{-1, 10'000'000});
-}};
 
 /// What stands in the Lab.
 struct Marks {
@@ -92,40 +53,13 @@ constexpr codec::Object kMarks{[](auto& io, auto& marks) {
 
 constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
   io.optional("screen", kept.shown, codec::Maybe{codec::Words{kScreenNames}});
-  io.optional("compare", kept.compare, codec::Maybe{kCompare});
-  io.optional("sweep", kept.sweep, codec::Maybe{SweepText{}});
-  io.optional("tape", kept.tape, codec::Maybe{kTape});
-  io.optional("inside", kept.inside, codec::Maybe{kInside});
+  io.optional("screens", kept.screens, ScreenLines{}, {});
 }};
 
-// Keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
-void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_tab) {
-  if (kept.compare) compare_of(screens).restore(*kept.compare);
-  if (kept.tape) {
-    screens.tape.run = kept.tape->run;
-    screens.tape.head = kept.tape->head;
-    if (screens.tape.screen) screens.tape.screen->restore(*kept.tape);
-  }
-  if (kept.inside) inside_of(screens).restore(*kept.inside);
-  if (!sweep_and_tab) return;
-  if (kept.sweep) {
-    screens.sweep.kept = kept.sweep;
-    if (screens.sweep.screen) sweep_of(screens);  // which takes it in
-  }
-  if (kept.shown) screens.shown = *kept.shown;
-}
-
-KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
-  KeptWindow kept = known;
+KeptWindow kept_of(const Screens& screens, const classroom::Teaching& teaching) {
+  KeptWindow kept;
   kept.shown = screens.shown;
-  if (screens.compare) kept.compare = screens.compare->kept();
-  if (screens.sweep.screen)
-    kept.sweep = screens.sweep.screen->kept();
-  else if (screens.sweep.kept)
-    kept.sweep = screens.sweep.kept;
-  kept.tape = screens.tape.screen ? screens.tape.screen->kept()
-                                  : tape_screen::KeptTape{screens.tape.run, screens.tape.head};
-  if (screens.inside) kept.inside = screens.inside->kept();
+  for (size_t i = 0; i < kScreens; ++i) kept.screens[i] = kept_of(screens, static_cast<Screen>(i));
   kept.teaching = teaching.kept;
   return kept;
 }
@@ -164,7 +98,14 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
     }
     KeptWindow kept;
     kOtherScreens.read(json, kept);
-    restore_screens(kept, screens, !(own && own->by_undo) && !in_lesson);
+    const bool stays =
+        in_lesson || (own && own->by_undo);  // what is shown, and changes that are undone apart
+    for (size_t i = 0; i < kScreens; ++i) {
+      const AppScreen* const made = made_screen(screens, static_cast<Screen>(i));
+      if (!stays || !made || !made->has_changes())
+        restore_screen(screens, static_cast<Screen>(i), kept.screens[i]);
+    }
+    if (kept.shown && !stays) screens.shown = *kept.shown;
   } catch (const Error&) {
   }
 }
@@ -184,7 +125,7 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
     std::erase_if(coming, [&](const ComingBack& one) { return one.ticket <= known.restored; });
   }
   SidecarState now{screen.transport().bookmarks, session.undo.changes(), screen.diagram().selected,
-                   kept_of(screens, known.window, teaching), known.restored};
+                   kept_of(screens, teaching), known.restored};
   if (now == known) return;
   known = std::move(now);
   session.lab->keep(sidecar_text(screen, session.undo, known.window));

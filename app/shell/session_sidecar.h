@@ -1,30 +1,24 @@
 // The session sidecar is what the window itself adds to a saved session: bookmarks, the undo log, which run and which
-// screen is shown and what the screen holds (Compare's choice, the sweep's plan, the position of the Tape), a teacher's
-// rules. It travels as a text (Lab::keep) beside the runs and comes back when the session is restored. draw_app calls
+// screen is shown, how the screens of add-ons are set, a teacher's rules. It travels as a text (Lab::keep) beside the runs and comes back when the session is restored. draw_app calls
 // it once a frame.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/compare_screen/kept_choice.h"
-#include "app/inside/inside_screen.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/classroom/teaching.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
-#include "app/tape_screen/tape_screen.h"
 
 namespace normscope::shell {
 
 // What the screens and the teacher keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
-  std::optional<compare_screen::KeptChoice> compare = compare_screen::KeptChoice{};
-  std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
-  std::optional<tape_screen::KeptTape> tape = tape_screen::KeptTape{};
-  std::optional<inside::KeptInside> inside{};
+  std::array<ScreenSettings, kScreens> screens{};  // empty: the screen was never opened
   classroom::KeptTeaching teaching{};
   bool operator==(const KeptWindow&) const = default;
 };

@@ -1,5 +1,4 @@
 #include "app/shell/shell.h"
-#include "app/inside/inside_screen.h"
 
 #include <imgui.h>
 
@@ -12,8 +11,6 @@
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
-#include "app/sweep/screen/sweep_screen.h"
-#include "app/tape_screen/tape_screen.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
@@ -37,11 +34,8 @@ void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
   diagram::DiagramState& diagram = state.screens.lab.diagram();
   std::string& notice = state.notice;
-  if (state.screens.shown == Screen::Sweep) {
-    sweep::SweepScreen& plans = sweep_of(state.screens);
-    (void)(undo ? plans.undo() : plans.redo());
-    return;
-  }
+  if (AppScreen* const own = made_screen(state.screens, state.screens.shown); own && own->has_changes())
+    return own->take_back(undo);
   const bool did = undo ? session.undo.undo(session.commands, diagram.selected)
                         : session.undo.redo(session.commands, diagram.selected);
   if (!did) return;
@@ -123,10 +117,8 @@ void post_commands(AppState& state) {
     session.tickets.push_back(ticket);
     session.last_ticket = ticket;
     if (std::holds_alternative<session::SwapSession>(command)) session.coming_back.push_back({ticket, true});
-    if (std::holds_alternative<session::PlayStep>(command) && screens.tape.screen)
-      screens.tape.screen->posted(ticket);
-    if (std::holds_alternative<session::LookInside>(command) && screens.inside)
-      screens.inside->posted(ticket);
+    for (const OtherScreen& other : screens.others)
+      if (other.screen) other.screen->posted(command, ticket);
     if (std::holds_alternative<session::ReplaceRuns>(command) && screens.linked_cursor &&
         !screens.linked_cursor->ticket)
       screens.linked_cursor->ticket = ticket;

@@ -3,21 +3,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace normscope {
 
 enum class Screen : uint8_t {
-#define SCREEN(Name, name) Name,
+#define SCREEN(Name, name, key) Name,
 #include "app/view/screens.def"
 #undef SCREEN
 };
 
 inline constexpr std::string_view kScreenNames[] = {
-#define SCREEN(Name, name) name,
+#define SCREEN(Name, name, key) #name,
 #include "app/view/screens.def"
 #undef SCREEN
 };
+inline constexpr int kScreenKeys[] = {
+#define SCREEN(Name, name, key) key,
+#include "app/view/screens.def"
+#undef SCREEN
+};
+inline constexpr size_t kScreens = std::size(kScreenNames);
 inline constexpr std::string_view name_of(Screen screen) { return kScreenNames[static_cast<size_t>(screen)]; }
 
 }  // namespace normscope

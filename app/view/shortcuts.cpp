@@ -56,11 +56,6 @@ constexpr Shortcut kRows[] = {
     {Act::Present, "present", "F5", "", true},
     {Act::Teacher, "teacher", "", "", true},
     {Act::Sheet, "sheet", "?"},
-    {Act::Gesture, "compare_baseline"},
-    {Act::Gesture, "compare_what"},
-    {Act::Gesture, "sweep_keys"},
-    {Act::Gesture, "tape_keys"},
-    {Act::Gesture, "tape_along"},
     {Act::Theme, "theme", "", "", true},
     {Act::ReducedMotion, "reduced_motion", "", "", true},
     {Act::Measurements, "measurements", "", "", true},
@@ -68,8 +63,17 @@ constexpr Shortcut kRows[] = {
     {Act::FirstLesson, "first_lesson", "", "", true},
 };
 
-std::vector<Shortcut> with_words() {
+/// The rows above, and the gestures of add-ons: those in the words alone.
+std::vector<Shortcut> rows() {
   std::vector<Shortcut> all(std::begin(kRows), std::end(kRows));
+  for (const std::string_view id : words::language("en").below("shortcuts"))
+    if (std::none_of(std::begin(kRows), std::end(kRows), [&](const Shortcut& s) { return s.id == id; }))
+      all.push_back({Act::Gesture, id});
+  return all;
+}
+
+std::vector<Shortcut> with_words() {
+  std::vector<Shortcut> all = rows();
   for (Shortcut& s : all)
     for (const auto& [what, text] : {std::pair("shown", &s.shown),
                                      {"title", &s.title},

@@ -19,9 +19,9 @@ struct WindowOptions {
   std::vector<ConfigRun> runs;  // the runs to start at once; empty: the default comparison
   LabOptions lab;
   std::vector<std::string>
-      files{};  // logs and saved runs that Compare opens; with any, `runs` are not started
+      files{};  // logs and saved runs to open side by side; with any, `runs` are not started
   bool play = true;
-  bool inside = false;                     // the Inside screen comes first
+  Screen shown = Screen::Lab;              // the screen that comes first
   std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
   std::optional<bool> dark;                // otherwise as remembered
   std::optional<float> scale;              // as requested; 1 = 100 % of the display's

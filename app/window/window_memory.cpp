@@ -52,7 +52,7 @@ void WindowMemory::put(AppState& state) const {
   state.screens.lab.few() = !file_.empty() && !settings_.more_measurements;
   state.screens.lessons.remembers = !safe_mode_;
   state.screens.lessons.language = settings_.language;
-  state.screens.sweep.keeps = !safe_mode_;
+  state.screens.keeps = !safe_mode_;
   state.files.recent = settings_.recent;
   state.notice = notice_;
   state.session.undo.stash_in(folder_ ? folder_->replaced() : temporary_->path());

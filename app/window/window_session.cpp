@@ -61,7 +61,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   state_.files.wake = wake;
   state_.screens.wake = wake;
   state_.files.recorded = options.files;
-  if (options.inside) state_.screens.shown = Screen::Inside;
+  state_.screens.shown = options.shown;
   // The task is needed because making a context on a GPU takes a while.
   state_.backend.cuda = start_task("window", [wake] {
                           std::string reason;
@@ -104,9 +104,7 @@ WindowSession::~WindowSession() {
   state_.files = {};  // tasks that still read would wake this window
   state_.about = {};
   state_.screens.lessons.player.reset();
-  state_.screens.compare.reset();
-  state_.screens.sweep = {};
-  state_.screens.tape = {};
+  state_.screens.others = {};
 }
 
 void WindowSession::turn(double soon) {

@@ -22,12 +22,11 @@ struct TaskKind {
   std::string_view made_up = {};
   std::string_view file = {};  ///< the field that names the file, "data.text"; empty: there is none
   const std::string& (*path)(const DataSpec&) = nullptr;  ///< the value of that field
-  std::string_view spelled = {};             ///< the setting that spells its text out; empty: there is none
-  bool seeded = false;                       ///< data.seed decides which data are made up
-  bool labelled = false;                     ///< each row of text has a class
-  bool takes_tokenizer = false;              ///< data.tokenizer says how its text is cut
-  bool learns_tokenizer = false;             ///< and is learned where it names no file
-  bool takes_validation = false;             ///< data.valid is read, with data from a file
+  bool seeded = false;                                    ///< data.seed decides which data are made up
+  bool labelled = false;                                  ///< each row of text has a class
+  bool takes_tokenizer = false;                           ///< data.tokenizer says how its text is cut
+  bool learns_tokenizer = false;                          ///< and is learned where it names no file
+  bool takes_validation = false;                          ///< data.valid is read, with data from a file
   bool by_content = false;                   ///< results count by the hash of its files, wherever these lie
   bool goes_on = false;                      ///< data.consecutive may be set
   std::string_view flag_help = {};           ///< of normscope train --NAME FILE; empty: there is no such flag

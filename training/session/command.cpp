@@ -87,7 +87,7 @@ struct LabTrainer::Carrier {
   }
   void operator()(const session::MeasureBatch&) const { trainer.measure_batch(); }
   void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
-  void operator()(const session::LookInside& c) const { trainer.look_inside(c); }
+  void operator()(const session::Inquire& c) const { trainer.inquire(c); }
   void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
   void operator()(const session::ReplaceRuns& c) const {
     c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,11 @@
 
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
+
+namespace normscope {
+class Inquiry;
+class Run;
+}  // namespace normscope
 
 namespace normscope::session {
 
@@ -124,16 +130,14 @@ struct Ablate {
   std::vector<std::string> left_out{};
   static const char* doing() { return "leaving sub-layers out"; }
 };
-/// Measures what a run's model does with a text: RunView::inside. Without a text it takes that of the run.
-/// `left_out`: with the loss without each of its parts, a forward pass for each. An earlier step is trained again from
-/// the nearest keyframe, on a copy. `spectra_of`: with the singular values of what the next step adds to the matrices of
-/// this layer. It changes no bit of the run.
-struct LookInside {
+/// Measures something of a run beside its training: RunView::inquiry. An earlier step is trained again from the nearest
+/// keyframe, on a copy. It changes no bit of the run.
+struct Inquire {
   int32_t run = 0;
-  std::string text{};
-  bool left_out = false;
-  int32_t step = -1;  ///< as the run stood after it; -1: as it stands
-  std::optional<int32_t> spectra_of{};
+  int32_t step = -1;    ///< as the run stood after it; -1: as it stands
+  int32_t copies = 0;   ///< of the run's network, which the inquiry itself makes
+  /// `then` is the run where it is nobody else's. Throws Error.
+  std::function<std::unique_ptr<Inquiry>(Run& run, std::unique_ptr<Run> then)> begin;
   static const char* doing() { return "looking inside"; }
 };
 /// Copies the step that a run would take next, so that the copy can be played one instruction at a time:
@@ -184,7 +188,7 @@ struct SwapSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, LookInside, PlayStep,
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep,
                                 ReplaceRuns, TakeBack, SaveSession, RestoreSession, SwapSession>;
 /// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.

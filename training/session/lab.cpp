@@ -27,7 +27,7 @@ constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chr
 
 /// Holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
 bool is_quiet(const Command& c) {
-  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::LookInside>(c);
+  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::Inquire>(c);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct RunSpread {
 };
 
 struct Ablation;    // session/ablation.h
-struct RunInside;   // session/run_inside.h
+struct InquiryResult;  // session/inquiry.h
 struct PlayedStep;  // session/played_step.h
 
 /// What a model wrote at one of its steps.
@@ -73,8 +73,8 @@ struct RunView {
   std::shared_ptr<const BatchMeasurement> batch;  ///< the newest result of MeasureBatch, or nullptr
   std::shared_ptr<const Ablation> ablation;   ///< the newest result of Ablate, taken at Ablation::step; or
                                               ///< nullptr
-  std::shared_ptr<const RunInside> inside;    ///< the newest result of LookInside, at its step; or nullptr
-  int32_t inside_done = 0, inside_parts = 0;  ///< parts of it that are measured; 0 of 0: all
+  std::shared_ptr<const InquiryResult> inquiry;  ///< the newest result of Inquire, or nullptr
+  int32_t inquiry_done = 0, inquiry_parts = 0;      ///< parts of it that are measured; 0 of 0: all
 };
 
 struct LabView {

@@ -40,17 +40,16 @@ void LabTrainer::score(LabEntry& entry) {
   entry.scoring.reset();
 }
 
-void LabTrainer::look_inside(const session::LookInside& asked) {
+void LabTrainer::inquire(const session::Inquire& asked) {
   LabEntry& seen = entry(asked.run);
   const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
-  const size_t copies = size_t{past} + size_t{asked.spectra_of.has_value()};
+  const size_t copies = size_t{past} + static_cast<size_t>(asked.copies);
   if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
   std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
   Run& run = past ? *then : *seen.run;
   if (run.state() == RunState::NonFinite)
     fail("inside", "the weights are not finite: expected a run that is");
-  seen.looking =
-      std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+  seen.looking = asked.begin(run, std::move(then));
   look_some(seen);
 }
 
@@ -68,7 +67,7 @@ void LabTrainer::look_some(LabEntry& seen) {
   try {
     do {
       if (!seen.looking->holds() || !seen.looking->next()) return seen.looking.reset();
-      if (seen.looking->worth_showing()) seen.inside = seen.looking->found();
+      if (seen.looking->worth_showing()) seen.inquiry = seen.looking->result();
     } while (Clock::now() < until);
   } catch (...) {
     seen.looking.reset();

@@ -329,8 +329,11 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   if (const SeedVariability* luck = find_variability(variability_key(entry))) view.spread = luck->spread;
   view.batch = entry.batch;
   view.ablation = entry.ablation;
-  view.inside = entry.inside;
-  if (entry.looking) std::tie(view.inside_done, view.inside_parts) = entry.looking->progress();
+  view.inquiry = entry.inquiry;
+  if (entry.looking) {
+    view.inquiry_done = static_cast<int32_t>(entry.looking->done());
+    view.inquiry_parts = static_cast<int32_t>(entry.looking->parts());
+  }
   return view;
 }
 

@@ -15,7 +15,7 @@
 #include "training/session/lab.h"
 #include "training/session/lab_session.h"
 #include "training/session/run_cache.h"
-#include "training/session/run_inside.h"
+#include "training/session/inquiry.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope {
@@ -41,8 +41,8 @@ struct LabEntry : KeptEntry {
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
-  std::shared_ptr<const RunInside> inside;        ///< likewise, as far as it is measured
-  std::unique_ptr<InsideLook> looking;            ///< what measures the rest of it
+  std::shared_ptr<const InquiryResult> inquiry;      ///< likewise, as far as it is measured
+  std::unique_ptr<Inquiry> looking;                  ///< what measures the rest of it
   std::string file;                               ///< in the autosave's folder, written at this stamp
   uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
@@ -115,7 +115,7 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
-  void look_inside(const session::LookInside& asked);
+  void inquire(const session::Inquire& asked);
   LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);

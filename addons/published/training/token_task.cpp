@@ -143,7 +143,6 @@ constinit const TaskKind kPassageKind{.name = "passage",
                                       .make = make_token_task,
                                       .learners = "decoder encoder",
                                       .unit = "token",
-                                      .spelled = "data.passage",
                                       .takes_tokenizer = true,
                                       .check = check_passage,
                                       .also = [](const DataSpec& data) {

@@ -116,7 +116,7 @@ headless::Image drawn(Stand& stand, const FilmForm& form) {
 /// False when it was interrupted.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
   Stand stand(lab, picture);
-  if (picture.compare) stand.state.screens.shown = Screen::Compare;
+  stand.state.screens.shown = picture.screen;
   stand.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);
   Progress progress("drawing", form.frames);
@@ -154,7 +154,7 @@ std::vector<ConfigRun> runs_in(const std::string& session) {
 
 Exit film(const FilmOptions& options) {
   PictureOptions picture{.dark = options.theme == "dark", .scale = options.scale};
-  picture.compare = options.screen == "compare";
+  picture.screen = screen_named(options.screen).value_or(Screen::Lab);
   check_language(options.language);
   picture.language = options.language;
   with_exit(Exit::Usage, [&] { parse_size(options.size, picture.width, picture.height); });
@@ -197,8 +197,8 @@ void add_film(CLI::App& app, Command& command) {
                  "the film: .mp4 or .gif through ffmpeg; .png: numbered frames, NAME-0001.png and so on")
       ->type_name("FILE")
       ->required();
-  sub.add_option("--screen", options.screen, "which screen: lab or compare")
-      ->check(CLI::IsMember({"lab", "compare"}))
+  sub.add_option("--screen", options.screen, "which screen")
+      ->check(CLI::IsMember(pictured_screens()))
       ->type_name("NAME");
   sub.add_option("--seconds", options.seconds, "how long the film is")
       ->check(CLI::Range(0.01, 3600.0))

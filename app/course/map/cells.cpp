@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "app/course/map/swept.h"
+#include "app/grid/axis.h"
 #include "app/plot/plot_axis.h"
-#include "app/sweep/border.h"
 
 namespace normscope::course {
 namespace {
@@ -26,13 +26,6 @@ bool even(const std::vector<double>& values, bool log) {
   return step > 0;
 }
 
-sweep::Axis axis_of(const std::string& field, const std::vector<double>& values) {
-  sweep::Axis axis;
-  axis.key = field;
-  for (const double value : values) axis.values.push_back(fmt::format("{}", value));
-  return axis;
-}
-
 /// Asks two values for a ratio of 4 at least, as their distance is even in either way.
 bool is_log(const std::vector<double>& values) {
   if (values.size() > 2) return !even(values, false);
@@ -40,7 +33,9 @@ bool is_log(const std::vector<double>& values) {
 }
 
 FigureAxis shown_axis(const std::string& field, const std::vector<double>& values) {
-  FigureAxis axis{.label = axis_of(field, values).title(), .log = is_log(values), .ticks = values};
+  grid::Axis named;
+  named.key = field;
+  FigureAxis axis{.label = named.title(), .log = is_log(values), .ticks = values};
   const double parts = 2 * static_cast<double>(values.size() - 1);
   if (axis.log) {
     const double half = std::pow(values.back() / values.front(), 1 / parts);
@@ -72,57 +67,52 @@ Known known(const std::string& curve, const FigureData& data) {
   return {it == data.reference->curves.end() ? nullptr : &it->second.mean};
 }
 
-sweep::Record record_of(double excess, std::optional<double> share, double seed_share) {
-  sweep::Record record;
-  record.loss = excess;
-  record.level = 0;
-  record.verdict = !std::isfinite(excess) ? sweep::Verdict::NotFinite
-                   : !share               ? sweep::Verdict::Undecided
-                   : *share > seed_share  ? sweep::Verdict::Learns
-                                          : sweep::Verdict::Stuck;
-  return record;
-}
-
 }  // namespace
 
-sweep::Grid grid_of(const Curve& border, const FigureData& data) {
-  sweep::Plan plan;
-  plan.axes = {axis_of(border.field, border.xs), axis_of(border.other, border.values)};
-  plan.seeds = data.own || !data.reference ? 1 : data.reference->seeds;
-  std::vector<sweep::Job> jobs;
-  std::vector<std::optional<sweep::Record>> records;
-  for (size_t row = 0; row < border.values.size(); ++row) {
+CellMap cells_of(const Curve& border, const FigureData& data) {
+  const int32_t seeds = data.own || !data.reference ? 1 : data.reference->seeds;
+  CellMap map{border.xs.size(), border.values.size(), {}};
+  for (size_t row = 0; row < map.rows; ++row) {
     const Known excess = known(excess_of_row(border, row), data),
                 learns = known(learns_of_row(border, row), data);
-    for (size_t column = 0; column < border.xs.size(); ++column)
-      for (int32_t seed = 0; seed < plan.seeds; ++seed) {
-        sweep::Job job;
-        job.column = column;
-        job.row = row;
-        job.seed = static_cast<uint64_t>(seed) + 1;
-        jobs.push_back(std::move(job));
-        const std::optional<double> loss = excess.at(column);
-        // Where a share of the seeds learns, that share of the jobs does.
-        const double below = (seed + 0.5) / plan.seeds;
-        records.push_back(loss ? std::optional(record_of(*loss, learns.at(column), below)) : std::nullopt);
-      }
+    for (size_t column = 0; column < map.columns; ++column) {
+      MapCell& cell = map.cells.emplace_back();
+      const std::optional<double> loss = excess.at(column);
+      if (!loss) continue;
+      cell.known = seeds;
+      cell.excess = *loss;
+      if (const std::optional<double> share = learns.at(column); share && std::isfinite(*loss))
+        cell.learn = static_cast<int32_t>(std::ceil(*share * seeds - 0.5));
+    }
   }
-  return sweep::grid_of(plan, jobs, records);
+  return map;
+}
+
+double CellMap::share_learned(const MapCell& cell) const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const MapCell& one : cells)
+    if (std::isfinite(one.excess)) best = std::min(best, one.excess);
+  return grid::share_learned(cell.excess, 0, best);
+}
+
+std::vector<grid::Segment> CellMap::border() const {
+  return grid::border_of(columns, rows, [&](size_t column, size_t row) { return at(column, row).side(); });
 }
 
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words) {
-  const sweep::Grid grid = grid_of(border, data);
-  if (grid.known == 0) return;
+  const CellMap map = cells_of(border, data);
+  if (std::none_of(map.cells.begin(), map.cells.end(), [](const MapCell& cell) { return cell.known > 0; }))
+    return;
   plot::HeatMap heat;
-  heat.columns = static_cast<int>(grid.plan.columns());
-  heat.rows = static_cast<int>(grid.plan.rows());
+  heat.columns = static_cast<int>(map.columns);
+  heat.rows = static_cast<int>(map.rows);
   heat.stretched = heat.ticked = heat.upward = true;
   heat.label = words.say("course.figure.cells");
   std::vector<float> cells;
-  for (const sweep::Cell& cell : grid.cells) {
-    const double share = sweep::share_learned(grid, cell);
-    cells.push_back(cell.known > 0 && std::isfinite(share) ? static_cast<float>(std::clamp(share, 0.0, 1.0))
-                                                           : std::numeric_limits<float>::quiet_NaN());
+  for (const MapCell& cell : map.cells) {
+    const double share = map.share_learned(cell);
+    cells.push_back(std::isfinite(share) ? static_cast<float>(std::clamp(share, 0.0, 1.0))
+                                         : std::numeric_limits<float>::quiet_NaN());
   }
   heat.cells = plot::Column::of(std::move(cells));
   plot.heat = std::move(heat);
@@ -133,7 +123,7 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
     return static_cast<float>(plot::along(plot.y, static_cast<double>(corner) / plot.heat->rows));
   };
   int pieces = 0;
-  for (const sweep::Segment& s : sweep::border_of(grid)) {
+  for (const grid::Segment& s : map.border()) {
     plot::Series piece;
     piece.id = fmt::format("border {}", ++pieces);
     piece.ink = {plot::Ink::Role::Ink, 0, 1};

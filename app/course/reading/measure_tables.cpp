@@ -7,7 +7,7 @@
 #include "app/course/curves.h"
 #include "app/course/measures.h"
 #include "app/course/tapes/tape_tables.h"
-#include "app/sweep/sweep_plan.h"
+#include "app/grid/axis.h"
 #include "engine/core/error.h"
 #include "training/experiments/probes.h"
 
@@ -181,7 +181,7 @@ LessonRun read_run(const std::string& id, Table t) {
   // The order is that of the table: a placement of all stacks must not undo that of one.
   auto fields = t.rest();
   std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-    return sweep::order_of(a.first) < sweep::order_of(b.first);
+    return grid::order_of(a.first) < grid::order_of(b.first);
   });
   for (const auto& [key, value] : fields) {
     try {

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/app_state.h"
@@ -106,12 +105,17 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-// Shows an opened model Inside, and a recognised log or saved run in Compare.
-void open_recorded(Screens& screens, Files& files, const LabView& view) {
-  if (std::exchange(files.looked_into, false)) screens.shown = Screen::Inside;
+void open_recorded(Screens& screens, Files& files, const LabView& view, std::string& notice) {
+  if (std::exchange(files.looked_into, false))
+    screens.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
+  const std::optional<Screen> recorded = screen_for(FileKind::Recorded);
   for (const std::string& path : std::exchange(files.recorded, {})) {
-    compare_of(screens).open(path, view);
-    screens.shown = Screen::Compare;
+    if (!recorded) {
+      notice = words::say("shell.notice.no_screen", {{"path", path}});
+      continue;
+    }
+    screen_of(screens, *recorded).open(path, view);
+    screens.shown = *recorded;
   }
 }
 

@@ -15,7 +15,7 @@ const std::string& subject_of(Screen);
 // draw_app posts.
 void carry_out(Desk, AppState&, ui::Ui&);
 
-// Shows what was recognised as a log or a saved run on the Compare screen.
-void open_recorded(Screens&, Files&, const LabView&);
+// Shows an opened model, log or saved run on the screen for such files, or says in `notice` that there is none.
+void open_recorded(Screens&, Files&, const LabView&, std::string& notice);
 
 }  // namespace normscope::shell

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
-#include "app/sweep/screen/sweep_screen.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -31,18 +29,6 @@ std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
 }
 
-// Sets the Sweep or the Compare screen as the link has it. Files that Compare has open stay.
-void show_screen(const LinkedView& link, Screens& screens) {
-  if (link.sweep) {
-    screens.sweep.kept = link.sweep;
-    if (screens.sweep.screen) sweep_of(screens);  // which takes it in
-  }
-  if (!link.compare) return;
-  compare_screen::KeptChoice choice = *link.compare;
-  choice.files = compare_of(screens).kept().files;
-  compare_of(screens).restore(choice);
-}
-
 }  // namespace
 
 LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
@@ -61,11 +47,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
     link.figure = player->figure_id();
     link.answer = player->answer();
   }
-  if (link.screen == Screen::Sweep && screens.sweep.screen) link.sweep = screens.sweep.screen->kept();
-  if (link.screen == Screen::Compare && screens.compare) {
-    link.compare = screens.compare->kept();
-    link.compare->files.clear();
-  }
+  if (const AppScreen* const other = made_screen(screens, link.screen)) link.settings = other->linked();
   link.dark = look.dark;
   const char selected = screens.lab.diagram().selected;
   const bool there = std::any_of(view.runs.begin(), view.runs.end(),
@@ -100,7 +82,7 @@ std::string show_linked(const LinkedView& link, std::optional<session::Ticket> r
                         Appearance& look, Lab* lab) {
   std::string words;
   if (!link.lesson.empty()) words = show_lesson(link, screens, lab);  // first: it may not be there
-  show_screen(link, screens);
+  if (!link.settings.empty()) screen_of(screens, link.screen).open_link(link.settings);
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
   transport.pinned_step.reset();

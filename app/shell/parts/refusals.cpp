@@ -1,11 +1,12 @@
 // A refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
 // out both ask here, so that nothing is offered that is refused.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
-#include "app/sweep/screen/sweep_screen.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"
 
@@ -19,16 +20,17 @@ std::string no_runs(const LabView& view) {
   return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
 }
 
-// Asks the Sweep screen's own log there, which has its plans.
+// Asks a screen with changes of its own there.
 std::string step_refusal(const AppState& state, bool undo) {
   const UndoLog& log = state.session.undo;
-  if (state.screens.shown != Screen::Sweep) {
+  const Screen shown = state.screens.shown;
+  const AppScreen* const own = made_screen(state.screens, shown);
+  if (!own || !own->has_changes()) {
     const bool any = undo ? log.can_undo() : log.can_redo();
-    return any ? "" : undo ? words::say("shell.refusal.undo") : words::say("shell.refusal.redo");
+    return any ? "" : words::say(undo ? "shell.refusal.undo" : "shell.refusal.redo");
   }
-  const auto& plans = state.screens.sweep.screen;
-  const bool any = plans && (undo ? plans->can_undo() : plans->can_redo());
-  return any ? "" : words::say(undo ? "shell.refusal.sweep_undo" : "shell.refusal.sweep_redo");
+  if (own->can_take_back(undo)) return "";
+  return words::say(fmt::format("shell.refusal.{}_{}", name_of(shown), undo ? "undo" : "redo"));
 }
 
 std::string course_refusal(const LessonsScreen& lessons) {

@@ -3,14 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "app/compare_screen/compare_screen.h"
-#include "app/inside/inside_screen.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/shell/settings.h"
-#include "app/sweep/screen/sweep_screen.h"
-#include "app/tape_screen/tape_screen.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -42,11 +38,6 @@ lessons::Player& player_of(Screens& screens, Lab* lab) {
   return *screen.player;
 }
 
-compare_screen::CompareScreen& compare_of(Screens& screens) {
-  if (!screens.compare) screens.compare = std::make_shared<compare_screen::CompareScreen>(screens.wake);
-  return *screens.compare;
-}
-
 experiments::StorePlace results_store() {
   const experiments::StorePlace place = experiments::results_in_cache();
   const auto make = [&] { make_folder(place.folder, Access::Shared, "results"); };
@@ -54,27 +45,32 @@ experiments::StorePlace results_store() {
                                                                                 : place;
 }
 
-sweep::SweepScreen& sweep_of(Screens& screens) {
-  SweepPart& part = screens.sweep;
-  if (!part.screen)
-    part.screen = std::make_shared<sweep::SweepScreen>(std::make_unique<sweep::Worker>(
-        part.keeps ? results_store() : experiments::StorePlace(), screens.wake));
-  if (part.kept) part.screen->restore(*std::exchange(part.kept, {}));
-  return *part.screen;
+AppScreen* made_screen(const Screens& screens, Screen screen) {
+  return screens.others[static_cast<size_t>(screen)].screen.get();
 }
 
-tape_screen::TapeScreen& tape_of(Screens& screens, bool times) {
-  TapePart& part = screens.tape;
-  if (!part.screen) {
-    part.screen = std::make_shared<tape_screen::TapeScreen>(screens.wake, times);
-    part.screen->restore({part.run, part.head});
+void restore_screen(Screens& screens, Screen screen, const ScreenSettings& kept) {
+  OtherScreen& other = screens.others[static_cast<size_t>(screen)];
+  other.kept.clear();
+  if (!other.screen) return void(other.kept = kept);
+  try {
+    other.screen->restore(kept);
+  } catch (const Error&) {
   }
-  return *part.screen;
 }
 
-inside::InsideScreen& inside_of(Screens& screens) {
-  if (!screens.inside) screens.inside = std::make_shared<inside::InsideScreen>();
-  return *screens.inside;
+ScreenSettings kept_of(const Screens& screens, Screen screen) {
+  const OtherScreen& other = screens.others[static_cast<size_t>(screen)];
+  return other.screen ? other.screen->kept() : other.kept;
+}
+
+AppScreen& screen_of(Screens& screens, Screen screen) {
+  OtherScreen& other = screens.others[static_cast<size_t>(screen)];
+  if (!other.screen) {
+    other.screen = kind_of(screen)->make({screens.wake, screens.keeps});
+    if (!other.kept.empty()) restore_screen(screens, screen, ScreenSettings(other.kept));
+  }
+  return *other.screen;
 }
 
 Desk draw_screen(Screens& screens, const ShownSession& session, bool clock, ui::Ui& ui,
@@ -85,16 +81,9 @@ Desk draw_screen(Screens& screens, const ShownSession& session, bool clock, ui::
       return screens.lab.draw(ui, area, view, clock);
     case Screen::Lessons:
       return player_of(screens, session.lab).draw(ui, area, view);
-    case Screen::Compare:
-      return compare_of(screens).draw(ui, area, view, clock, screens.lab.transport());
-    case Screen::Sweep:
-      return sweep_of(screens).draw(ui, area, view, clock);
-    case Screen::Tape:
-      return tape_of(screens, clock).draw(ui, area, view, clock);
-    case Screen::Inside:
-      return inside_of(screens).draw(ui, area, view, clock, screens.lab.transport());
+    default:
+      return screen_of(screens, screens.shown).draw(ui, area, view, clock, screens.lab.transport());
   }
-  return {};
 }
 
 LessonPlace lesson_place(const std::string& name) {

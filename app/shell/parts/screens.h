@@ -1,6 +1,7 @@
 // The screens, and which of them is shown.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,9 +9,8 @@
 #include <string>
 
 #include "app/lab/lab_screen.h"
-#include "app/sweep/cells.h"
 #include "app/view/answer.h"
-#include "app/view/screen.h"
+#include "app/view/app_screen.h"
 
 namespace normscope {
 namespace course {
@@ -18,18 +18,6 @@ enum class StepKind : uint8_t;
 }
 namespace lessons {
 class Player;
-}
-namespace compare_screen {
-class CompareScreen;
-}
-namespace sweep {
-class SweepScreen;
-}
-namespace tape_screen {
-class TapeScreen;
-}
-namespace inside {
-class InsideScreen;
 }
 namespace experiments {
 struct StorePlace;
@@ -44,16 +32,10 @@ struct LessonsScreen {
   bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
 };
 
-struct SweepPart {
-  std::shared_ptr<sweep::SweepScreen> screen;  // made when it is first opened
-  bool keeps = false;                          // with the results that all programs share: in a window
-  std::optional<sweep::KeptSweep> kept;        // of a restored session, until the screen is made
-};
-
-struct TapePart {
-  std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is first opened
-  char run = 'A';                                   // as in a restored session
-  int32_t head = -1;
+// A screen that an add-on brings.
+struct OtherScreen {
+  std::shared_ptr<AppScreen> screen;  // made when it is first opened
+  ScreenSettings kept;                // of a restored session, until the screen is made
 };
 
 // The cursor of an opened link, until its runs have come that far.
@@ -70,25 +52,21 @@ struct Screens {
   lab::LabScreen lab;
   std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown would be lost
   LessonsScreen lessons;
-  std::shared_ptr<compare_screen::CompareScreen> compare;  // made when it is first opened
-  SweepPart sweep;
-  TapePart tape;
-  std::shared_ptr<inside::InsideScreen> inside;  // made when it is first opened
+  std::array<OtherScreen, kScreens> others;  // by Screen; Lab and Lessons have none
+  bool keeps = false;                        // ScreenSetup::keeps
   std::optional<LinkedCursor> linked_cursor;
 };
-
-compare_screen::CompareScreen& compare_of(Screens&);
 
 // Where the command line keeps what it trained. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
-// The Sweep screen over the results that all programs share. Throws Error where no thread can be started.
-sweep::SweepScreen& sweep_of(Screens&);
-
-// The Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
-tape_screen::TapeScreen& tape_of(Screens&, bool times);
-
-inside::InsideScreen& inside_of(Screens&);
+// A screen of an add-on, which is made where it is not yet. Throws Error where it cannot be made.
+AppScreen& screen_of(Screens&, Screen);
+// Null where it was not made.
+AppScreen* made_screen(const Screens&, Screen);
+// Brings back what a session kept of a screen, at once or when the screen is made. What cannot be read is left out.
+void restore_screen(Screens&, Screen, const ScreenSettings& kept);
+ScreenSettings kept_of(const Screens&, Screen);
 
 struct ShownSession;
 // Draws the screen that is shown and returns what it asks for. Without `clock`,

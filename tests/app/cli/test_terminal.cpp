@@ -1,4 +1,5 @@
 // These tests look at what the commands show on a terminal, and how they answer a signal.
+#include "addons.h"
 #include "app/cli/terminal.h"
 
 #include <fcntl.h>
@@ -96,14 +97,15 @@ TEST_CASE("terminal: lines, tabs and letters stay, what moves a cursor does not"
 
 TEST_CASE("terminal: a text of a file or an argument is said without its control characters") {
   const Folder folder;
-  const test::Outcome axis = test::run_program(
-      "sweep --axis 'model.\x02"
-      "ayers=1,\xff'");
-  INFO(axis.err);
-  CHECK(axis.code == 2);
-  CHECK(test::is_one_error_line(axis));
-  CHECK(axis.err.find_first_of("\x02\xff") == std::string::npos);
-  CHECK(contains(axis.err, "model." + kReplaced + "ayers"));
+  const test::Outcome key = test::run_program(
+      "train --set 'model.\x02"
+      "ayers=\xff'");
+  INFO(key.err);
+  CHECK(key.code == 2);
+  CHECK(test::is_one_error_line(key));
+  CHECK(key.err.find_first_of("\x02\xff") == std::string::npos);
+  CHECK(contains(key.err, "model." + kReplaced + "ayers"));
+  if (!test::has_command("compare")) return;
   // A table of names from a file: the bytes of the file into a file, and nothing but text onto a terminal.
   folder.write("a\x1b[2J.jsonl", "{\"step\":1,\"loss\":2,\"lr\":0.001}\n");
   const std::string compare =

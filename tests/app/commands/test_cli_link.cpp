@@ -1,5 +1,6 @@
 // These tests run normscope --link and screenshot --link: without a display the program trains to the link's step, the
 // picture is that of the session it was copied from, and what is no link exits with 2.
+#include "addons.h"
 #include "app/link/link.h"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ std::vector<double> losses_in(const std::string& log) {
 }  // namespace
 
 TEST_CASE("without a display a link is trained to its step, with its own seed") {
+  if (!has_command("compare")) return;  // which trains it
   const Folder folder;
   const Outcome outcome =
       run_program("--out '" + folder.file("out") + "'" + option_of(tiny_view()), kNoDisplay);

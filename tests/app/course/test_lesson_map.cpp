@@ -13,7 +13,6 @@
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
-#include "app/sweep/border.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
 
@@ -94,22 +93,25 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   CurveSet own = made_up();
   FigureData data;
   data.own = &own;
-  sweep::Grid grid = grid_of(border, data);
-  CHECK(grid.complete);
-  CHECK(side_of(grid.at(0, 1)) == sweep::Side::Other);
-  CHECK(side_of(grid.at(1, 1)) == sweep::Side::Learns);
-  CHECK(share_learned(grid, grid.at(2, 1)) == 1);
-  CHECK(share_learned(grid, grid.at(1, 1)) == 0.5);
-  CHECK(share_learned(grid, grid.at(0, 1)) < 0);
-  const std::vector<sweep::Segment> corner{{1, 1, 1, 2}, {0, 1, 1, 1}};
-  CHECK(border_of(grid) == corner);
+  CellMap map = cells_of(border, data);
+  const auto known = [&] {
+    return std::count_if(map.cells.begin(), map.cells.end(),
+                         [](const MapCell& cell) { return cell.known > 0; });
+  };
+  CHECK(known() == 6);
+  CHECK(map.at(0, 1).side() == grid::Side::Other);
+  CHECK(map.at(1, 1).side() == grid::Side::Learns);
+  CHECK(map.share_learned(map.at(2, 1)) == 1);
+  CHECK(map.share_learned(map.at(1, 1)) == 0.5);
+  CHECK(map.share_learned(map.at(0, 1)) < 0);
+  const std::vector<grid::Segment> corner{{1, 1, 1, 2}, {0, 1, 1, 1}};
+  CHECK(map.border() == corner);
   // While it is measured: what is not known is neither coloured nor on a side.
   own["edge.2"] = {{0}, {0.1}};
   own.erase("edge.2.learns");
-  grid = grid_of(border, data);
-  CHECK_FALSE(grid.complete);
-  CHECK(grid.known == 4);
-  CHECK(side_of(grid.at(1, 1)) == sweep::Side::None);
+  map = cells_of(border, data);
+  CHECK(known() == 4);
+  CHECK(map.at(1, 1).side() == grid::Side::None);
   // Five seeds: at least half of them.
   Results kept;
   kept.seeds = 5;
@@ -117,13 +119,15 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   kept.curves["edge.2.learns"].mean = {0.4, 0.6, 1};
   data = {};
   data.reference = &kept;
-  grid = grid_of(border, data);
-  CHECK(grid.at(0, 1).count(sweep::Verdict::Learns) == 2);
-  CHECK(grid.at(1, 1).count(sweep::Verdict::Learns) == 3);
-  CHECK(border_of(grid) == corner);
+  map = cells_of(border, data);
+  CHECK(map.at(0, 1).learn == 2);
+  CHECK(map.at(1, 1).learn == 3);
+  CHECK(map.border() == corner);
   // A number that is none has no colour.
   kept.curves["edge.2"].mean[2] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(grid_of(border, data).at(2, 1).sign == sweep::Sign::NotFinite);
+  map = cells_of(border, data);
+  CHECK_FALSE(std::isfinite(map.share_learned(map.at(2, 1))));
+  CHECK(map.at(2, 1).side() == grid::Side::Other);
 }
 
 TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction", "[lesson]") {

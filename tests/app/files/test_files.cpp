@@ -6,7 +6,6 @@
 #include <atomic>
 #include <thread>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/files/small_window.h"
 #include "catch.hpp"
 #include "training/files/file_kind.h"
@@ -156,29 +155,6 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   REQUIRE(mkfifo(folder.file("pipe.toml").c_str(), 0600) == 0);
   CHECK(test::contains(look_at(folder.file("pipe.toml")).words, "is a pipe"));
   CHECK(test::contains(look_at("/dev/null").words, "is a device"));
-}
-
-TEST_CASE("a training log is no text: dropped or named it stands in Compare, and the runs stay") {
-  for (const bool dropped : {false, true}) {
-    INFO((dropped ? "dropped" : "typed"));
-    SmallWindow window;
-    const std::string log = window.folder.write("log.jsonl", kLog);
-    const std::string text = window.view().runs[0].spec->data.text_path;
-    if (dropped) {
-      window.drop(log);
-      window.settle();
-      window.settle();
-    } else {
-      window.prompt("Ctrl+O", log);
-    }
-    window.settle();
-    CHECK_FALSE(window.asks());
-    CHECK(window.state.screens.shown == Screen::Compare);
-    CHECK(window.state.notice.empty());  // Compare shows it, or still asks where it shall stand
-    CHECK(window.view().runs[0].spec->data.text_path == text);
-    const auto files = window.state.screens.compare->kept().files;
-    CHECK(std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.path == log; }));
-  }
 }
 
 TEST_CASE("other JSON is no text: the prompt says what it is and what to do, Enter again insists") {

@@ -77,7 +77,7 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "app/lessons/progress.cpp",
                                     "app/link/link_reader.cpp",
                                     "app/shell/settings.cpp",
-                                    "app/sweep/axis.cpp"};
+                                    "app/grid/axis.cpp"};
 
 /// No sentences about files, as the program alone can get them wrong.
 constexpr const char* kInside[] = {"the task \"", "room for", "places for", "rows of", "the default '7'",

@@ -6,10 +6,11 @@
 #include <regex>
 #include <string>
 
+#include "addons.h"
 #include "app/files/small_window.h"
+#include "app/grid/axis.h"
 #include "app/shell/palette.h"
 #include "app/support/program.h"
-#include "app/sweep/axis.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "training/files/placement_file.h"
@@ -64,6 +65,7 @@ TEST_CASE("placement files: the command line takes one by name and keeps its wir
 }
 
 TEST_CASE("placement files: runs side by side are called by the placement's name, where its file is") {
+  if (!has_command("compare")) return;
   const OwnPlacements own;
   own.write("mine.toml", kMine);
   own.write("other.toml", "name = \"other\"\nlabel = \"Another\"\nsublayer = \"before=ln\"\n");
@@ -128,7 +130,7 @@ TEST_CASE("placement files: the window's lists, the palette and a sweep offer on
     return std::string();
   };
   CHECK(contains(named(), "My own"));
-  const auto axis = sweep::axis_from("model.placement=all", preset_run("post"));
+  const auto axis = grid::axis_from("model.placement=all", preset_run("post"));
   CHECK(axis.values.size() == std::size(kPresets) + 1);
   // The line that reproduces the runs does not name it: it is for other machines too.
   CHECK_FALSE(contains(write_config(session_of(window.view())), "\"mine\""));

@@ -162,14 +162,14 @@ TEST_CASE(
 TEST_CASE("a session that is opened brings its screen, one that undo brings back leaves it") {
   AppState state;
   KeptWindow window;
-  window.shown = Screen::Tape;
+  window.shown = Screen::Lessons;
   const std::string text = sidecar_text(state.screens.lab, state.session.undo, window);
   const ComingBack opened{1, false}, undone{2, true};  // where something was done before
   apply_sidecar(state.screens, state.session, text, nullptr, &opened);
-  CHECK(state.screens.shown == Screen::Tape);
-  state.screens.shown = Screen::Compare;
+  CHECK(state.screens.shown == Screen::Lessons);
+  state.screens.shown = Screen::Lab;
   apply_sidecar(state.screens, state.session, text, nullptr, &undone);
-  CHECK(state.screens.shown == Screen::Compare);
+  CHECK(state.screens.shown == Screen::Lab);
 }
 
 TEST_CASE("the whole batch is measured on request, marked, and changes no bit") {

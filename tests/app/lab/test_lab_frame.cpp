@@ -14,8 +14,6 @@
 
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/sweep_fixture.h"
-#include "app/support/tape_fixture.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -87,25 +85,15 @@ TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
 // The frame goes from input to vertices, without a window: the mouse moves in every frame.
 TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.bench]") {
   const auto view = fixture::lab_view({.step = 10000, .budget = 20000, .fork = true});
-  const std::pair<Screen, const char*> screens[] = {
-      {Screen::Lab, "Lab"}, {Screen::Compare, "Compare"}, {Screen::Sweep, "Sweep"}};
-  for (const auto& [screen, name] : screens) {
-    fixture::SweepDriver window;
-    window.state.session.view = view;
+  for (const Screen screen : screens_by_key()) {
+    if (screen == Screen::Lessons) continue;
+    LabDriver window(view);
     window.state.switches.record_text = false;
-    if (screen == Screen::Sweep) window.train();
     window.state.screens.shown = screen;
     int frame = 0;
-    time_frames(name, window, [&] {
+    time_frames(std::string(name_of(screen)).c_str(), window, [&] {
       const float at = static_cast<float>(++frame % 100) / 100;
       window.driver.move_to(ui::Vec{100 + 1400 * at, 200 + 600 * at});
     });
   }
-  fixture::TapeDriver tape(default_comparison(), true);
-  tape.state.switches.record_text = false;
-  int frame = 0;
-  time_frames("Tape", tape, [&] {
-    const float at = static_cast<float>(++frame % 100) / 100;
-    tape.driver.move_to(ui::Vec{100 + 1400 * at, 200 + 600 * at});
-  });
 }

@@ -102,24 +102,6 @@ class RandomSession {
     }
   }
 
-  sweep::KeptSweep sweep() {
-    sweep::PlanText text;
-    text.axes = {one_of({"train.lr=0.0003:0.03:log7", "model.layers=2,4,6", "model.norm=ln,rms,simple"}),
-                 "train.warmup=0,10,50"};
-    if (below(2) == 0) text.axes.pop_back();
-    if (below(2) == 0) text.set = {"model.placement=" + one_of({"pre", "keel"}), "model.d_model=32"};
-    text.steps = below(2) * 300;
-    text.seeds = 1 + below(5);
-    return {sweep::plan_from(text), below(2) == 0 ? sweep::Metric::Loss : sweep::Metric::Since};
-  }
-
-  compare_screen::KeptChoice comparison() {
-    const auto& metrics = panels::metrics();
-    return {static_cast<char>('A' + below(4)), below(3), below(6),
-            metrics[static_cast<size_t>(below(static_cast<int>(metrics.size())))].metric,
-            1.5 * (1 + below(8))};
-  }
-
   void lesson(link::LinkedView& view) {
     view.lesson = "warm-up:compare";
     if (below(2) == 0) view.figure = "losses";
@@ -130,9 +112,7 @@ class RandomSession {
 
   void look(link::LinkedView& view) {
     view.dark = below(2) == 0;
-    view.screen = static_cast<Screen>(below(5));
-    if (view.screen == Screen::Sweep && below(2) == 0) view.sweep = sweep();
-    if (view.screen == Screen::Compare && below(2) == 0) view.compare = comparison();
+    view.screen = static_cast<Screen>(below(static_cast<int>(kScreens)));
     if (view.screen == Screen::Lessons && below(2) == 0) lesson(view);
     if (view.step > 0 && below(2) == 0) view.cursor = below(view.step);
     view.shown = view.runs[static_cast<size_t>(below(static_cast<int>(view.runs.size())))].letter;

@@ -36,8 +36,7 @@ std::string check_link(const LinkedView& view) {
   CHECK(back.lesson == view.lesson);
   CHECK(back.figure == view.figure);
   CHECK(back.answer == view.answer);
-  CHECK(back.sweep == view.sweep);
-  CHECK(back.compare == view.compare);
+  CHECK(back.settings == view.settings);
   CHECK(back.dark == view.dark);
   CHECK(back.shown == view.shown);
   CHECK(back.bookmarks == view.bookmarks);
@@ -161,47 +160,6 @@ TEST_CASE("own files are named and not carried: whoever opens the link has to br
 
 TEST_CASE("what is too long for a link is refused") {
   CHECK(test::contains(why_no_link("1&" + std::string(9000, 'a')), "at most 8192"));
-}
-
-TEST_CASE(
-    "a sweep or comparison in a link names no file, asks for little work and stands on its own screen") {
-  const std::string sweep = "1&screen=sweep&sweep.axis=train.lr=0.001,0.01";
-  CHECK(why_no_link(sweep + "&end").empty());
-  std::string many;
-  for (int i = 0; i < 70; ++i) many += "&sweep.set=model.layers=4";
-  const std::pair<std::string, const char*> refused[] = {
-      {sweep + "&sweep.set=data.text=/etc/passwd&end", "names no file"},
-      {"1&screen=sweep&sweep.axis=data.pairs=/etc/passwd,/etc/group&end", "names no file"},
-      {"1&sweep.axis=train.lr=0.001,0.01&end", "expected screen=sweep"},
-      {"1&screen=sweep&compare.baseline=A&end", "expected screen=compare"},
-      {"1&screen=sweep&sweep.steps=50&end", "0 axes"},
-      {sweep + "&sweep.axis=train.warmup=0,1&sweep.axis=model.layers=2,4&end", "3 axes"},
-      {"1&screen=sweep&sweep.axis=train.lr=0.001:0.1:lin100&sweep.axis=train.warmup=0:99:lin100&end", "2000"},
-      {sweep + "&sweep.axis=train.lr=0.001,0.01&end", "both axes"},
-      {sweep + many + "&end", "64 parts"},
-      {sweep + "&sweep.seeds=0&end", "from 1 to 1000"},
-      {sweep + "&sweep.metric=beauty&end", "beauty"},
-      {"1&screen=compare&compare.factor=nan&end", "from 1.01"},
-      {"1&screen=compare&compare.baseline=E&end", "is unknown"},
-      {"1&screen=compare&compare.align=3&end", "from 0 to 2"},
-      {"1&screen=compare&compare.metric=beauty&end", "a quantity"},
-      {"1&screen=compare&compare.align=1&compare.align=2&end", "twice"}};
-  for (const auto& [text, why] : refused) {
-    INFO(text);
-    const std::string said = why_no_link(text);
-    CHECK(test::contains(said, why));
-    CHECK_FALSE(test::contains(said, "\n"));
-  }
-  LinkedView view = linked_runs({preset_run("pre")});
-  view.screen = Screen::Sweep;
-  view.sweep = sweep::KeptSweep{sweep::preset_plan("warmup")};
-  const std::string whole = link_fragment(view);
-  view.sweep->plan.more.push_back(sweep::more_seeds_from("2@train.lr=0.0014:0.0065", view.sweep->plan));
-  CHECK(link_fragment(view) == whole);  // regions stay behind
-  view.sweep->plan.more.clear();
-  CHECK(test::contains(check_link(view), "screen=sweep&sweep.axis=train.lr="));
-  view.sweep->plan.set = {"data.text=/home/me/diary.txt"};
-  CHECK_THROWS_AS(link_fragment(view), Error);
 }
 
 TEST_CASE("a prediction in a link is of few numbers and names, and stands beside its lesson") {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "app/compare_screen/compare_screen.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/linked.h"
@@ -14,7 +13,6 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/small_course.h"
-#include "app/sweep/screen/sweep_screen.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -138,9 +136,12 @@ TEST_CASE("an edit whose step has not come yet comes along") {
 
 TEST_CASE("the screen comes along; a lesson stops where the learner has not predicted yet") {
   LiveDriver from, to;
-  from.state.screens.shown = Screen::Compare;
-  open_in(to, copied_link(from));
-  CHECK(to.state.screens.shown == Screen::Compare);
+  for (const Screen screen : screens_by_key()) {
+    if (screen == Screen::Lessons) continue;
+    from.state.screens.shown = screen;
+    open_in(to, copied_link(from));
+    CHECK(to.state.screens.shown == screen);
+  }
 
   const test::Folder folder;
   const auto with_course = [&](LiveDriver& lab, const char* progress) {
@@ -167,13 +168,13 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
       linked_view(picture_of_it.state.session, picture_of_it.state.screens, picture_of_it.state.look);
   CHECK(back.lesson == "warm-up:explain");
   // A lesson that is not in the course and a step that none has change nothing.
-  learner.state.screens.shown = Screen::Tape;
+  learner.state.screens.shown = Screen::Lab;
   REQUIRE_FALSE(learner.state.look.dark);
   for (const char* place : {"kitchen:explain", "warm-up:kitchen"}) {
     CHECK_FALSE(open_link(learner.state, fmt::format("1&theme=dark&screen=lessons:{}&end", place)));
     CHECK(test::contains(learner.state.notice, "kitchen"));
     CHECK(learner.state.session.asked.empty());
-    CHECK(learner.state.screens.shown == Screen::Tape);
+    CHECK(learner.state.screens.shown == Screen::Lab);
     CHECK_FALSE(learner.state.look.dark);
   }
 }
@@ -251,38 +252,6 @@ TEST_CASE(
   const auto newcomer = with_course(third, "newcomer.json");
   CHECK(open_link(third.state, "1&screen=lessons:warm-up:run&lesson.order=kitchen,sink&end"));
   CHECK(newcomer->answer().order.empty());
-}
-
-TEST_CASE("Sweep and Compare open as they were set; files that Compare had open stay") {
-  LiveDriver from, to;
-  sweep::PlanText text;
-  text.set = {"model.placement=pre"};
-  text.axes = {"model.layers=2,4", "train.lr=0.001,0.01"};
-  text.steps = 60;
-  text.seeds = 2;
-  sweep_of(from.state.screens).restore({sweep::plan_from(text), sweep::Metric::Since});
-  const sweep::KeptSweep swept = sweep_of(from.state.screens).kept();
-  REQUIRE(swept.plan == sweep::plan_from(text));
-  from.state.screens.shown = Screen::Sweep;
-  REQUIRE_FALSE(sweep_of(to.state.screens).kept() == swept);
-  open_in(to, copied_link(from));
-  CHECK(to.state.screens.shown == Screen::Sweep);
-  CHECK(sweep_of(to.state.screens).kept() == swept);
-
-  compare_screen::KeptChoice choice{'A', 1, 2, panels::Metric::TokenCosine, 8};
-  compare_of(from.state.screens).restore(choice);
-  from.state.screens.shown = Screen::Compare;
-  compare_screen::CompareScreen& opened = compare_of(to.state.screens);
-  compare_screen::KeptChoice of_before;
-  const test::Folder folder;
-  of_before.files = {{folder.file("run.jsonl")}};
-  opened.restore(of_before);
-  of_before = opened.kept();
-  open_in(to, copied_link(from));
-  CHECK(to.state.screens.shown == Screen::Compare);
-  choice.files = of_before.files;
-  CHECK(opened.kept() == choice);
-  CHECK(opened.kept().files[0].path == folder.file("run.jsonl"));
 }
 
 TEST_CASE("the link is copied as a command, or behind the page's address, and says what it does not carry") {

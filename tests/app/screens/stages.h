@@ -9,18 +9,14 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <vector>
 
-#include "app/support/inside_fixture.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/sweep_fixture.h"
-#include "app/support/tape_fixture.h"
 
 namespace normscope::test_screens {
 
-using fixture::LabDriver, fixture::SweepDriver, fixture::TapeDriver;
+using fixture::LabDriver;
 
 /// What is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is
 /// something for each of them to do; and both in the smaller layouts as well.
@@ -34,6 +30,7 @@ struct Stage {
   bool scales = true;    ///< at every scale, and not at 1 alone
   Screen screen = Screen::Lab;
   Keys keys = Keys::Reach;
+  bool loose = false;  ///< a hand that does anything is let loose on it
 };
 
 inline std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
@@ -48,60 +45,28 @@ inline std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
   return lab;
 }
 
-inline std::unique_ptr<LabDriver> sweep_of(const char* preset, bool trained) {
-  auto sweep = std::make_unique<SweepDriver>();
-  sweep->screen().show(sweep::preset_plan(preset));
-  if (!trained) return sweep;
-  sweep->train();
-  for (const char* key : {"Right", "Shift+Right", "Shift+Up"}) sweep->driver.key(key);
-  return sweep;
+/// The stages of an add-on's screens: addons/NAME/stages.def.
+#define STAGES(add) void add(std::vector<Stage>& all);
+#include "chosen/stages.def"
+#undef STAGES
+
+/// A screen that shows the Lab's runs, at several of their steps.
+inline void add_at_steps(Screen screen, const char* name, const char* switches, std::vector<Stage>& all) {
+  for (const int step : {0, 3, 214})
+    for (const bool fork : {false, true}) {
+      if (fork && step < 160) continue;
+      all.push_back({fmt::format("{} at step {}{}", name, step, fork ? " with a fork" : ""),
+                     [=] { return shown(screen, step, fork); }, switches, true, screen,
+                     fork ? Keys::EveryLayout : Keys::Reach, fork && screen != Screen::Lab});
+    }
 }
 
 inline std::vector<Stage> stages() {
   std::vector<Stage> all;
-  for (const int step : {0, 3, 214})
-    for (const bool fork : {false, true}) {
-      if (fork && step < 160) continue;
-      const std::string at = fmt::format(" at step {}{}", step, fork ? " with a fork" : "");
-      for (const auto& [screen, name, switches] :
-           {std::tuple{Screen::Lab, "Lab", "plot/tab/"}, {Screen::Compare, "Compare", "compare/tab/"}})
-        all.push_back({name + at, [=, screen = screen] { return shown(screen, step, fork); }, switches, true,
-                       screen, fork ? Keys::EveryLayout : Keys::Reach});
-    }
-  for (const auto& [screen, name, switches] :
-       {std::tuple{Screen::Sweep, "Sweep that nobody opened", "sweep/"},
-        {Screen::Tape, "Tape without a step", "tape/tab/"}})
-    all.push_back({name, [screen = screen] { return shown(screen, 214, true); }, switches, true, screen});
-  for (const char* preset : {"warmup", "depth", "placement"})
-    for (const bool trained : {false, true})
-      // Two names of placements touch where the scale is another than 1.
-      all.push_back({fmt::format("Sweep of {}, {}", preset, trained ? "trained" : "not trained"),
-                     [=] { return sweep_of(preset, trained); }, "sweep/",
-                     std::string_view(preset) != "placement", Screen::Sweep,
-                     trained && std::string_view(preset) == "warmup" ? Keys::EveryLayout : Keys::Answer});
-  all.push_back({"Sweep over different data",
-                 [] {
-                   auto sweep = std::make_unique<SweepDriver>();
-                   sweep->screen().restore(
-                       {sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
-                   sweep->driver.frames(2);
-                   sweep->train();
-                   return sweep;
-                 },
-                 "sweep/", true, Screen::Sweep, Keys::Answer});
-  all.push_back({"Tape", [] { return std::make_unique<TapeDriver>(); }, "tape/tab/", true, Screen::Tape,
-                 Keys::EveryLayout});
-  all.push_back({"Inside of two models",
-                 [] {
-                   auto window = std::make_unique<fixture::InsideDriver>(fixture::models({"gpt2", "olmo2"}));
-                   window->driver.click("inside/run/B");
-                   window->rest();
-                   return window;
-                 },
-                 "inside/tab/", true, Screen::Inside, Keys::EveryLayout});
-  all.push_back({"Inside of a run that reads letters",
-                 [] { return std::make_unique<fixture::InsideDriver>(fixture::small_runs()); }, "inside/tab/",
-                 true, Screen::Inside});
+  add_at_steps(Screen::Lab, "Lab", "plot/tab/", all);
+#define STAGES(add) add(all);
+#include "chosen/stages.def"
+#undef STAGES
   return all;
 }
 

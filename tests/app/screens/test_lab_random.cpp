@@ -6,14 +6,14 @@
 #include <array>
 #include <cstdlib>
 
+#include "addons/systems/tests/app/systems_view.h"
+#include "app/screens/stages.h"
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
-#include "app/support/sweep_fixture.h"
 #include "app/support/systems_view.h"
-#include "app/support/tape_fixture.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -60,22 +60,18 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
 TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
   const test::Pictures pictures;
   const int each = events_wanted(kUsual) / 3;
-  const auto let_loose = [&](auto& window, Screen screen) {
-    RandomHand hand{window.driver, window.ui, window.loop, window.state,
-                    std::mt19937(static_cast<unsigned>(screen) + 1)};
+  for (const test_screens::Stage& stage : test_screens::stages()) {
+    if (!stage.loose) continue;
+    const std::unique_ptr<LabDriver> window = stage.make();
+    RandomHand hand{window->driver, window->ui, window->loop, window->state,
+                    std::mt19937(static_cast<unsigned>(stage.screen) + 1)};
     for (int event = 0; event < each; ++event) {
-      INFO(fmt::format("screen {}, event {}", static_cast<int>(screen), event));
-      if (event % 40 == 0) window.state.screens.shown = screen;
+      INFO(fmt::format("{}, event {}", stage.name, event));
+      if (event % 40 == 0) window->state.screens.shown = stage.screen;
       REQUIRE_NOTHROW(hand.act());
-      const ui::Control* failure = window.ui.registry().find("app/failure");
+      const ui::Control* failure = window->ui.registry().find("app/failure");
       if (failure) FAIL(failure->value);
     }
-    CHECK_FALSE(window.ui.texts().empty());
-  };
-  SweepDriver compare({1440, 900});
-  let_loose(compare, Screen::Compare);
-  SweepDriver sweep;
-  let_loose(sweep, Screen::Sweep);
-  TapeDriver tape;
-  let_loose(tape, Screen::Tape);
+    CHECK_FALSE(window->ui.texts().empty());
+  }
 }

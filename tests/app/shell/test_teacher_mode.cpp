@@ -364,7 +364,7 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
 TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
   const auto lesson = [](const char* code) {
     KeptWindow window;
-    window.shown = Screen::Sweep;
+    window.shown = Screen::Lessons;
     window.teaching.code = classroom::hash_of(code);
     window.teaching.lesson = true;
     return window;
@@ -373,7 +373,7 @@ TEST_CASE("teacher: another lesson opens no door, and another session's screen s
   const lab::LabScreen& screen = state.screens.lab;
   apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
                 &state.teaching);
-  CHECK(state.screens.shown == Screen::Sweep);  // as the teacher left it
+  CHECK(state.screens.shown == Screen::Lessons);  // as the teacher left it
   CHECK(state.teaching.kept.lesson);
   state.screens.shown = Screen::Lab;
   apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),

@@ -1,45 +1,22 @@
 // These tests cover the thread that has one job at a time: what is stopped before it was begun is never begun and does
-// not look as if it were under way, in the workers of lessons and sweeps too.
+// not look as if it were under way, in the worker of lessons too.
 #include "training/files/newest_job.h"
 
-#include <atomic>
-#include <semaphore>
 #include <vector>
 
 #include "app/lessons/worker.h"
+#include "app/support/gate.h"
 #include "app/support/small_course.h"
-#include "app/sweep/worker.h"
 #include "catch.hpp"
-#include "training/support/tiny.h"
 
 using namespace normscope;
+using fixture::Gate;
 
 namespace {
 
 struct Seen {
   int job = 0;
   bool running = false, stopped = false;
-};
-
-/// Holds a thread that comes to it until it is let go; from then on nobody is held.
-class Gate {
- public:
-  void hold() {
-    if (open_) return;
-    if (!come_.exchange(true)) reached_.release();
-    let_go_.acquire();
-    let_go_.release();
-  }
-  void wait_for_one() { reached_.acquire(); }
-  void open() {
-    open_ = true;
-    let_go_.release();
-  }
-
- private:
-  std::atomic<bool> open_{false}, come_{false};
-  std::binary_semaphore reached_{0};
-  std::counting_semaphore<4> let_go_{0};
 };
 
 struct Jobs {
@@ -118,28 +95,4 @@ TEST_CASE("a lesson whose measuring is stopped before it begins is not shown as 
     if (i == 0) gate.open();
     worker.wait();
   }
-}
-
-TEST_CASE("a sweep that is halted before it begins is shown as halted") {
-  sweep::Plan plan;
-  plan.set = test::tiny_set(1);
-  plan.steps = 4000;
-  plan.axes = {sweep::axis_from("train.lr=1e-3,1e-2", sweep::base_of(plan))};
-  Gate gate;
-  sweep::Worker worker("", [&] { gate.hold(); });
-  worker.start(plan, true);
-  gate.wait_for_one();
-  plan.steps = 12;
-  worker.start(plan, true);
-  CHECK(worker.state()->phase == sweep::Phase::Looking);
-  worker.halt(sweep::Phase::Paused);
-  CHECK(worker.state()->phase == sweep::Phase::Paused);
-  worker.halt(sweep::Phase::Stopped);  // while the first, which says nothing more, still winds down
-  CHECK(worker.state()->phase == sweep::Phase::Stopped);
-  gate.open();
-  worker.wait();
-  CHECK(worker.state()->phase == sweep::Phase::Stopped);
-  worker.start(plan, true);
-  worker.wait();
-  CHECK(worker.state()->phase == sweep::Phase::Done);
 }

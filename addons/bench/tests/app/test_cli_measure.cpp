@@ -9,7 +9,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/support/look_inside.h"
+#include "training/session/analysis.h"
 
 using namespace normscope::test;
 using nlohmann::json;
@@ -104,8 +104,7 @@ TEST_CASE("measure: the spectrum has the numbers that the window shows Inside") 
   const auto run = Run::load(file, cli::task_of(Run::saved_spec(file)), *backend);
   size_t seen = 0;
   for (int32_t layer = 0; layer <= run->spec().model.layers; ++layer) {
-    const auto inside = look_inside(*run, "", false, layer);
-    for (const MatrixSpectra& m : inside->spectra) {
+    for (const MatrixSpectra& m : next_spectra(*run, layer)) {
       INFO(m.name);
       const auto row =
           std::find_if(printed.begin(), printed.end(), [&](const json& r) { return r["matrix"] == m.name; });

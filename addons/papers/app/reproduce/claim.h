@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "app/sweep/axis.h"
+#include "app/grid/axis.h"
 #include "training/experiments/taken.h"
 
 namespace normscope::reproduce {
@@ -60,7 +60,7 @@ struct Line {
   std::string stack{};              ///< "", "enc.", "dec.": Profile (in y itself), Shares, LeftOut
   bool relative = false;            ///< Run: divided by its first value
   int32_t from = 1, to = 0;         ///< Run
-  std::vector<sweep::Axis> axes{};  ///< Grid: one or two
+  std::vector<grid::Axis> axes{};  ///< Grid: one or two
   int32_t step = kEnd;              ///< Profile, Shares: kStart, kEnd, or a step of ladder()
   course::Curve fresh{};            ///< Fresh
   course::Mean mean = course::Mean::Arithmetic;
@@ -115,7 +115,7 @@ struct Part {
 /// on kTuningSeeds. No claim's own seeds reach kTuningSeeds.
 struct Control {
   std::string run;
-  std::vector<sweep::Axis> axes;
+  std::vector<grid::Axis> axes;
   std::string chosen{};  ///< in words, as resolved() of plan.h writes it; empty: not chosen yet
 };
 inline constexpr int32_t kMostSeeds = 100;

@@ -27,7 +27,7 @@ constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.
 /// Requires at least three initialisations and three rates, because the best of fewer tries is no best.
 void refuse_few(const Control& control, const Table& t) {
   const bool enough = control.axes.size() == kControlAxes &&
-                      std::all_of(control.axes.begin(), control.axes.end(), [](const sweep::Axis& axis) {
+                      std::all_of(control.axes.begin(), control.axes.end(), [](const grid::Axis& axis) {
                         return axis.values.size() >= kControlValues;
                       });
   if (!enough)
@@ -121,12 +121,12 @@ const course::LessonRun& run_of(const course::Lesson& language, const std::strin
   return *run;
 }
 
-std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& t) {
-  std::vector<sweep::Axis> axes;
+std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t) {
+  std::vector<grid::Axis> axes;
   size_t cells = 1;
   for (const std::string& text : t.texts(key)) {
     try {
-      axes.push_back(sweep::axis_from(text, base));
+      axes.push_back(grid::axis_from(text, base));
     } catch (const Error& error) {
       t.refuse(key, error.what());
     }

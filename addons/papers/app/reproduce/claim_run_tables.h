@@ -15,7 +15,7 @@ const course::LessonRun& run_of(const course::Lesson& language, const std::strin
                                 const Table& t);
 
 /// Reads one or two texts under `key`, as `normscope sweep --axis` takes them.
-std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& t);
+std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t);
 
 /// Reads the runs. A run may start from another run of the claim, which must itself start afresh. `pairs`:
 /// see claim_reader.h.

@@ -29,7 +29,7 @@ using experiments::Experiment, experiments::Frames, experiments::kUnknown, exper
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The runs of a grid, the first axis fastest.
-std::vector<Experiment> cells_of(const std::vector<sweep::Axis>& axes, const Experiment& base) {
+std::vector<Experiment> cells_of(const std::vector<grid::Axis>& axes, const Experiment& base) {
   std::vector<Experiment> cells{base};
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     std::vector<Experiment> more;
@@ -257,7 +257,7 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
 }
 
 /// Says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
-std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
+std::string edge_words(const grid::Axis& axis, const std::string& chosen) {
   for (const std::string& value : axis.values)
     if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
   const auto [least, most] = std::minmax_element(
@@ -269,7 +269,7 @@ std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
 /// Says "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
 std::string words_of(const Control& control, const RunSpec& chosen, size_t count, double loss) {
   std::string words;
-  for (const sweep::Axis& axis : control.axes)
+  for (const grid::Axis& axis : control.axes)
     words += fmt::format("{}{} {}{}", words.empty() ? "" : ", ", axis.label(), get_field(chosen, axis.key),
                          edge_words(axis, get_field(chosen, axis.key)));
   return fmt::format("{}, the best of {} on seeds {} ({:.3g} nats)", words, count,

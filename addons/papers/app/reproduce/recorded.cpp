@@ -68,14 +68,14 @@ course::Lesson measured_part(const Claim& claim) {
 void undo_choice(const Claim& claim, course::Lesson& language) {
   for (course::LessonRun& run : language.runs)
     if (const Control* control = claim.control(run.id))
-      for (const sweep::Axis& axis : control->axes) set_field(run.spec, axis.key, axis.values.front());
+      for (const grid::Axis& axis : control->axes) set_field(run.spec, axis.key, axis.values.front());
 }
 
 std::string definition_of_line(const Line& line) {
   std::string out = fmt::format("line {} {} [{}] {} {} {} {} {} {} {}\n", line.id, static_cast<int>(line.of),
                                 fmt::join(line.runs, " "), line.y, line.stack, line.relative, line.from,
                                 line.to, line.step, to_string(line.mean));
-  for (const sweep::Axis& axis : line.axes) out += fmt::format("axis {} {}\n", line.id, to_text(axis));
+  for (const grid::Axis& axis : line.axes) out += fmt::format("axis {} {}\n", line.id, to_text(axis));
   return out;
 }
 
@@ -109,7 +109,7 @@ std::string definition_of(const Claim& claim, int32_t seeds) {
     if (!is_late_fall(line.id) && line.of != Line::Of::Fresh) out += definition_of_line(line);
   for (const auto& [run, start] : claim.starts) out += fmt::format("start {} {}\n", run, start);
   for (const Control& control : claim.controls)
-    for (const sweep::Axis& axis : control.axes)
+    for (const grid::Axis& axis : control.axes)
       out += fmt::format("control {} {}\n", control.run, to_text(axis));
   for (const course::Check& check : claim.language.checks)
     if (std::any_of(check.excludes.begin(), check.excludes.end(),

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/sweep/sweep_writers.h"
+#include "addons/sweep/app/sweep_writers.h"
 
 namespace normscope::sweep {
 

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "addons/papers/app/zoo/plan.h"
-#include "app/sweep/cells.h"
-#include "app/sweep/sweep_plan.h"
-#include "app/sweep/sweep_writers.h"
+#include "addons/sweep/app/cells.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
 #include "catch.hpp"
 #include "folder.h"
 #include "training/support/tiny.h"

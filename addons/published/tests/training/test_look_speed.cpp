@@ -10,8 +10,8 @@
 #include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/inside/passage.h"
 #include "training/measure/look.h"
+#include "training/measure/passage.h"
 
 namespace normscope::test_look_speed {
 namespace {

@@ -1,5 +1,5 @@
 // A published model as a run: it has the folder's weights and loss, trains on, forks with another wiring and keeps what
-// fits, and is looked into by what looks into every run.
+// fits.
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -14,10 +14,9 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/files/config_file.h"
-#include "training/inside/passage.h"
 #include "training/measure/look.h"
+#include "training/measure/passage.h"
 #include "training/run/run.h"
-#include "training/support/look_inside.h"
 
 namespace normscope::test_published_run {
 using namespace test;
@@ -100,39 +99,6 @@ TEST_CASE("published run: with another wiring what fits is taken over") {
   whole->step();
   changed->step();
   CHECK(whole->last_loss() != changed->last_loss());
-}
-
-TEST_CASE("published run: looking inside says what the run's own step says, and changes no bit") {
-  for (const char* name : {"gpt2", "llama", "olmo2", "gemma2", "pythia"}) {
-    INFO(name);
-    Opened opened(name);
-    const auto seen = opened.run(), alone = opened.run();
-    const auto inside = look_inside(*seen, "", true);
-    seen->step();
-    alone->step();
-    CHECK(seen->past().losses == alone->past().losses);
-    CHECK(near(inside->found.loss, static_cast<double>(alone->past().losses[0])));
-    CHECK(inside->found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8});
-    CHECK(inside->words.at(17) == "17");
-    CHECK(inside->step == 0);
-    const auto other = look_inside(*seen, "5 5 5", false);
-    CHECK(other->found.tokens.size() == 3);
-    CHECK(other->step == 1);
-    CHECK(contains(error_of([&] { look_inside(*seen, "5", false); }), "1 tokens: expected 2 to "));
-    CHECK(contains(error_of([&] { look_inside(*seen, "dog", false); }), "is no number of a token"));
-  }
-}
-
-TEST_CASE("published run: an encoder is asked for each token where it stands, and learns hidden ones") {
-  for (const char* name : {"bert", "roberta"}) {
-    Opened opened(name);
-    const auto run = opened.run();
-    const auto inside = look_inside(*run, "", false);
-    CHECK(inside->found.targets == inside->found.tokens);
-    CHECK(near(inside->found.loss, loss_of_folder(name, inside->found.tokens)));
-    for (int i = 0; i < 5; ++i) run->step();
-    CHECK(run->state() != RunState::NonFinite);
-  }
 }
 
 TEST_CASE("published run: what is no published model is refused before anything is read") {

@@ -8,8 +8,8 @@
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "folder.h"
-#include "training/inside/inside_fixture.h"
 #include "training/measure/look.h"
+#include "training/support/small_model.h"
 
 namespace normscope::test_token_task {
 using namespace test;

@@ -12,7 +12,7 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/inside/inside_fixture.h"
+#include "training/support/small_model.h"
 #include "training/measure/look.h"
 
 namespace normscope::records {

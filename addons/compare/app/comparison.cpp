@@ -1,0 +1,380 @@
+// Puts the parts of a comparison together. This file also has its settings and sentences. See comparison.h.
+#include "addons/compare/app/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "addons/compare/app/tracks.h"
+#include "addons/compare/app/words.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/io/nearest.h"
+#include "training/io/text.h"
+#include "training/io/text_table.h"
+#include "training/spec/told_apart.h"
+
+namespace normscope::compare {
+namespace {
+
+/// True for what a run's name and the row of seeds already say.
+bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
+
+/// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
+std::optional<std::string> seeds_text(const Compared& run) {
+  std::vector<uint64_t> seeds;
+  for (const OneSeed& one : run.seeds) {
+    if (one.seed == 0) return {};
+    seeds.push_back(one.seed);
+  }
+  std::sort(seeds.begin(), seeds.end());
+  if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
+    return fmt::format("{}–{}", seeds.front(), seeds.back());
+  return fmt::format("{}", fmt::join(seeds, ", "));
+}
+
+std::optional<std::string> edits_text(const Compared& run) {
+  if (run.settings.empty()) return {};
+  return edits_words(run);
+}
+
+/// Adds hashes where data have one name and different contents.
+Setting data_setting(const Comparison& all) {
+  Setting data{"data", words::say("compare.settings.data"), {}};
+  for (const Compared& run : all.runs) {
+    const std::string own = to_words(run.data);
+    std::string text = words::spoken(own);
+    const auto is_other = [&](const Compared& other) {
+      return to_words(other.data) == own && data_of(run, other) == SameData::Other;
+    };
+    if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
+      text += fmt::format(" ({})", run.data.hash.substr(0, 8));
+    data.values.push_back(run.data.unknown() ? std::optional<std::string>{} : text);
+  }
+  return data;
+}
+
+/// Says that a key is a log's name for a setting of somebody else's program.
+bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
+
+/// Collects what only a log says of its run, "streams 2, width 64", because no other row has it.
+void add_own(Setting& own, const Setting& setting) {
+  own.values.resize(setting.values.size());
+  for (size_t run = 0; run < setting.values.size(); ++run)
+    if (const auto& value = setting.values[run])
+      own.values[run] = own.values[run].value_or("") + (own.values[run] ? ", " : "") +
+                        fmt::format("{} {}", setting.key, *value);
+}
+
+std::string label_of(const std::string& key) {
+  const Field* field = find_field(key);
+  if (!field) return key;
+  const std::string label = words::spoken(field->label);
+  return field->unit.empty() ? label : fmt::format("{} ({})", label, words::spoken(field->unit));
+}
+
+bool equal(const Series& a, const Series& b) {
+  return a.steps == b.steps && a.values.size() == b.values.size() &&
+         (a.values.empty() ||
+          std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
+}
+
+/// False where one of the two lacks a stat, because nothing is known of both then.
+bool equal(const History& a, const History& b) {
+  if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
+  std::map<std::string_view, int32_t> places;
+  for (const StatInfo& stat : b.layout()) places.emplace(stat.name, static_cast<int32_t>(places.size()));
+  for (size_t i = 0; i < a.layout().size(); ++i) {
+    const auto found = places.find(a.layout()[i].name);
+    if (found == places.end() || !equal(a.series(static_cast<int32_t>(i)), b.series(found->second)))
+      return false;
+  }
+  return true;
+}
+
+bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
+
+/// Looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
+/// them.
+std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
+  std::string unit;
+  for (const Compared& run : runs) {
+    if (reads_other(run, base) || run.data.unit.empty()) continue;
+    if (!unit.empty() && unit != run.data.unit) return "";
+    unit = run.data.unit;
+  }
+  return unit;
+}
+
+/// Says the name of a placement that was added here, which files keep as its wiring.
+void name_placements(Compared& run) {
+  if (!run.spec) return;
+  bool named = true;
+  for (auto& [key, value] : run.settings)
+    if (key == "model.placement" || key == "model.encoder_placement") {
+      value = get_field(*run.spec, key);
+      named = named && value != to_string(Placement::Custom);
+    }
+  if (named) std::erase_if(run.settings, [](const auto& one) { return one.first.starts_with("wiring."); });
+}
+
+void name_apart(std::vector<Compared>& runs) {
+  std::vector<NamedSettings> named;
+  for (const Compared& run : runs) named.push_back({run.name, run.settings});
+  const std::vector<std::string> told = told_apart(named);
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
+}
+
+void check(const std::vector<Compared>& runs, const Choice& choice) {
+  if (runs.size() < kLeast || runs.size() > kMost)
+    fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
+  for (const Compared& run : runs)
+    if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
+                                          [](const OneSeed& seed) { return seed.history != nullptr; }))
+      fail("compare", "{} has no history: expected one a seed", run.name);
+  if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
+    fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
+}
+
+}  // namespace
+
+const char* to_string(Alignment align) {
+  switch (align) {
+    case Alignment::Step:
+      return "step";
+    case Alignment::Tokens:
+      return "tokens";
+    case Alignment::Time:
+      return "time";
+  }
+  return "";
+}
+
+Alignment alignment_from(std::string_view name) {
+  constexpr std::array all{Alignment::Step, Alignment::Tokens, Alignment::Time};
+  for (const Alignment align : all)
+    if (name == to_string(align)) return align;
+  fail("compare", "'{}' is unknown: expected step, tokens or time", name);
+}
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const panels::MetricInfo& metric : panels::metrics()) names.push_back(metric.id);
+  return names;
+}
+
+void set_metric(Choice& choice, std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const panels::MetricInfo* found = nullptr;
+  for (const panels::MetricInfo& metric : panels::metrics())
+    if (name == metric.id) found = &metric;
+  if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
+  choice.metric = found->metric;
+  choice.matrix = 0;
+  if (colon == text.npos) return;
+  const std::string_view path = text.substr(colon + 1);
+  if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
+  std::vector<std::string_view> paths;
+  for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
+  const auto at = std::find(paths.begin(), paths.end(), path);
+  if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
+  choice.matrix = static_cast<int32_t>(at - paths.begin());
+}
+
+bool Setting::differs(size_t run, size_t baseline) const {
+  return values[run] && values[baseline] && *values[run] != *values[baseline];
+}
+
+bool Setting::differs() const {
+  const std::optional<std::string>* said = nullptr;
+  for (const auto& value : values) {
+    if (said && value && *value != **said) return true;
+    if (!said && value) said = &value;
+  }
+  return false;
+}
+
+bool same_bits(const Compared& a, const Compared& b) {
+  if (a.seeds.size() != b.seeds.size()) return false;
+  for (size_t i = 0; i < a.seeds.size(); ++i)
+    if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
+  return true;
+}
+
+std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
+  std::vector<Setting> settings;
+  std::map<std::string, size_t> places;
+  const size_t count = all.runs.size();
+  for (size_t run = 0; run < count; ++run)
+    for (const auto& [key, value] : all.runs[run].settings) {
+      if (is_said_elsewhere(key)) continue;
+      const auto [place, fresh] = places.try_emplace(key, settings.size());
+      if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
+      settings[place->second].values[run] = value;
+    }
+  Setting maker{"maker", words::say("compare.settings.maker"), {}},
+      seeds{"seeds", words::say("compare.settings.seeds"), {}},
+      edits{"edits", words::say("compare.settings.edits"), {}};
+  const Compared& base = all.runs[all.baseline()];
+  for (const Compared& run : all.runs) {
+    maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
+    seeds.values.push_back(seeds_text(run));
+    if (seeds.values.back() && &run != &base && !same_batches(run, base))
+      seeds.values.back() = words::say("compare.settings.own_batches", {{"seeds", *seeds.values.back()}});
+    edits.values.push_back(edits_text(run));
+  }
+  for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
+  shared = 0;
+  Setting own{"own", words::say("compare.settings.own"), {}};
+  std::erase_if(settings, [&](const Setting& setting) {
+    const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
+                                      [](const auto& value) { return value.has_value(); });
+    const bool ours = places.contains(setting.key);
+    shared += all_said && !setting.differs() && ours;
+    if (!setting.differs() && !all_said && ours && is_foreign(setting.key)) add_own(own, setting);
+    return !setting.differs();
+  });
+  if (!own.values.empty()) settings.insert(settings.begin(), own);
+  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Compared& run) {
+    return data_of(run, base) == SameData::Same;
+  });
+  if (one_data) return settings;
+  std::erase_if(settings, [](const Setting& setting) { return setting.key == "data.name"; });
+  settings.insert(settings.begin(), data_setting(all));
+  return settings;
+}
+
+Comparison compare(std::vector<Compared> runs, const Choice& choice) {
+  check(runs, choice);
+  Comparison all;
+  all.runs = std::move(runs);
+  for (Compared& run : all.runs) name_placements(run);
+  name_apart(all.runs);
+  all.choice = choice;
+  const Compared& base = all.runs[all.baseline()];
+  all.level_unit = unit_of(all.runs, base);
+  if (std::none_of(all.runs.begin(), all.runs.end(),
+                   [&](const Compared& run) { return reads_other(run, base); }))
+    all.unit = all.level_unit;
+  const Ruler ruler = ruler_of(all.runs, choice);
+  all.settings = settings_of(all, all.shared);
+  all.unigram = base.seeds.front().unigram;
+  for (const Compared& run : all.runs)
+    if (!std::isfinite(all.unigram) && !reads_other(run, base)) all.unigram = run.seeds.front().unigram;
+  all.same = true;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
+    all.losses.push_back(loss_of(all, ruler, run));
+    all.differences.push_back(difference_of(all, ruler, run));
+    all.maps.push_back(map_of(all, ruler, run));
+    all.places.push_back(place_of(all, ruler, run));
+  }
+  all.rows = rows_of(all, ruler);
+  return all;
+}
+
+namespace {
+
+/// Says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
+std::string side_words(const Difference& d, char run, char base) {
+  const std::string when = d.when();
+  return words::say(
+      fmt::format("compare.difference.{}_{}", when.empty() ? "ends" : "is", d.end < 0 ? "below" : "above"),
+      {{"run", run},
+       {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
+       {"base", base},
+       {"when", when}});
+}
+
+}  // namespace
+
+std::string settings_sentence(const Comparison& all) {
+  if (all.same) return words::say("compare.same");
+  std::vector<std::string> silent;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
+  const auto count = std::count_if(all.settings.begin(), all.settings.end(),
+                                   [](const Setting& setting) { return setting.differs(); });
+  std::string text = count == 0 ? words::say("compare.settings.none")
+                                : words::say("compare.settings.differ", {{"count", count}});
+  if (all.shared > 0) text += words::say("compare.settings.also_shared", {{"shared", all.shared}});
+  if (!silent.empty())
+    text += words::say("compare.settings.unsaid",
+                       {{"count", silent.size()}, {"runs", in_words(silent, words::say("compare.and"))}});
+  return text + ".";
+}
+
+std::string data_sentence(const Comparison& all) {
+  std::vector<std::pair<size_t, std::string>> data;
+  for (size_t run = 0; run < all.runs.size(); ++run) data.emplace_back(run, data_words(all, run));
+  std::string text;
+  for (const std::string& words : together(all, data)) text += (text.empty() ? "" : " ") + words + ".";
+  return text;
+}
+
+std::string loss_sentence(const Comparison& all) {
+  const std::string line =
+      words::say("compare.loss.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
+  std::vector<std::string> stuck;
+  std::vector<int32_t> ends;
+  std::vector<std::pair<int32_t, size_t>> left;
+  for (const EndRow& row : all.rows) {
+    if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
+    if (!row.fate.starts_with("stuck")) continue;
+    stuck.push_back(fmt::format("{}", all.letter(row.run)));
+    ends.push_back(row.last_step);
+  }
+  std::sort(left.begin(), left.end());
+  std::string text;
+  if (!stuck.empty())
+    text = words::say("compare.loss.not_left", {{"count", stuck.size()},
+                                                {"runs", in_words(stuck, words::say("compare.and"))},
+                                                {"line", line},
+                                                {"step", *std::min_element(ends.begin(), ends.end())}}) +
+           (left.empty() ? "" : " ");
+  for (size_t i = 0; i < left.size(); ++i)
+    text += words::say(i > 0           ? "compare.loss.and_at"
+                       : stuck.empty() ? "compare.loss.leaves"
+                                       : "compare.loss.leaves_it",
+                       {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
+  if (!left.empty()) text += ".";
+  return text;
+}
+
+std::string difference_sentence(const Comparison& all) {
+  if (all.same) return words::say("compare.same");
+  std::string text;
+  const char base = all.letter(all.baseline());
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Difference& d = all.differences[run];
+    if (run == all.baseline() || d.luck == Luck::Unknown) continue;
+    const char letter = all.letter(run);
+    if (!text.empty()) text += ' ';
+    if (d.data == SameData::Other && d.luck != Luck::Same) {
+      text += words::say("compare.difference.other_data",
+                         {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
+      continue;
+    }
+    if (d.luck == Luck::Same) {
+      text += words::say("compare.difference.same", {{"run", letter}, {"base", base}});
+    } else if (d.luck == Luck::Inside) {
+      text += words::say(d.early ? "compare.difference.is_inside" : "compare.difference.ends_inside",
+                         {{"run", letter}, {"base", base}, {"when", d.when()}});
+    } else {
+      text += words::say(
+          d.luck == Luck::OneSeed ? "compare.difference.one_seed" : "compare.difference.seeds",
+          {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
+    }
+    if (d.data == SameData::Unknown && d.luck != Luck::Same) {
+      text.pop_back();
+      text += fmt::format(" ({}).", d.data_words);
+    }
+  }
+  return text;
+}
+
+}  // namespace normscope::compare

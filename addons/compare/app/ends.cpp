@@ -1,0 +1,224 @@
+// `rows_of` makes the table at the end, which says what the runs came to. See comparison.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "addons/compare/app/tracks.h"
+#include "app/words/words.h"
+#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
+
+namespace normscope::compare {
+namespace {
+
+/// What became of one training.
+struct Fate {
+  std::string
+      word{};  ///< "learns", "stuck", "not finite", "not decided", "ignores the source"; empty: not known
+  int32_t since = 0;  ///< learns, not finite: the first step of it
+};
+
+Fate fate_of(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case Verdict::Kind::Learns:
+      return {"learns", verdict.since};
+    case Verdict::Kind::Stuck:
+      return {"stuck"};
+    case Verdict::Kind::NotFinite:
+      return {"not finite", verdict.since};
+    case Verdict::Kind::Undecided:
+      break;
+  }
+  return {"not decided"};
+}
+
+/// Reads "learns since step 46" as a log words it.
+Fate fate_from(const std::string& verdict) {
+  for (const char* word : {"learns", "not finite"})
+    if (verdict.starts_with(word))
+      return {word, static_cast<int32_t>(std::atoi(verdict.c_str() + verdict.rfind(' ') + 1))};
+  return {verdict};
+}
+
+int32_t warmup_of(const Compared& run) {
+  if (run.spec) return run.spec->train.schedule.warmup;
+  for (const auto& [key, value] : run.settings)
+    if (key == "train.warmup") return static_cast<int32_t>(std::atoi(value.c_str()));
+  return 0;
+}
+
+/// Applies the rule of training/measure/plateau.h to the losses of a log that names no events. Without a
+/// level, which the plateau needs, it finds only losses that are not finite.
+std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
+  std::vector<RunEvent> events;
+  Plateau plateau;
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t step = loss.steps[i];
+    if (!std::isfinite(loss.values[i])) {
+      events.push_back({step, RunEvent::Kind::NonFinite, {}});
+      break;
+    }
+    if (!std::isfinite(level)) continue;
+    switch (plateau.update(step, static_cast<double>(loss.values[i]), level, warmup)) {
+      case Plateau::Change::None:
+        break;
+      case Plateau::Change::LeftPlateau:
+        events.push_back({step, RunEvent::Kind::LeftPlateau, {}});
+        break;
+      case Plateau::Change::Returned:
+        events.push_back({step, RunEvent::Kind::Returned, {}});
+        break;
+      case Plateau::Change::Stuck:
+        events.push_back({step, RunEvent::Kind::Stuck, {}});
+        break;
+      case Plateau::Change::Unstuck:
+        events.push_back({step, RunEvent::Kind::Unstuck, {}});
+        break;
+    }
+  }
+  return events;
+}
+
+/// Asks the run's own events, else its file's word, else its losses.
+Fate fate_of(const Compared& run, const OneSeed& seed) {
+  const std::vector<RunEvent> events = seed.history->events();
+  const Verdict verdict = verdict_of(events);
+  if (verdict.kind != Verdict::Kind::Undecided) return fate_of(verdict);
+  if (!seed.verdict.empty()) return fate_from(seed.verdict);
+  const Verdict found = verdict_of(events_from(seed.history->loss(), seed.unigram, warmup_of(run)));
+  const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
+  return decided || std::isfinite(seed.unigram) ? fate_of(found) : Fate{};
+}
+
+/// Keeps words of a log's own as they are.
+std::string fate_words(const std::string& word) {
+  const std::string key = fmt::format("compare.fate.{}", word);
+  return words::of_window().find(key) ? words::say(key) : word;
+}
+
+/// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
+/// fate is not known.
+std::string verdict_text(const std::vector<Fate>& fates) {
+  std::vector<std::string> words;
+  for (const Fate& fate : fates) {
+    if (fate.word.empty()) return "";
+    if (std::find(words.begin(), words.end(), fate.word) == words.end()) words.push_back(fate.word);
+  }
+  if (fates.size() == 1) {
+    const bool at = words.front() == "not finite" && fates.front().since > 0;
+    return words::say(at ? "compare.fates.one_at" : "compare.fates.one",
+                      {{"fate", fate_words(words.front())}, {"step", fates.front().since}});
+  }
+  std::string text;
+  for (const std::string& word : words) {
+    const auto count =
+        std::count_if(fates.begin(), fates.end(), [&](const Fate& f) { return f.word == word; });
+    text += (text.empty() ? "" : ", ") +
+            words::say("compare.fates.several",
+                       {{"fate", fate_words(word)}, {"of", count}, {"all", fates.size()}});
+  }
+  return text;
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return kUnknown;
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+/// The last step's norm over the weights' norm, of all parameters of layer 1 together.
+double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
+  const History& history = *seed.history;
+  const Track loss = ruler.track(history.loss(), ruler.per_step(run));
+  std::vector<float> stats;
+  int32_t step = 0;
+  if (loss.empty() || !history.frame(loss.steps.back(), stats, step)) return kUnknown;
+  const std::string layer = stack_of(history) + "L01.";
+  std::array<double, 2> squares{};
+  constexpr std::array<std::string_view, 2> kinds{".update_norm", ".weight_norm"};
+  for (size_t i = 0; i < history.layout().size() && i < stats.size(); ++i) {
+    const std::string& name = history.layout()[i].name;
+    if (!name.starts_with(layer)) continue;
+    for (size_t k = 0; k < kinds.size(); ++k)
+      if (name.ends_with(kinds[k])) squares[k] += static_cast<double>(stats[i]) * stats[i];
+  }
+  return squares[1] > 0 ? std::sqrt(squares[0] / squares[1]) : kUnknown;
+}
+
+/// False where the run has no loss.
+bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
+  std::vector<double> ends;
+  for (const OneSeed& seed : run.seeds) {
+    const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
+    if (loss.empty()) continue;
+    row.last_step = std::max(row.last_step, loss.steps.back());
+    ends.push_back(mean_at_end(loss, window_at(run, loss.steps.back())));
+  }
+  if (ends.empty()) return false;
+  double sum = 0, squares = 0;
+  for (const double end : ends) sum += end;
+  row.loss = sum / static_cast<double>(ends.size());
+  for (const double end : ends) squares += (end - row.loss) * (end - row.loss);
+  if (ends.size() > 1) row.deviation = std::sqrt(squares / static_cast<double>(ends.size() - 1));
+  return true;
+}
+
+EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
+  const Compared& run = all.runs[index];
+  EndRow row;
+  row.run = index;
+  const bool has_loss = put_losses(row, ruler, run);
+  std::vector<Fate> fates;
+  std::vector<double> since, updates, speeds;
+  bool never_left = true;
+  for (const OneSeed& seed : run.seeds) {
+    const Fate fate = fate_of(run, seed);
+    fates.push_back(fate);
+    if (fate.word == "learns") since.push_back(fate.since);
+    never_left = never_left && (fate.word == "stuck" || fate.word == "not decided");
+    updates.push_back(update_ratio(ruler, run, seed));
+    speeds.push_back(seed.tokens_per_step / seed.seconds_per_step);
+  }
+  row.verdict = verdict_text(fates);
+  if (!row.verdict.empty()) row.fate = fates.front().word;
+  if (!since.empty())
+    row.leaves = static_cast<int32_t>(median(since));
+  else if (never_left)
+    row.leaves = 0;
+  row.update_ratio = median(updates);
+  std::erase_if(speeds, [](double speed) { return !std::isfinite(speed); });
+  double sum = 0;
+  for (const double speed : speeds) sum += speed;
+  if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
+  if (!has_loss) row.missing.push_back(words::say("compare.missing.loss"));
+  if (row.verdict.empty())
+    row.missing.push_back(
+        words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
+  return row;
+}
+
+}  // namespace
+
+std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
+  std::vector<EndRow> rows;
+  for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
+  // Where one run went further, its own end does not compare with the others: all are held against the baseline.
+  const bool early = std::any_of(all.differences.begin(), all.differences.end(),
+                                 [](const Difference& d) { return d.early; });
+  const auto height = [&](const EndRow& row) {
+    if (!early || !std::isfinite(row.loss)) return row.loss;
+    return row.run == all.baseline() ? 0 : all.differences[row.run].end;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const EndRow& a, const EndRow& b) {
+    return std::isfinite(height(a)) && (!std::isfinite(height(b)) || height(a) < height(b));
+  });
+  return rows;
+}
+
+}  // namespace normscope::compare

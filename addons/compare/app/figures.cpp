@@ -1,0 +1,368 @@
+#include "addons/compare/app/figures.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "addons/compare/app/tracks.h"
+#include "addons/compare/app/words.h"
+#include "addons/compare/app/writers.h"
+#include "app/panels/plot_files.h"
+#include "app/ui/numbers.h"
+#include "app/ui/svg.h"
+#include "app/view/glossary.h"
+#include "app/words/words.h"
+#include "training/io/atomic_file.h"
+#include "training/io/text_table.h"
+
+namespace normscope::compare {
+namespace {
+
+constexpr float kDecades = 4;  // range of the colours of the maps
+constexpr size_t kColumns =
+    320;  // of a map, at most; a column of several steps shows the ratio farthest from 1
+constexpr double kAbove = 1.3;  // nats of the loss axis above the unigram entropy
+constexpr double kTicks[] = {0.1, 1, 10};
+
+plot::Column column(const std::vector<double>& values) {
+  return plot::Column::of({values.begin(), values.end()});
+}
+
+std::vector<double> scaled(std::vector<double> values, bool wanted) {
+  if (wanted)
+    for (double& value : values) value = difference_scale(value);
+  return values;
+}
+
+/// The axis that all plots over time share.
+plot::Axis time_axis(const Comparison& all) {
+  plot::Axis axis;
+  axis.hi = 0;
+  double low = std::numeric_limits<double>::infinity();
+  for (const Loss& loss : all.losses)
+    if (!loss.shown.empty()) {
+      low = std::min(low, loss.shown.x.front());
+      axis.hi = std::max(axis.hi, loss.shown.x.back());
+    }
+  const bool steps = all.choice.align == Alignment::Step;
+  if (all.choice.range && std::isfinite(low)) axis.lo = steps ? low - 1 : low;
+  if (axis.hi <= axis.lo) axis.hi = axis.lo + 1;
+  axis.max_ticks = 7;
+  axis.integer = steps;
+  axis.label = words::say(fmt::format("compare.axis.{}", to_string(all.choice.align)));
+  if (all.choice.align == Alignment::Time) axis.unit = words::say("compare.axis.seconds");
+  return axis;
+}
+
+plot::Series line_of(const Comparison& all, size_t run) {
+  plot::Series line;
+  line.id = std::string(1, all.letter(run));
+  line.letter = line.id;
+  line.ink = plot::Ink::run(all.colour(run));
+  line.markers = plot::Markers::Sparse;
+  return line;
+}
+
+plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool scale) {
+  plot::Band band;
+  band.id = fmt::format("{}, range of its seeds", all.letter(run));
+  band.ink = plot::Ink::run(all.colour(run));
+  band.x = column(spread.x);
+  band.lo = column(scaled(spread.low, scale));
+  band.hi = column(scaled(spread.high, scale));
+  return band;
+}
+
+void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
+  axis.label = words::say(scale ? "compare.axis.difference_scaled" : "compare.axis.difference");
+  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", words::spoken(nats_per(unit))}})
+                    : words::spoken(nats_per(unit));
+  const double air = std::max(0.05, 0.06 * (high - low));
+  axis.lo = std::min(low, 0.0) - air;
+  axis.hi = std::max(high, 0.0) + air;
+  if (!scale) return;
+  axis.ticks.push_back({0, "0"});
+  for (const double tick : kTicks) {
+    axis.ticks.push_back({difference_scale(tick), "+" + ui::significant(tick, 6)});
+    axis.ticks.push_back({difference_scale(-tick), "−" + ui::significant(tick, 6)});
+  }
+  std::erase_if(axis.ticks, [&](const plot::Tick& t) { return t.value < axis.lo || t.value > axis.hi; });
+  axis.max_ticks = static_cast<int>(axis.ticks.size());
+}
+
+/// Makes a plot say, on the screen and in every file, that it compares losses of different data.
+void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
+  const std::string words = data_sentence(all);
+  if (words.empty()) return;
+  std::vector<std::pair<size_t, std::string>> flags;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (const Difference& d = all.differences[run]; d.data != SameData::Same)
+      flags.emplace_back(run, d.short_words());
+  plot.note = fmt::format("{}; {}", fmt::join(together(all, flags), "; "), plot.note);
+  axis.label += fmt::format(" ({})", words.substr(0, words.size() - 1));
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  void add(const std::vector<double>& values) {
+    for (const double value : values)
+      if (std::isfinite(value)) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+  }
+  bool empty() const { return low > high; }
+};
+
+/// Sorts the points of a map into columns of one width, and holds a point until the next one.
+std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t columns) {
+  std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
+                           std::numeric_limits<float>::quiet_NaN());
+  const auto place = [&](double x) {
+    // Column c holds what lies after its left edge, up to its right one: step c + 1 where there is one a step.
+    const double at =
+        std::ceil((x - axis.lo) * static_cast<double>(columns) / (axis.hi - axis.lo) - 1e-9) - 1;
+    return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(columns - 1)));
+  };
+  for (int32_t layer = 1; layer <= map.layers; ++layer) {
+    float* row = &cells[static_cast<size_t>(layer - 1) * columns];
+    size_t filled = columns;  // the last column with a value
+    for (size_t i = 0; i < map.steps.size(); ++i) {
+      const float value = map.at(layer, i);
+      const size_t c = place(map.x[i]);
+      if (filled < c) std::fill(row + filled + 1, row + c, row[filled]);
+      if (!std::isfinite(value)) {
+        filled = columns;  // nothing is held over a point that has no value
+        continue;
+      }
+      if (!std::isfinite(row[c]) || std::fabs(value) > std::fabs(row[c])) row[c] = value;
+      filled = c;
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+double difference_scale(double nats) { return std::copysign(std::log10(1 + std::fabs(nats) / 0.05), nats); }
+
+plot::PlotSpec loss_plot(const Comparison& all) {
+  plot::PlotSpec plot;
+  plot.id = "compare-loss";
+  plot.title = words::say("compare.loss.title");
+  const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
+  plot.note = words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}});
+  plot.sentence = loss_sentence(all);
+  plot.x = time_axis(all);
+  plot.y.label = words::say("compare.loss.axis");
+  plot.y.unit = words::spoken(nats_per(all.unit));
+  Range range;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Loss& loss = all.losses[run];
+    if (loss.shown.empty()) continue;
+    range.add(loss.shown.y);
+    if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
+    plot::Series line = line_of(all, run);
+    line.name = words::spoken(all.runs[run].name);
+    // The line and its numbers are one seed's; the table at the end has the mean of all seeds.
+    line.value = words::with_decimal(fixed(loss.shown.y.back(), 2));
+    line.decimals = 2;
+    line.x = column(loss.shown.x);
+    line.y = column(loss.shown.y);
+    plot.series.push_back(std::move(line));
+  }
+  if (!plot.bands.empty())
+    plot.note +=
+        words::say("compare.loss.band", {{"seed", seed.empty() ? words::say("compare.loss.first") : seed}});
+  if (!range.empty()) {
+    plot.y.hi = range.high;
+    if (std::isfinite(all.unigram)) {
+      plot.y.hi = std::min(range.high, all.unigram + kAbove);
+      range.low = std::min(range.low, all.unigram);
+    }
+    plot.y.lo = std::max(0.0, range.low - 0.08 * (plot.y.hi - range.low));
+    plot.y.hi += 0.04 * (plot.y.hi - plot.y.lo);
+  }
+  if (std::isfinite(all.unigram)) {
+    plot::RefLine entropy;
+    entropy.value = all.unigram;
+    const bool one = std::none_of(all.differences.begin(), all.differences.end(),
+                                  [](const Difference& d) { return d.data == SameData::Other; });
+    entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
+                               {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
+                                {"run", all.letter(all.baseline())},
+                                {"loss", ui::decimals(all.unigram, 2)}});
+    entropy.help = view::meaning("unigram");
+    plot.lines.push_back(std::move(entropy));
+  }
+  flag_data(plot, plot.y, all);
+  return plot;
+}
+
+plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
+  plot::PlotSpec plot;
+  plot.id = "compare-difference";
+  plot.title = words::say("compare.difference.title", {{"run", all.letter(all.baseline())}});
+  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}});
+  if (scale) plot.note += words::say("compare.difference.note_scaled");
+  plot.sentence = difference_sentence(all);
+  plot.x = time_axis(all);
+  Range range;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Difference& d = all.differences[run];
+    const bool itself = run == all.baseline();
+    if (d.smooth.x.size() > 1 && (itself || d.at_end.size() > 1))
+      plot.bands.push_back(band_of(all, run, d.smooth, scale));
+    for (const auto& values : {d.smooth.low, d.smooth.high}) range.add(scaled(values, scale));
+    plot::Series line = line_of(all, run);
+    if (itself) {
+      line.name = d.at_end.empty() ? words::say("compare.baseline")
+                                   : words::say("compare.seeds.its", {{"count", d.at_end.size()}});
+      line.x = plot::Column::of({static_cast<float>(plot.x.lo), static_cast<float>(plot.x.hi)});
+      line.y = plot::Column::of({0, 0});
+      line.markers = plot::Markers::None;
+      line.end_marker = false;
+    } else {
+      if (d.smooth.x.empty()) continue;
+      line.name = d.short_words();
+      line.value = signed_decimals(d.smooth.mean.back());
+      line.x = column(d.smooth.x);
+      line.y = column(scaled(d.smooth.mean, scale));
+    }
+    plot.series.push_back(std::move(line));
+  }
+  if (range.empty()) range = {-0.1, 0.1};
+  difference_axis(plot.y, range.low, range.high, scale, all.unit);
+  flag_data(plot, plot.y, all);
+  return plot;
+}
+
+plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
+  const RatioMap& map = all.maps[run];
+  plot::PlotSpec plot;
+  const char letter = all.letter(run), base = all.letter(all.baseline());
+  plot.id = fmt::format("compare-{}-{}", panels::info(all.choice.metric).id, letter);
+  const std::string what = metric_words(all.choice);
+  plot.title = words::say("compare.map.title", {{"metric", what}, {"run", letter}, {"base", base}});
+  plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
+  plot.note = map.against == Against::SameSeed
+                  ? words::say("compare.map.same_seed")
+                  : words::say("compare.map.mean", {{"seeds", seeds_of_baseline(all)}});
+  if (const std::string words = data_words(all, run); !words.empty()) plot.note = words + "; " + plot.note;
+  plot.sentence = map_sentence(all, run);
+  plot.x = time_axis(all);
+  plot.y.label = words::say("compare.map.layer");
+  plot.y.lo = 0.5;
+  plot.y.hi = map.layers + 0.5;
+  plot::HeatMap heat;
+  heat.rows = map.layers;
+  const bool steps = all.choice.align == Alignment::Step;
+  const size_t wanted = steps ? static_cast<size_t>(std::ceil(plot.x.hi - plot.x.lo)) : map.steps.size();
+  heat.columns = static_cast<int>(std::clamp<size_t>(wanted, 1, kColumns));
+  heat.cells = plot::Column::of(binned(map, plot.x, static_cast<size_t>(heat.columns)));
+  heat.row_first = "1";
+  heat.row_last = std::to_string(map.layers);
+  heat.signed_data = true;
+  heat.stretched = true;
+  heat.upward = true;
+  heat.full = kDecades;
+  heat.label = words::say("compare.map.colour", {{"decades", ui::significant(kDecades, 6)}});
+  plot.heat = std::move(heat);
+  plot.tile = all.colour(run);
+  if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
+    plot::Series mark;
+    mark.id = fmt::format("first place, {}", place.stat);
+    mark.x = plot::Column::of({static_cast<float>(place.x)});
+    mark.y = plot::Column::of({static_cast<float>(place.layer)});
+    mark.marker = ui::Marker::Circle;
+    mark.ring = true;
+    mark.end_label = false;
+    plot.series.push_back(std::move(mark));
+  }
+  return plot;
+}
+
+plot::PlotSpec end_plot(const Comparison& all) {
+  plot::PlotSpec plot;
+  plot.id = "compare-end";
+  plot.title = words::say("compare.end.title");
+  plot.note = window_words(all);
+  plot.sentence = difference_sentence(all);
+  plot.y.lo = 0.4;
+  plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
+  plot.y.label = words::say("compare.end.run");
+  plot.labels_inside = false;
+  Range range;
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    const EndRow& row = all.rows[i];
+    const double level = static_cast<double>(all.rows.size() - i);
+    plot.y.ticks.push_back({level, std::string(1, all.letter(row.run))});
+    std::vector<double> ends = scaled(all.differences[row.run].at_end, true);
+    if (ends.empty() && row.run == all.baseline()) ends.push_back(0);
+    std::erase_if(ends, [](double end) { return !std::isfinite(end); });
+    std::sort(ends.begin(), ends.end());
+    if (ends.empty()) continue;
+    range.add(ends);
+    plot::Series marks = line_of(all, row.run);
+    marks.value = loss_words(row);
+    marks.name = row.verdict;
+    marks.markers = plot::Markers::All;
+    marks.x = column(ends);
+    marks.y = plot::Column::of(std::vector<float>(ends.size(), static_cast<float>(level)));
+    plot.series.push_back(std::move(marks));
+  }
+  plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
+  if (range.empty()) range = {-0.1, 0.1};
+  const Difference& own = all.differences[all.baseline()];
+  if (std::isfinite(own.band_low)) {
+    plot::Band band;
+    band.id = fmt::format("{}'s own seeds", all.letter(all.baseline()));
+    band.ink = plot::Ink::run(all.colour(all.baseline()));
+    band.x = column(scaled({own.band_low, own.band_high}, true));
+    band.lo = plot::Column::of({static_cast<float>(plot.y.lo), static_cast<float>(plot.y.lo)});
+    band.hi = plot::Column::of({static_cast<float>(plot.y.hi), static_cast<float>(plot.y.hi)});
+    plot.bands.push_back(std::move(band));
+  }
+  difference_axis(plot.x, range.low, range.high, true, all.unit);
+  flag_data(plot, plot.x, all);
+  return plot;
+}
+
+std::vector<Figure> figures_of(const Comparison& all) {
+  std::vector<Figure> figures;
+  const auto add = [&](std::string name, plot::PlotSpec plot, float height, std::string csv) {
+    figures.push_back({std::move(name), std::move(plot), {800, height}, std::move(csv)});
+  };
+  plot::PlotSpec loss = loss_plot(all);
+  std::string numbers = plot::to_csv(loss);
+  add("loss", std::move(loss), 300, std::move(numbers));
+  add("difference", difference_plot(all), 280, plot::to_csv(difference_plot(all, false)));
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (run != all.baseline() && all.maps[run].lacks.empty())
+      add(fmt::format("{}-{}", panels::info(all.choice.metric).id, all.letter(run)), ratio_plot(all, run),
+          190, map_csv(all, run));
+  add("end", end_plot(all), 150 + 34 * static_cast<float>(all.rows.size()), end_csv(all));
+  return figures;
+}
+
+void write_figure(const Figure& figure, view::PlotFormat format, const std::string& path) {
+  if (format == view::PlotFormat::Csv) return write_file(path, figure.csv, "compare");
+  panels::write_plot(path, figure.plot, format, false, figure.size);
+}
+
+std::string stacked_svg(const std::vector<Figure>& figures) {
+  const auto below_each_other = [&](ui::Painter& p, const ui::Theme& t) {
+    ui::Vec size;
+    for (const Figure& figure : figures) {
+      plot::draw_still(p, t, figure.plot, {0, size.y, figure.size.width, figure.size.height});
+      size = {std::max(size.x, figure.size.width), size.y + figure.size.height};
+    }
+    return size;
+  };
+  return ui::to_svg(words::say("compare.title"), below_each_other, ui::theme(false));
+}
+
+}  // namespace normscope::compare

@@ -1,0 +1,109 @@
+// `CompareScreen` shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
+// It is state plus draw() without a window: it reads a LabView, returns a Desk, and shares the step cursor with the
+// Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
+//
+// Controls: compare/run/A ... H (baseline) with compare/run/A/replace and /remove, compare/where/1 ... 8, compare/settings,
+// compare/seeds, compare/align, compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A
+// ..., compare/loss, compare/difference, compare/map/A ..., compare/end, each figure with /menu; compare/tab where
+// panels share a cell.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "addons/compare/app/screen/comparing.h"
+#include "addons/compare/app/screen/kept_choice.h"
+#include "addons/compare/app/screen/side_by_side.h"
+#include "app/lab/transport.h"
+#include "app/panels/plot_cell.h"
+#include "app/ui/ui.h"
+#include "app/view/desk.h"
+
+namespace normscope::compare_screen {
+
+class CompareScreen : public AppScreen {
+ public:
+  /// `wake`: see SideBySide.
+  explicit CompareScreen(std::function<void()> wake);
+
+  /// Fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
+  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock,
+            lab::TransportState& transport) override;
+
+  /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
+  /// the next frame asks which place to clear.
+  void open(const std::string& path, const LabView& view) override;
+
+  KeptChoice choice() const;
+  void choose(const KeptChoice& choice);
+  ScreenSettings kept() const override { return settings_of(choice()); }
+  void restore(const ScreenSettings& kept) override { choose(choice_from(kept)); }
+  /// Leaves the files out; `open_link` lets stay what is open here.
+  ScreenSettings linked() const override;
+  void open_link(const ScreenSettings& link) override;
+
+ private:
+  struct Frame;  // what one draw() passes around, see compare_frame.h
+
+  void choose_baseline(char letter) {
+    baseline_ = letter;
+    baseline_chosen_ = true;
+  }
+  compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
+  void complete(std::vector<view::SavePlot>&) const;
+  void keys(Frame&, lab::TransportState&);
+  void next_place(Frame&);
+  void next_matrix();
+  void set_align(int align);
+  void go_to(Frame&, double step);
+
+  void draw_heads(Frame&, ui::Rect);
+  void draw_labels(Frame&, ui::Rect);
+  std::vector<SideBySide::Place> cards_of(const Frame&) const;
+  void draw_card(Frame&, const ui::Rect&, const SideBySide::Place&);
+  static std::string title_of(Frame&, size_t run, ui::TextStyle, float room);
+  void draw_card_settings(Frame&, const ui::Rect&, size_t run, bool narrow);
+  void draw_remove(Frame&, const ui::Rect&, const SideBySide::Place&);
+  void draw_empty(Frame&, const ui::Rect&, const SideBySide::Place&, bool first);
+  void draw_replace(Frame&, const ui::Rect& button, const SideBySide::Place&);
+  void draw_list(Frame&, const std::string& name, const ui::Rect& button, const SideBySide::Place&);
+  void draw_settings(Frame&);
+  void ask_where(Frame&);
+  void draw_time(Frame&, ui::Rect);
+  void draw_loss(Frame&, const ui::Rect&);
+  void draw_difference(Frame&, const ui::Rect&);
+  void draw_maps(Frame&, const ui::Rect&, bool with_panel);
+  void draw_maps_head(Frame&, const ui::Rect&, bool with_panel);
+  void draw_map(Frame&, const ui::Rect&, size_t run, bool last);
+  void time_hit(Frame&, const std::string& name, const plot::PlotHit&);
+  void draw_right(Frame&, ui::Rect);
+  void draw_places(Frame&, const ui::Rect&, bool with_panel);
+  void draw_place_rows(Frame&, ui::Rect&);
+  void draw_loupe(Frame&, ui::Rect);
+  void draw_end(Frame&, const ui::Rect&, bool with_panel);
+  void draw_end_row(Frame&, const ui::Rect&, const compare::EndRow&);
+
+  SideBySide side_;
+  Comparing comparing_;
+  std::shared_ptr<const Shown> shown_;
+  panels::CellState cells_;
+  plot::View across_;  // the steps that all plots over time show
+  char baseline_ = 'B', loupe_ = 0;
+  bool baseline_chosen_ = false;  // by hand; else the first of two runs is it
+  int align_ = 0, matrix_ = 0, tab_ = 0;
+  panels::Metric metric_ = panels::Metric::Gradient;  // of the maps
+  double factor_ = 4;
+  std::optional<std::pair<int32_t, int32_t>> range_;
+  std::optional<double> hover_x_, hover_next_;
+  std::optional<int> beyond_;  // the cursor beyond the live runs, where only recorded runs have come
+  std::optional<size_t> open_into_;
+  std::vector<std::string> unplaced_;  // files that wait for a place; the frame asks about the first
+  bool asking_ = false;
+  std::string search_;   // letters of a run's name, in the list of a place
+  std::string refusal_;  // why the chosen axis is not available
+};
+
+}  // namespace normscope::compare_screen

@@ -1,0 +1,360 @@
+// The heads of Compare are a card for each run, with its settings that differ from the baseline's.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/words.h"
+#include "app/ui/widgets.h"
+#include "app/view/wiring_glyph.h"
+#include "app/words/words.h"
+#include "engine/core/boundary.h"
+#include "training/io/text_table.h"
+
+namespace normscope::compare_screen {
+
+using namespace ui;
+using namespace compare;
+
+namespace {
+
+constexpr float kRow = 19;         // height of a setting
+constexpr size_t kMostRows = 4;    // settings that a card has room for
+constexpr float kNarrow = 240;     // a card without room for name and loss in one line
+constexpr float kWithGlyph = 300;  // a card with room for its wiring beside the settings
+constexpr float kOpener = 44;      // the empty place after four or more runs, where one more can be opened
+constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
+
+const EndRow* row_of(const Comparison& all, size_t run) {
+  const auto at =
+      std::find_if(all.rows.begin(), all.rows.end(), [run](const EndRow& row) { return row.run == run; });
+  return at == all.rows.end() ? nullptr : &*at;
+}
+
+/// Solid where somebody has to act, and an outline otherwise.
+struct Badge {
+  std::string text;
+  BadgeKind kind = BadgeKind::Outline;
+  Icon icon = Icon::None;
+};
+
+/// The run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
+std::optional<ModelConfig> model_of(const Compared& run) {
+  if (run.spec) return run.spec->model;
+  for (const auto& setting : run.settings) {
+    RunSpec spec;
+    if (setting.first == "model.placement" &&
+        guarded("", [&] { set_field(spec, setting.first, setting.second); }).empty())
+      return spec.model;
+  }
+  return std::nullopt;
+}
+
+/// Counts lines of its log that could not be read; empty where all could.
+std::string unread_words(const Compared& run) {
+  return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
+}
+
+std::vector<Badge> badges_of(const Comparison& all, size_t run) {
+  std::vector<Badge> badges;
+  if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
+  if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
+    badges.push_back({unread, BadgeKind::Error});
+  if (was_replaced(all.runs[run]))  // then it is a recorded run
+    badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
+  else if (!all.runs[run].source.empty())
+    badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
+  if (all.differences[run].data != SameData::Same)
+    badges.push_back(all.differences[run].data == SameData::Other
+                         ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
+                         : Badge{words::say("compare.badge.data")});
+  const EndRow* row = row_of(all, run);
+  if (!row) return badges;
+  if (row->fate.starts_with("stuck"))
+    badges.push_back({words::say("compare.fate.stuck"), BadgeKind::Solid, Icon::Minus});
+  else if (row->fate.starts_with("not finite"))
+    badges.push_back({words::say("compare.fate.not finite"), BadgeKind::Error});
+  else if (row->leaves && *row->leaves > 0)
+    badges.push_back({words::say("compare.badge.since", {{"step", grouped(*row->leaves)}}),
+                      BadgeKind::Outline, Icon::Learning});
+  return badges;
+}
+
+}  // namespace
+
+/// The places that have something, and empty ones up to four in all: one at least, where there is one.
+std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
+  const auto used = [](const SideBySide::Place& place) {
+    return place.live || place.recorded || !place.path.empty();
+  };
+  std::vector<SideBySide::Place> cards;
+  const auto taken = static_cast<size_t>(std::count_if(f.places.begin(), f.places.end(), used));
+  const size_t most = std::max<size_t>(4, taken + 1);
+  for (const SideBySide::Place& place : f.places)
+    if (used(place)) cards.push_back(place);
+  for (const SideBySide::Place& place : f.places)
+    if (!used(place) && cards.size() < most) cards.push_back(place);
+  if (taken < 4) std::ranges::sort(cards, {}, &SideBySide::Place::number);
+  return cards;
+}
+
+void CompareScreen::draw_heads(Frame& f, Rect rest) {
+  const float gap = f.compact() ? 6 : space::gap;
+  if (!f.compact()) draw_labels(f, rest.take_left(116));
+  const std::vector<SideBySide::Place> cards = cards_of(f);
+  const bool opener = cards.size() > 4 && !cards.back().live && cards.back().path.empty();
+  const float wide = static_cast<float>(cards.size() - opener), opens = opener ? kOpener + gap : 0;
+  const float width = (rest.w - opens - gap * (wide - 1)) / wide;
+  bool first = true;
+  for (const SideBySide::Place& place : cards) {
+    const Rect card = opener && &place == &cards.back() ? rest : rest.take_left(width, gap);
+    if (place.live || place.recorded)
+      draw_card(f, card, place);
+    else
+      draw_empty(f, card, place, std::exchange(first, false));
+  }
+  if (f.has()) draw_settings(f);
+}
+
+/// Takes a run out of the comparison.
+void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::Place& now) {
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(f.ui, fmt::format("compare/run/{}/remove", now.letter), place, Icon::Close,
+                  words::say("compare.list.help_leave_out"), quiet))
+    side_.leave_out(now.number);
+}
+
+/// Names what differs, a line a setting, level with the values on the cards.
+void CompareScreen::draw_labels(Frame& f, Rect rest) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, words::say("compare.settings.title"));
+  if (!f.has()) return;
+  const Comparison& all = f.all();
+  HitOptions some;
+  some.enabled = !all.settings.empty();
+  const Hit hit =
+      f.ui.hit("compare/settings", rest, settings_sentence(all), words::say("compare.settings.help"), some);
+  if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
+  if (hit.clicked) f.ui.open_popup(kSettings);
+  const auto differing = static_cast<size_t>(std::count_if(
+      all.settings.begin(), all.settings.end(), [](const Setting& setting) { return setting.differs(); }));
+  const size_t unsaid = all.settings.size() - differing;
+  const std::string count =
+      all.same ? words::say("compare.settings.nothing")
+               : words::say(unsaid == 0 ? "compare.settings.count" : "compare.settings.count_unsaid",
+                            {{"count", differing}, {"unsaid", unsaid}});
+  p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
+  if (all.shared > 0)
+    p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
+           words::say("compare.settings.shared", {{"shared", all.shared}}));
+  const size_t more = all.settings.size() > kMostRows ? all.settings.size() - kMostRows + 1 : 0;
+  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
+    const bool rest_of_them = more > 0 && i + 1 == kMostRows;
+    const std::string label =
+        rest_of_them ? words::say("compare.settings.more", {{"more", more}}) : all.settings[i].label;
+    const std::string bare = label.substr(0, label.find(" ("));
+    p.text({rest.x + 2, rest.y + 81 + kRow * static_cast<float>(i)}, kBody, t.ink2,
+           fitting(p, kBody, rest.w - 6, {label, bare}));
+  }
+}
+
+/// Lists all of them, because the head has room for a few, and for none in the compact layout.
+void CompareScreen::draw_settings(Frame& f) {
+  Ui& ui = f.ui;
+  if (!ui.popup_open(kSettings)) return;
+  const std::vector<std::vector<std::string>> table = settings_table(f.all(), "≠ ");
+  const auto runs = static_cast<float>(f.all().runs.size());
+  constexpr float kLabel = 200;
+  const float each = std::min(240.f, (ui.size().x - kLabel - 2 * space::pad - 16) / runs);
+  const auto room = static_cast<size_t>((ui.size().y - 100) / kRow);
+  const bool cut = table.size() > room;
+  const size_t rows = cut ? room - 1 : table.size();
+  Rect list{8, 60, kLabel + each * runs + 2 * space::pad,
+            kRow * static_cast<float>(rows + (cut ? 1 : 0)) + 16};
+  if (!ui.begin_popup(kSettings, list)) return;
+  Painter& p = ui.paint();
+  Rect rest = list.inset(space::pad, 8);
+  for (size_t row = 0; row < rows; ++row) {
+    const Rect whole_row = rest.take_top(kRow);
+    Rect line = whole_row;
+    std::string whole;
+    for (size_t column = 0; column < table[row].size(); ++column) {
+      const std::string& text = table[row][column];
+      const Rect cell = line.take_left(column == 0 ? kLabel : each);
+      const TextStyle style = row == 0 ? TextStyle{Face::Bold, type::body} : column == 0 ? kBody : kMono;
+      const Colour ink = column == 0 && row > 0 ? ui.theme().ink2 : ui.theme().ink;
+      const std::string shown = fitting(p, style, cell.w - 8, {text, "…"});
+      p.text_in(cell, style, ink, shown);
+      if (column > 0) whole += (column > 1 ? "; " : "") + text;
+    }
+    if (row > 0)
+      ui.tell("compare/settings/" + f.all().settings[row - 1].key, whole_row, whole,
+              fmt::format("{}: {}", table[row].front(), whole));
+  }
+  if (cut)
+    p.text_in(rest, kBody, ui.theme().ink3,
+              words::say("compare.settings.more_printed", {{"more", table.size() - rows}}));
+  ui.end_popup();
+}
+
+void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Place& place) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const std::optional<size_t> run = f.run_of(place.letter);
+  const bool baseline = run && *run == f.all().baseline(), compact = f.compact();
+  p.fill(card, t.panel, radius::panel);
+  p.outline(card, baseline ? t.ink : t.border, baseline ? line::selected : line::border, radius::panel);
+  const std::string control = fmt::format("compare/run/{}", place.letter);
+  const Track none, &track = run ? f.all().losses[*run].shown : none;
+  std::optional<size_t> point;
+  if (run) point = f.point_of(*run, track.x);
+  const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
+  const std::string name = run ? words::spoken(f.all().runs[*run].name) : "";
+  const std::string number = words::with_decimal(fixed(loss, 2));
+  HitOptions over;
+  over.radius = radius::panel;
+  over.overlap = true;
+  const std::string value = words::say(baseline ? "compare.card.baseline" : "compare.card.value",
+                                       {{"name", name}, {"loss", number}});
+  if (ui.hit(control, card, value, words::say("compare.card.help", {{"run", place.letter}}), over).clicked)
+    choose_baseline(place.letter);
+  const bool narrow = !compact && card.w < kNarrow;  // then the loss stands below the name
+  const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
+  tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
+  const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 200 ? 26.f : 90.f;
+  const Rect menu{card.right() - 28 - menu_w, below, menu_w, 22};
+  draw_remove(f, {card.right() - 28, below, 22, 22}, place);
+  if (!run) return;
+  const TextStyle big{Face::Mono, compact || narrow ? type::figure : type::run_loss};
+  const float loss_w = narrow ? 0 : std::max(p.text_width(big, number), compact ? 0.f : 100.f);
+  p.text({card.right() - pad, card.y + (compact  ? 26.f
+                                        : narrow ? 52.f
+                                                 : 30.f)},
+         big, t.ink, number, Align::Right);
+  const float left = card.x + pad + size + (compact || narrow ? 8 : 10);
+  const TextStyle bold{Face::Bold, compact || narrow ? type::title : type::run_name};
+  const float room = card.right() - pad - loss_w - (narrow ? 0.f : 8.f) - left;
+  const std::string title = title_of(f, *run, bold, room);
+  const bool untitled = compact && title == "…";  // then the name stands below
+  if (!untitled) p.text({left, card.y + 25}, bold, t.ink, title);
+  if (narrow) {
+    float x = card.x + pad;
+    for (const Badge& b : badges_of(f.all(), *run)) {
+      if (x + badge_width(ui, b.text, b.icon, true) > card.right() - pad - p.text_width(big, number) - 6)
+        continue;
+      x += badge(ui, {x, card.y + 39}, b.text, b.kind, b.icon, true) + 4;
+    }
+  } else if (!compact) {
+    const bool ended = !point && !track.empty() && f.x() > track.x.back();
+    const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
+                           : run && point
+                               ? words::say("compare.card.step", {{"step", grouped(track.steps[*point])},
+                                                                  {"steps", f.window_at(*run, *point)}})
+                               : words::say("compare.card.nats");
+    float x = left;
+    for (const Badge& b : badges_of(f.all(), *run)) {
+      if (x + badge_width(ui, b.text, b.icon) > card.right() - pad - 104) break;
+      x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
+    }
+    const TextStyle tick{Face::Sans, type::tick};
+    p.text({card.right() - pad, card.y + 48}, tick, t.ink3,
+           fitting(p, tick, card.right() - pad - x, {at, at.substr(0, at.find(','))}), Align::Right);
+    const std::optional<ModelConfig> model = model_of(f.all().runs[*run]);
+    if (model && card.w >= kWithGlyph)
+      view::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
+                              t.runs[static_cast<size_t>(place.letter - 'A')].line);
+  } else {
+    const std::string unread = unread_words(f.all().runs[*run]),
+                      state = !unread.empty() ? unread
+                              : untitled      ? name
+                              : baseline      ? words::say("compare.baseline")
+                                              : f.all().differences[*run].short_words();
+    p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
+           fitting(p, kBody, menu.x - card.x - pad - 4,
+                   {state, state.substr(0, state.find(':')), state.substr(0, state.find(',')), "…"}));
+  }
+  if (!compact) {
+    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
+    draw_card_settings(f, card, *run, narrow);
+  }
+  draw_replace(f, menu, place);
+}
+
+/// Keeps as many words of a run's name as have room; the card's own value is the whole name.
+std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
+  const std::string name = words::spoken(f.all().runs[run].name);
+  const Painter& p = f.ui.paint();
+  std::string words = name;
+  while (p.text_width(style, words) > room) {
+    const size_t blank = words.rfind(' '), end = blank == words.npos ? words.rfind('-') : blank;
+    if (end == words.npos || end < 4) break;
+    words.resize(end);
+  }
+  return fitting(p, style, room,
+                 {name, words::spoken(short_name(f.all(), run)), name.substr(0, name.find(',')), words, "…"});
+}
+
+/// Draws the values of what differs. Those that differ from the baseline's stand on a chip.
+void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, bool narrow) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  const Comparison& all = f.all();
+  const float left = card.x + (narrow ? 36.f : 50.f);
+  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
+    if (all.settings.size() > kMostRows && i + 1 == kMostRows) break;
+    const Setting& setting = all.settings[i];
+    const float base = card.y + 81 + kRow * static_cast<float>(i);
+    const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
+    // Beside the rows are the wiring, and at the last "replace" and the way out.
+    const float right = i == kMostRows - 1              ? (narrow ? 60.f : 124.f)
+                        : i < 2 && card.w >= kWithGlyph ? 108.f
+                                                        : 8.f;
+    const TextStyle style = said ? kMono : kBody;
+    const std::string whole = value_words(all, setting, run);
+    // Data and seeds can be shortened to what they begin with, which says most.
+    const bool list = setting.key == "data" || setting.key == "seeds";
+    const std::string brief = list && said ? whole.substr(0, whole.find(", ")) : "…";
+    const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
+    if (differs) {
+      p.text({left - 26, base}, kMono, t.ink, "≠");
+      p.fill({left - 6, base - 13, p.text_width(style, text) + 12, 17}, t.sunk, radius::field);
+    }
+    p.text({left, base}, style, differs || run == all.baseline() ? t.ink : t.ink3, text);
+    const Rect chip{left - 6, base - 13, card.right() - right - left, 17};
+    f.ui.tell(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key), chip, whole,
+              fmt::format("{}: {}", setting.label, whole));
+  }
+}
+
+void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Place& place, bool first) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.dashed_outline(card, t.strong, 1.6f, {4, 3}, radius::panel);
+  const bool opener = card.w < 2 * kOpener;
+  const float pad = f.compact() || opener ? 9 : space::pad - 2, size = f.compact() || opener ? 24 : 30;
+  tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
+  Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
+  if (!place.path.empty()) {
+    const std::string text = place.fault.empty() ? words::say("compare.card.reading") : place.fault;
+    ui.tell(fmt::format("compare/fault/{}", place.letter), card, text, text);
+    if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
+        card.h - 2 * pad - (f.compact() ? 0 : 26))
+      p.text_wrapped({words.x, words.y, words.w, card.h - 2 * pad}, {Face::Sans, type::tick},
+                     place.fault.empty() ? t.ink3 : t.error, text, 14);
+    draw_remove(f, {card.right() - 28, card.bottom() - 25, 22, 22}, place);
+    return draw_replace(f, {card.right() - 118, card.bottom() - 25, 90, 22}, place);
+  }
+  if (first && !f.compact())
+    p.text_in(
+        words, kBody, t.ink2,
+        fitting(p, kBody, words.w, {words::say("compare.card.open"), words::say("compare.card.open_short")}));
+  const float w = opener ? 26.f : 90.f;
+  draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
+}
+
+}  // namespace normscope::compare_screen

@@ -1,0 +1,233 @@
+#include "addons/compare/app/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "addons/compare/app/tracks.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
+#include "training/io/text.h"
+#include "training/io/text_table.h"
+#include "training/spec/loss_window.h"
+
+namespace normscope::compare {
+
+std::string signed_decimals(double value, int digits) {
+  if (!std::isfinite(value)) return "–";
+  return (value < 0 ? "−" : "+") + ui::decimals(std::fabs(value), digits);
+}
+
+std::string times(double factor) {
+  if (!std::isfinite(factor) || factor <= 0) return words::say("compare.ratio.infinite");
+  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1);  // two digits
+  return ui::number(std::round(factor / unit) * unit, 2) + "×";
+}
+
+std::string ratio_words(double ratio) {
+  if (ratio < 2 && ratio > 0.5) return words::say("compare.ratio.within");
+  return words::say(ratio < 1 ? "compare.ratio.smaller" : "compare.ratio.larger",
+                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}});
+}
+
+std::string held_against(double ratio, const std::string& other) {
+  if (ratio <= 0) return words::say("compare.ratio.zero", {{"other", other}});
+  if (!std::isfinite(ratio)) return words::say("compare.ratio.not_zero", {{"other", other}});
+  return words::say(ratio < 1 ? "compare.ratio.smaller_than" : "compare.ratio.larger_than",
+                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}, {"other", other}});
+}
+
+std::string layer_words(const std::string& stack, int32_t layer) {
+  return words::say(fmt::format("compare.layer.{}", stack.empty() ? "only" : stack), {{"layer", layer}});
+}
+
+std::string owned_by(char letter) { return words::say("compare.owned_by", {{"run", letter}}); }
+
+std::string tensor_words(const FirstPlace& place) {
+  return fmt::format("{}, {}", layer_words(place.stack, place.layer), place.matrix);
+}
+
+std::string metric_words(const Choice& choice) {
+  const panels::MetricInfo& metric = panels::info(choice.metric);
+  const std::string what =
+      choice.metric == panels::Metric::Gradient ? words::say("compare.metric.gradient") : metric.name;
+  return metric.of_matrix ? words::say("compare.metric.of",
+                                       {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
+                          : what;
+}
+
+size_t measuring_seeds(const Compared& run) {
+  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const OneSeed& seed) {
+    return !seed.history->layout().empty();
+  }));
+}
+
+std::string seeds_of_baseline(const Comparison& all) {
+  const size_t seeds = measuring_seeds(all.runs[all.baseline()]);
+  const char letter = all.letter(all.baseline());
+  return seeds <= 1 ? words::say("compare.seeds.of_one", {{"run", letter}})
+                    : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
+}
+
+std::string seed_words(const OneSeed& seed) {
+  return seed.seed ? words::say("compare.seeds.seed", {{"seed", seed.seed}}) : "";
+}
+
+std::string loss_words(const EndRow& row) {
+  const std::string loss = fixed(row.loss, 2);
+  return words::with_decimal(
+      std::isfinite(row.deviation)
+          ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
+          : loss);
+}
+
+std::string update_words(const EndRow& row) {
+  return std::isfinite(row.update_ratio) ? ui::number(row.update_ratio, 2) : "–";
+}
+
+std::string leaves_words(const EndRow& row) {
+  if (!row.leaves) return "–";
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : words::say("compare.end.not_yet");
+}
+
+std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
+  // A setting under somebody else's name is not among ours.
+  if (!setting.values[run])
+    return all.runs[run].spec
+               ? "–"
+               : words::say("compare.missing.not_in", {{"where", where_missing(all.runs[run])}});
+  const std::string& value = *setting.values[run];
+  if (setting.key != "model.placement") {
+    const Field* field = find_field(setting.key);
+    return field && field->type == FieldType::Real ? words::with_decimal(value) : value;
+  }
+  try {
+    return words::spoken(label(placement_from(value)));
+  } catch (const Error&) {  // a log may contain any value
+    return value;
+  }
+}
+
+std::string data_words(const Comparison& all, size_t run) {
+  const Compared &mine = all.runs[run], &base = all.runs[all.baseline()];
+  if (run == all.baseline()) return "";
+  switch (data_of(mine, base)) {
+    case SameData::Same:
+      return "";
+    case SameData::Other:
+      return mine.data.unknown()
+                 ? words::say("compare.data.other")
+                 : words::say("compare.data.other_is", {{"data", words::spoken(to_words(mine.data))}});
+    case SameData::Unknown:
+      break;
+  }
+  if (mine.data.unknown()) return words::say("compare.data.not_in", {{"where", where_missing(mine)}});
+  return words::say("compare.data.unsaid",
+                    {{"data", words::spoken(to_words(mine.data))}, {"run", all.letter(all.baseline())}});
+}
+
+std::string window_words(const Comparison& all) {
+  size_t least = all.runs.front().seeds.size(), most = least;
+  for (const Compared& run : all.runs) {
+    least = std::min(least, run.seeds.size());
+    most = std::max(most, run.seeds.size());
+  }
+  const std::string seeds = least == most
+                                ? words::say("compare.seeds.each", {{"count", most}})
+                                : words::say("compare.seeds.from_to", {{"least", least}, {"most", most}});
+  return words::say("compare.end.window", {{"steps", kLossWindow}, {"seeds", seeds}});
+}
+
+std::string against_words(const Difference& difference) {
+  const std::string when = difference.when();
+  return when.empty() ? difference.words() : fmt::format("{}; {}", when, difference.words());
+}
+
+std::vector<std::vector<std::string>> end_table(const Comparison& all) {
+  const char base = all.letter(all.baseline());
+  std::vector<std::vector<std::string>> table = {
+      {"run", "name", "seeds", "steps", "loss", fmt::format("minus {}", base),
+       fmt::format("against {}'s seeds", base), "verdict", "leaves plateau", "update ÷ weight", "tokens/s"}};
+  for (const EndRow& row : all.rows) {
+    const Compared& run = all.runs[row.run];
+    const Difference& difference = all.differences[row.run];
+    const bool baseline = row.run == all.baseline();
+    table.push_back(
+        {std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
+         std::to_string(row.last_step), loss_words(row), baseline ? "–" : signed_decimals(difference.end),
+         baseline ? "baseline" : against_words(difference), row.verdict.empty() ? "–" : row.verdict,
+         leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
+  }
+  return table;
+}
+
+std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark) {
+  std::vector<std::vector<std::string>> table(1, {words::say("compare.settings.head")});
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    table.front().push_back(run == all.baseline()
+                                ? words::say("compare.settings.baseline", {{"run", all.letter(run)}})
+                                : std::string(1, all.letter(run)));
+  for (const Setting& setting : all.settings) {
+    table.push_back({setting.label});
+    for (size_t run = 0; run < all.runs.size(); ++run)
+      table.back().push_back((setting.differs(run, all.baseline()) ? mark : "") +
+                             value_words(all, setting, run));
+  }
+  return table;
+}
+
+bool was_replaced(const Compared& run) {
+  return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
+}
+
+std::string unread_sentence(const Comparison& all) {
+  std::string text;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const records::LinesRead& read = all.runs[run].read;
+    if (read.fault().empty()) continue;
+    text += (text.empty() ? "" : " ") +
+            words::say(read.broken > 0 ? "compare.missing.unread" : "compare.missing.faulty",
+                       {{"run", all.letter(run)},
+                        {"count", read.broken},
+                        {"lines", read.lines},
+                        {"why", read.faults.empty() ? "" : words::error(read.faults.front())}});
+  }
+  return text;
+}
+
+std::vector<std::string> together(const Comparison& all,
+                                  const std::vector<std::pair<size_t, std::string>>& by_run) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> parts;
+  for (const auto& [run, text] : by_run) {
+    if (text.empty()) continue;
+    auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == text; });
+    if (at == parts.end()) at = parts.insert(at, {text, {}});
+    at->second.emplace_back(1, all.letter(run));
+  }
+  std::vector<std::string> sentences;
+  for (auto& [text, letters] : parts) {
+    std::sort(letters.begin(), letters.end());
+    sentences.push_back(fmt::format("{}: {}", in_words(letters, words::say("compare.and")), text));
+  }
+  return sentences;
+}
+
+std::string missing_sentence(const Comparison& all) {
+  std::string text = unread_sentence(all);
+  std::vector<std::pair<size_t, std::string>> lacking;
+  for (const EndRow& row : all.rows)
+    if (!row.missing.empty())
+      lacking.emplace_back(row.run, words::say("compare.missing.what",
+                                               {{"where", where_missing(all.runs[row.run])},
+                                                {"what", in_words(row.missing, words::say("compare.and"))}}));
+  for (const std::string& sentence : together(all, lacking)) text += (text.empty() ? "" : " ") + sentence;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (was_replaced(all.runs[run]))
+      text += (text.empty() ? "" : " ") + words::say("compare.missing.replaced", {{"run", all.letter(run)}});
+  return text;
+}
+
+}  // namespace normscope::compare

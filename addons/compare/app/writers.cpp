@@ -1,0 +1,169 @@
+// This file writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
+#include "addons/compare/app/writers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "addons/compare/app/words.h"
+#include "app/plot/plot.h"
+#include "training/io/text_table.h"
+
+namespace normscope::compare {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// Puts run, name and words to the left, numbers to the right.
+constexpr const char* kEndAlignment = "llrrrrllrrr";
+
+/// Says "port.jsonl, PyTorch 1.13, 1 seed".
+std::string origin_words(const Compared& run) {
+  std::string text = run.source.empty() ? "live" : run.source;
+  if (!run.maker.empty()) text += ", " + run.maker;
+  return text + fmt::format(", {} seed{}", run.seeds.size(), run.seeds.size() == 1 ? "" : "s");
+}
+
+Table runs_table(const Comparison& all) {
+  Table table;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    table.push_back({std::string(1, all.letter(run)), all.runs[run].name, origin_words(all.runs[run]),
+                     run == all.baseline() ? "baseline" : ""});
+  return table;
+}
+
+std::vector<std::string> place_sentences(const Comparison& all) {
+  std::vector<std::string> sentences;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (run != all.baseline()) sentences.push_back(place_sentence(all, run));
+  return sentences;
+}
+
+/// Why a run has no line or no map: in its reader's words, else as the comparison found it.
+std::vector<std::string> lacks_of(const Comparison& all) {
+  std::vector<std::string> sentences;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    std::vector<std::string> lacks = all.runs[run].missing;
+    if (lacks.empty() && !all.maps[run].lacks.empty()) lacks.push_back(all.maps[run].lacks);
+    if (!all.losses[run].lacks.empty()) lacks.push_back(all.losses[run].lacks);
+    for (const std::string& lack : lacks) sentences.push_back(fmt::format("{}: {}.", all.letter(run), lack));
+  }
+  if (const std::string missing = missing_sentence(all); !missing.empty()) sentences.push_back(missing);
+  return sentences;
+}
+
+std::string escaped(const std::string& cell) {
+  std::string out;
+  for (const char c : cell) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  return out;
+}
+
+std::string markdown(const Table& table, std::string_view alignment) {
+  std::string out;
+  for (size_t row = 0; row < table.size(); ++row) {
+    out += "|";
+    for (const std::string& cell : table[row]) out += " " + escaped(cell) + " |";
+    out += "\n";
+    if (row > 0) continue;
+    out += "|";
+    for (size_t c = 0; c < table[row].size(); ++c) out += alignment[c] == 'l' ? "--|" : "--:|";
+    out += "\n";
+  }
+  return out;
+}
+
+std::string csv(const Table& table) {
+  std::string out;
+  for (const auto& row : table) {
+    for (size_t c = 0; c < row.size(); ++c) out += (c ? "," : "") + plot::csv_field(row[c]);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+
+}  // namespace
+
+std::string to_text(const Comparison& all) {
+  std::string out = text_table(runs_table(all), "llll");
+  out += "\n" + settings_sentence(all) + "\n";
+  if (!all.settings.empty())
+    out += text_table(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
+  out += "\n";
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
+    if (!sentence.empty() && sentence != settings_sentence(all)) out += sentence + "\n";
+  for (const std::string& sentence : place_sentences(all)) out += sentence + "\n";
+  out += fmt::format("\nAt the end: {}\n", window_words(all));
+  out += text_table(end_table(all), kEndAlignment);
+  for (const std::string& sentence : lacks_of(all)) out += sentence + "\n";
+  return out;
+}
+
+std::string to_markdown(const Comparison& all, const std::vector<std::string>& pictures) {
+  std::string out = fmt::format("# Comparison\n\nBaseline: {}. Aligned by {}.", all.letter(all.baseline()),
+                                to_string(all.choice.align));
+  if (all.choice.range)
+    out += fmt::format(" Steps {} to {} of it.", all.choice.range->first, all.choice.range->second);
+  out += "\n\n";
+  for (const auto& row : runs_table(all))
+    out += fmt::format("- **{}** {} ({}){}\n", row[0], row[1], row[2], row[3].empty() ? "" : ", baseline");
+  out += "\n## What differs\n\n" + settings_sentence(all) + "\n";
+  if (!all.settings.empty())
+    out += "\n" + markdown(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
+  out += "\n## Loss\n";
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
+    if (!sentence.empty()) out += "\n" + sentence + "\n";
+  for (const std::string& picture : pictures) out += fmt::format("\n![]({})\n", picture);
+  out += "\n## First place they part\n\n";
+  for (const std::string& sentence : place_sentences(all)) out += "- " + sentence + "\n";
+  out += fmt::format(
+      "\n## At the end\n\nLoss: {}. Plateau: median of the seeds. Update ÷ weight: layer 1, last step.\n\n",
+      window_words(all));
+  out += markdown(end_table(all), kEndAlignment);
+  for (const std::string& sentence : lacks_of(all)) out += "\n" + sentence + "\n";
+  return out;
+}
+
+std::string settings_csv(const Comparison& all) {
+  Table table(1, {"key", "setting"});
+  for (size_t run = 0; run < all.runs.size(); ++run) table.front().push_back(std::string(1, all.letter(run)));
+  for (const Setting& setting : all.settings) {
+    table.push_back({setting.key, setting.label});
+    for (const auto& value : setting.values) table.back().push_back(value.value_or(""));
+  }
+  return csv(table);
+}
+
+std::string map_csv(const Comparison& all, size_t run) {
+  const RatioMap& map = all.maps[run];
+  const std::string data = data_words(all, run);
+  std::string out = fmt::format("layer,step,{},{}\n",
+                                all.choice.align == Alignment::Step ? "x" : to_string(all.choice.align),
+                                plot::csv_field("log10 of the ratio" + (data.empty() ? "" : "; " + data)));
+  for (int32_t layer = 1; layer <= map.layers; ++layer)
+    for (size_t i = 0; i < map.steps.size(); ++i)
+      if (const float cell = map.at(layer, i); std::isfinite(cell))
+        fmt::format_to(std::back_inserter(out), "{},{},{:.9g},{:.9g}\n", layer, map.steps[i], map.x[i], cell);
+  return out;
+}
+
+std::string end_csv(const Comparison& all) {
+  Table table = {{"run", "name", "source", "seeds", "steps", "loss", "deviation", "difference", "band low",
+                  "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
+                  "tokens per second"}};
+  for (const EndRow& row : all.rows) {
+    const Compared& run = all.runs[row.run];
+    const Difference& d = all.differences[row.run];
+    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source,
+                     std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
+                     plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
+                     row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
+                     row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
+                     plain(row.tokens_per_second)});
+  }
+  return csv(table);
+}
+
+}  // namespace normscope::compare

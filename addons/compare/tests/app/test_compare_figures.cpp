@@ -1,0 +1,190 @@
+// These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "addons/compare/app/figures.h"
+#include "addons/compare/app/writers.h"
+#include "addons/compare/tests/app/compared_runs.h"
+#include "app/plot/plot_layout.h"
+#include "app/support/program.h"
+#include "app/support/well_formed.h"
+#include "app/ui/svg.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+
+namespace normscope::compare {
+using compared::history, compared::ours, compared::theirs;
+using test::contains, test::times_in;
+
+namespace {
+
+/// Has A and B with two seeds, B 0.4 nats above, its first W₂ far smaller from step 10 on; a port.
+Comparison drawn_comparison() {
+  const auto other = [](const std::string& stat, int32_t step, double value) {
+    if (stat == "loss") return value + 0.4;
+    return stat == "L01.ffn.w2.grad_norm" && step >= 10 ? value * 1e-5 : value;
+  };
+  Compared base = ours("base | one", {history(60), history(60, 2)}),
+           worse = ours("worse <&>", {history(60, 1, other), history(60, 2, other)});
+  for (OneSeed& seed : base.seeds) seed.unigram = 2.95;
+  return compare({base, worse, theirs("port", history(40, 1, compared::unchanged, false))});
+}
+
+}  // namespace
+
+TEST_CASE("compare: every figure is an SVG that says what it shows") {
+  const Comparison all = drawn_comparison();
+  const std::vector<Figure> figures = figures_of(all);
+  std::vector<std::string> names;
+  for (const Figure& figure : figures) {
+    INFO(figure.name);
+    names.push_back(figure.name);
+    const std::string svg = plot::to_svg(figure.plot, ui::theme(false), figure.size);
+    CHECK(test::well_formed(svg));
+    CHECK_FALSE(contains(svg, "nan"));
+    CHECK_FALSE(contains(svg, "inf\""));
+    CHECK(contains(figure.csv, "\n"));
+    CHECK_FALSE(figure.plot.title.empty());
+  }
+  CHECK(names == std::vector<std::string>{"loss", "difference", "gradient-B", "end"});  // C has no gradients
+  const std::string svg = plot::to_svg(figures[0].plot, ui::theme(false), figures[0].size);
+  for (const char* part :
+       {"letter frequencies 2.95", ">A</text>", ">B</text>", ">C</text>", "worse &lt;&amp;&gt;"})
+    CHECK(contains(svg, part));
+}
+
+TEST_CASE("compare: all figures in one SVG keep their own clips") {
+  const std::vector<Figure> figures = figures_of(drawn_comparison());
+  const std::string svg = stacked_svg(figures);
+  CHECK(test::well_formed(svg));
+  CHECK(times_in(svg, "<?xml") == 1);
+  CHECK(times_in(svg, "<svg ") == 1);
+  for (const Figure& figure : figures)
+    CHECK(contains(svg, "<g><title>" + ui::svg_escaped(figure.plot.title)));
+  std::set<std::string> clips;
+  for (size_t at = svg.find("clipPath id=\""); at != svg.npos; at = svg.find("clipPath id=\"", at + 1))
+    clips.insert(svg.substr(at + 13, svg.find('"', at + 13) - at - 13));
+  CHECK(clips.size() > 1);
+  CHECK(clips.size() == times_in(svg, "<clipPath "));
+  for (const std::string& clip : clips) CHECK(contains(svg, "url(#" + clip + ")"));
+}
+
+TEST_CASE(
+    "compare: the map is drawn in the signed colours, full at four decades, with a mark at the first place") {
+  const Comparison all = drawn_comparison();
+  const plot::PlotSpec map = ratio_plot(all, 1);
+  REQUIRE(map.heat);
+  CHECK(map.heat->rows == 2);
+  CHECK(map.heat->columns == 60);
+  CHECK(map.heat->cells[8] == Approx(0).margin(1e-6));       // layer 1, step 9
+  CHECK(map.heat->cells[9] == Approx(-5).margin(1e-4));      // step 10
+  CHECK(map.heat->cells[60 + 9] == Approx(0).margin(1e-6));  // layer 2
+  REQUIRE(map.series.size() == 1);
+  CHECK(map.series[0].x[0] == 10);
+  CHECK(map.series[0].y[0] == 1);
+  const auto measure = [](ui::TextStyle style, std::string_view text) {
+    return style.px * 0.6f * static_cast<float>(text.size());
+  };
+  const ui::Rect rect{0, 0, 700, 200};
+  const plot::Drawing drawing = plot::layout_plot(map, {}, rect, ui::theme(false), measure);
+  const ui::Rect area = drawing.map.area;
+  int full = 0;
+  for (const plot::Item& item : drawing.items)
+    if (const auto* fill = std::get_if<plot::FillItem>(&item);
+        fill && fill->colour == ui::theme(false).signed_low) {
+      ++full;
+      CHECK(fill->rect.x == Approx(area.x + area.w * 9 / 60).epsilon(1e-3));
+      CHECK(fill->rect.right() == Approx(area.right()).epsilon(1e-3));
+      CHECK(fill->rect.y == Approx(area.y + area.h / 2).epsilon(1e-3));  // layer 1 is the lower one
+      CHECK(fill->rect.bottom() == Approx(area.bottom()).epsilon(1e-3));
+    }
+  CHECK(full == 1);  // neighbours of one colour are one piece
+  // Zoomed in, the cells move with the axis.
+  plot::View zoomed;
+  zoomed.x = {{0, 20}};
+  for (const plot::Item& item : plot::layout_plot(map, zoomed, rect, ui::theme(false), measure).items)
+    if (const auto* fill = std::get_if<plot::FillItem>(&item);
+        fill && fill->colour == ui::theme(false).signed_low)
+      CHECK(fill->rect.x == Approx(area.x + area.w * 9 / 20).epsilon(1e-3));
+}
+
+TEST_CASE("compare: more steps than columns, and a column shows the ratio farthest from one") {
+  const auto spike = [](const std::string& stat, int32_t step, double value) {
+    return stat == "L02.ffn.w2.grad_norm" && step == 501 ? value * 1e3 : value;
+  };
+  const Comparison all = compare({ours("base", {history(1000)}), ours("other", {history(1000, 1, spike)})});
+  const plot::PlotSpec map = ratio_plot(all, 1);
+  CHECK(map.heat->columns < 1000);
+  CHECK(*std::max_element(map.heat->cells.values.begin(), map.heat->cells.values.end()) ==
+        Approx(3).margin(1e-4));
+}
+
+TEST_CASE("compare: the scale of the difference is even near zero and keeps its sign") {
+  CHECK(difference_scale(0) == 0);
+  CHECK(difference_scale(0.05) == Approx(std::log10(2)));
+  CHECK(difference_scale(-0.45) == Approx(-1));
+  const Comparison all = drawn_comparison();
+  const plot::PlotSpec shown = difference_plot(all), numbers = difference_plot(all, false);
+  CHECK(shown.series[1].y[30] == Approx(difference_scale(0.4)).epsilon(1e-4));
+  CHECK(numbers.series[1].y[30] == Approx(0.4).epsilon(1e-4));
+  CHECK(contains(figures_of(all)[1].csv, "difference of the losses, nats per letter"));
+}
+
+TEST_CASE("compare: JSON has every part, round numbers, and null for what is not known") {
+  const Comparison all = drawn_comparison();
+  const nlohmann::json json = nlohmann::json::parse(to_json(all).dump());
+  CHECK(json.at("format") == "normscope comparison 1");
+  CHECK(json.at("baseline") == "A");
+  CHECK(json.at("runs").size() == 3);
+  CHECK(json.at("runs")[0].at("seeds") == nlohmann::json({1, 2}));
+  CHECK(json.at("losses")[0].at("loss")[0] == 3.1);  // 3.0999999046325684 as a float
+  CHECK(json.at("losses")[0].at("step").size() == 60);
+  CHECK(json.at("differences")[1].at("end") == 0.4);
+  CHECK(json.at("differences")[1].at("against") == "same seed");
+  CHECK(json.at("differences")[2].at("words") == all.differences[2].words());
+  CHECK(json.at("maps").size() == 2);
+  CHECK(json.at("maps")[0].at("log10_ratio")[0][20] == -5.0);
+  CHECK(json.at("maps")[1].at("lacks") == "gradient size of W₂: not in its log");
+  CHECK(json.at("places")[0].at("step") == 10);
+  CHECK(json.at("places")[0].at("layer") == 1);
+  CHECK(json.at("places")[0].at("matrix") == "W₂");
+  CHECK_FALSE(json.at("places")[1].contains("step"));
+  CHECK(json.at("end").size() == 3);
+  for (const nlohmann::json& row : json.at("end")) CHECK(row.at("tokens_per_second").is_null());
+  for (const nlohmann::json& setting : json.at("settings")) CHECK(setting.at("values").size() == 3);
+}
+
+TEST_CASE("compare: the page, the tables and the text say the same") {
+  const Comparison all = drawn_comparison();
+  const std::string page = to_markdown(all, {"loss.svg"}), text = to_text(all);
+  CHECK(contains(page, "base \\| one"));
+  CHECK(contains(page, "![](loss.svg)"));
+  for (const std::string& said : {settings_sentence(all), difference_sentence(all), place_sentence(all, 1),
+                                  place_sentence(all, 2), missing_sentence(all)}) {
+    INFO(said);
+    REQUIRE_FALSE(said.empty());
+    CHECK(contains(page, said));
+    CHECK(contains(text, said));
+  }
+  CHECK(contains(text, "3.15 ± 0.07"));
+  CHECK(contains(page, "3.15 ± 0.07"));
+  CHECK(contains(end_csv(all), "base | one,runs.jsonl,2,60,3.15,"));
+  CHECK(contains(settings_csv(all), "maker,trained by,normscope,normscope,PyTorch"));
+  CHECK(contains(map_csv(all, 1), "layer,step,x,log10 of the ratio\n1,1,1,"));
+  CHECK(contains(map_csv(all, 1), "\n2,60,60,"));
+}
+
+TEST_CASE("compare: a figure becomes a file in every format") {
+  const test::Folder folder;
+  const std::vector<Figure> figures = figures_of(drawn_comparison());
+  write_figure(figures[2], view::PlotFormat::Svg, folder.file("map.svg"));
+  write_figure(figures[2], view::PlotFormat::Csv, folder.file("map.csv"));
+  write_figure(figures[2], view::PlotFormat::Png, folder.file("map.png"));
+  CHECK(test::well_formed(test::read_all(folder.file("map.svg"))));
+  CHECK(test::read_all(folder.file("map.csv")) == figures[2].csv);
+  CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));
+}
+
+}  // namespace normscope::compare

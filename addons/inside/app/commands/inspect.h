@@ -1,0 +1,10 @@
+// What normscope inspect says of a text, as tables.
+#pragma once
+
+#include "addons/inside/app/inspected.h"
+
+namespace normscope::commands {
+
+void print_inside(const inside::Inspected& inspected);
+
+}  // namespace normscope::commands

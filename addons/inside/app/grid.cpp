@@ -1,0 +1,245 @@
+#include "addons/inside/app/grid.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+
+namespace normscope::inside {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kNames = 74, kFoot = 48, kLabel = 15;
+
+/// Where the map's rows and tokens lie.
+struct Cells {
+  Rect area;
+  int rows = 0, tokens = 0;
+  float height() const { return area.h / static_cast<float>(rows); }
+  float width() const { return area.w / static_cast<float>(tokens); }
+  Rect at(int row, int token) const {
+    return {area.x + width() * static_cast<float>(token),
+            area.bottom() - height() * static_cast<float>(row + 1), width(), height()};
+  }
+  Selection under(Vec point) const {
+    return {std::clamp(static_cast<int>((area.bottom() - point.y) / height()), 0, rows - 1),
+            std::clamp(static_cast<int>((point.x - area.x) / width()), 0, tokens - 1)};
+  }
+};
+
+/// The length of a state or, where the map shows gradients, of its gradient; NaN where that was not kept.
+float length_of(const Inside& found, Shows shows, int row, int token) {
+  const bool gradient = shows == Shows::Gradient;
+  const Inside::Sublayer* s = row == 0 ? nullptr : &found.sublayers[static_cast<size_t>(row - 1)];
+  const std::vector<float>& row_of =
+      gradient ? (s ? s->gradients : found.embedding_gradients) : (s ? s->norms : found.embedding);
+  return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
+}
+
+/// What would be said behind the layer of a row: there is no lens between its sub-layers.
+const Inside::Lens* lens_of(const Inside& found, int row) {
+  for (const Inside::Lens& lens : found.lens)
+    if (lens.layer == layer_of(found, row)) return &lens;
+  return nullptr;
+}
+
+/// Says whether a row is the lowest of its layer.
+bool starts_layer(const Inside& found, int row) {
+  return row == 0 || layer_of(found, row - 1) != layer_of(found, row);
+}
+
+const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, int token) {
+  const size_t each = lens.guesses.size() / std::max<size_t>(found.tokens.size(), 1);
+  return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
+}
+
+/// Draws the cell of a row; what a layer would say is one cell over all of its rows.
+void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int token) {
+  Rect cell = cells.at(row, token);
+  const Inside& found = given.inside.found;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (given.shows != Shows::Says) {
+    const float length = length_of(found, given.shows, row, token);
+    if (std::isfinite(length)) return p.fill(cell, heat_colour(t, given.lengths.share(length)));
+    return p.hatch(cell, t.error, 2, 6);
+  }
+  if (!starts_layer(found, row)) return;
+  const Inside::Lens* lens = lens_of(found, row);
+  const Inside::Guess* guess = lens ? first_guess(found, *lens, token) : nullptr;
+  if (!guess) return;
+  while (++row < cells.rows && layer_of(found, row) == layer_of(found, row - 1)) {
+    cell.y -= cells.height();
+    cell.h += cells.height();
+  }
+  const Colour fill = heat_colour(t, guess->probability);
+  p.fill(cell, fill);
+  if (cell.w >= 26 && cell.h >= 11)
+    p.text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
+}
+
+/// Writes the tokens below the map, in as many lines as give each the room of a word.
+void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& foot) {
+  const Theme& t = ui.theme();
+  const int lines =
+      std::clamp(static_cast<int>(std::ceil(42 / cells.width())), 1, static_cast<int>(kFoot / kLabel));
+  const int each = std::max(1, static_cast<int>(std::ceil(42 / (cells.width() * static_cast<float>(lines)))));
+  for (int i = 0; i < cells.tokens; i += each) {
+    const int line = i / each % lines;
+    const Rect cell = cells.at(0, i);
+    const Rect box{cell.x, foot.y + kLabel * static_cast<float>(line),
+                   cells.width() * static_cast<float>(lines * each) - 3, kLabel};
+    const bool chosen = i == given.selected.token;
+    ui.paint().text_in(box.intersect({foot.x, foot.y, foot.w, foot.h}),
+                       chosen ? TextStyle{Face::Bold, type::tick} : kTick, chosen ? t.ink : t.ink2,
+                       word_of(given.inside, given.inside.found.tokens[static_cast<size_t>(i)]));
+  }
+}
+
+/// Names the layers; the two or three rows of a layer share a name where there is no room for more.
+void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& names) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  const float height = cells.height();
+  int last = -1;
+  float used = std::numeric_limits<float>::infinity();
+  for (int row = 0; row < cells.rows; ++row) {
+    const int layer = layer_of(found, row);
+    const Rect line = cells.at(row, 0);
+    const bool every = height >= 12;
+    if ((!every && layer == last) || line.bottom() > used) continue;
+    last = layer;
+    const Rect box{names.x, line.centre().y - 7, names.w - 6, 14};
+    used = box.y;
+    const bool chosen = row == given.selected.row;
+    ui.paint().text_in(box, {chosen ? Face::Bold : Face::Mono, type::tick}, chosen ? t.ink : t.ink3,
+                       every      ? row_name(found, row)
+                       : row == 0 ? words::say("inside.embedding_short")
+                                  : fmt::format("L{:02}", layer),
+                       Align::Right);
+  }
+}
+
+std::string cell_words(const GridGiven& given, Selection at) {
+  const Inside& found = given.inside.found;
+  const std::string token = word_of(given.inside, found.tokens[static_cast<size_t>(at.token)]);
+  std::string text = words::say(
+      "inside.cell",
+      {{"row", row_name(found, at.row)},
+       {"token", token},
+       {"length", number(static_cast<double>(length_of(found, Shows::Length, at.row, at.token)), 3)}});
+  if (const float gradient = length_of(found, Shows::Gradient, at.row, at.token); std::isfinite(gradient))
+    text += " " + words::say("inside.cell_gradient", {{"length", number(static_cast<double>(gradient), 3)}});
+  const Inside::Lens* lens = lens_of(found, at.row);
+  const Inside::Guess* guess = lens ? first_guess(found, *lens, at.token) : nullptr;
+  if (guess)
+    text += " " + words::say("inside.cell_says",
+                             {{"layer", lens->layer == 0 ? words::say("inside.embedding") : lens->name},
+                              {"word", word_of(given.inside, guess->token)},
+                              {"share", number(100 * static_cast<double>(guess->probability), 2)}});
+  return text;
+}
+
+void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  const bool length = given.shows != Shows::Says;
+  const std::string low = length ? number(static_cast<double>(given.lengths.low), 2) : "0 %",
+                    high = length ? number(static_cast<double>(given.lengths.high), 2) : "100 %";
+  constexpr const char* kLegends[] = {"inside.legend_length", "inside.legend_gradient", "inside.legend_says"};
+  const std::string what = words::say(kLegends[static_cast<size_t>(given.shows)]);
+  Rect key =
+      line.take_right(std::min(line.w, 60 + p.text_width(kTick, low) + p.text_width(kTick, high) + 16));
+  p.text_in(line, kTick, t.ink3, what);
+  p.text_in(key, kTick, t.ink3, low);
+  p.text_in(key, kTick, t.ink3, high, Align::Right);
+  Rect ramp = key;
+  ramp.take_left(p.text_width(kTick, low) + 8);
+  ramp.take_right(p.text_width(kTick, high) + 8);
+  constexpr int kSteps = 20;
+  for (int i = 0; i < kSteps; ++i)
+    p.fill(
+        {ramp.x + ramp.w * static_cast<float>(i) / kSteps, line.centre().y - 5, ramp.w / kSteps + 0.5f, 10},
+        heat_colour(t, (static_cast<float>(i) + 0.5f) / kSteps));
+}
+
+}  // namespace
+
+void Lengths::take(const Inside& found, Shows shows) {
+  for (int row = 0; row < rows_of(found); ++row)
+    for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
+      const float length = length_of(found, shows, row, token);
+      if (!(length > 0) || !std::isfinite(length)) continue;
+      low = low > 0 ? std::min(low, length) : length;
+      high = std::max(high, length);
+    }
+}
+
+Lengths Lengths::apart() const {
+  const float middle = std::sqrt(low * high), most = std::sqrt(2.f);
+  return high >= 2 * low ? *this : Lengths{middle / most, middle * most};
+}
+
+float Lengths::share(float length) const {
+  if (!(length > 0) || !(high > low)) return length > 0 ? 0.5f : 0.f;
+  return std::log(length / low) / std::log(high / low);
+}
+
+std::string word_of(const RunInside& inside, int32_t token) {
+  const auto at = inside.words.find(token);
+  std::string word = at == inside.words.end() ? std::to_string(token) : at->second;
+  for (const auto& [from, to] : {std::pair{"\n", "↵"}, std::pair{"\t", "→"}, std::pair{" ", "·"}})
+    for (size_t i; (i = word.find(from)) != word.npos;) word.replace(i, 1, to);
+  return word.starts_with("·") && word.size() > 2 ? word.substr(2) : word;
+}
+
+int layer_of(const Inside& found, int row) {
+  return row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
+}
+
+int rows_of(const Inside& found) { return static_cast<int>(found.sublayers.size()) + 1; }
+
+std::string row_name(const Inside& found, int row) {
+  return row == 0 ? words::say("inside.embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
+}
+
+std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  const Rect head = rest.take_top(kHeadOfGrid), foot = rest.take_bottom(kFoot, 4);
+  const Rect columns = rest.take_right(columns_width(given), 10);
+  const Rect names = rest.take_left(kNames);
+  const Cells cells{rest, rows_of(found), static_cast<int>(found.tokens.size())};
+  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
+  const std::string name = fmt::format("inside/grid/{}", given.letter);
+  HitOptions options;
+  options.arrows = true;
+  options.tooltip = false;
+  const Hit hit =
+      ui.hit(name, rest, cell_words(given, given.selected), words::say("inside.grid_help"), options);
+  ui.paint().fill(rest, t.sunk);
+  for (int row = 0; row < cells.rows; ++row)
+    for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);
+  const Selection at = given.selected;
+  const Rect chosen = cells.at(at.row, at.token);
+  for (const Rect& line :
+       {Rect{rest.x, chosen.y, rest.w, chosen.h}, Rect{chosen.x, rest.y, chosen.w, rest.h}}) {
+    ui.paint().outline(line, t.panel, 3);  // on dark and on light cells
+    ui.paint().outline(line, t.ink, 1);
+  }
+  draw_words(ui, given, cells, {rest.x, foot.y, rest.w, foot.h});
+  draw_names(ui, given, cells, names);
+  draw_columns(ui, columns, rest, given);
+  if (hit.hovered) ui.tooltip(cell_words(given, cells.under(ui.mouse())));
+  if (hit.held || hit.pressed) return cells.under(ui.mouse());
+  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
+  return Selection{std::clamp(at.row + hit.arrow_y, 0, cells.rows - 1),
+                   std::clamp(at.token + hit.arrow_x, 0, cells.tokens - 1)};
+}
+
+}  // namespace normscope::inside

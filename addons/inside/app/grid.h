@@ -1,0 +1,60 @@
+// `draw_grid` draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
+// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
+// loss depends on it, or what the model would say if it ended there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "addons/inside/training/run_inside.h"
+#include "app/ui/ui.h"
+
+namespace normscope::inside {
+
+enum class Shows : uint8_t { Length, Gradient, Says };
+
+/// A row and a token. Row 0 is the embedding, row i the i-th sub-layer.
+struct Selection {
+  int row = -1, token = -1;  ///< -1: none yet
+};
+
+/// The ends of the colours, of states or of their gradients, so that two models share them. They lie at
+/// least a factor of two apart: where norms make all states equally long, no difference is to be seen.
+struct Lengths {
+  float low = 0, high = 0;
+  void take(const Inside& found, Shows shows);
+  Lengths apart() const;
+  float share(float length) const;
+};
+
+struct GridGiven {
+  const RunInside& inside;
+  Shows shows = Shows::Length;
+  Lengths lengths;
+  Selection selected;
+  char letter = 'A';
+  int columns = 4;  ///< beside the map, at most
+};
+
+/// A token as it is shown, on one line.
+std::string word_of(const RunInside& inside, int32_t token);
+/// "embedding" or the sub-layer's name.
+std::string row_name(const Inside& found, int row);
+int rows_of(const Inside& found);
+/// Says which token the model foresaw worst and which sub-layer turned its stream most.
+std::string sentence_of(const RunInside& inside);
+/// The layer of a row's sub-layer; 0: the embedding's row.
+int layer_of(const Inside& found, int row);
+
+/// What the hand chose in this frame.
+std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);
+
+/// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
+void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
+float columns_width(const GridGiven& given);
+
+inline constexpr float kHeadOfGrid = 30;
+inline constexpr ui::TextStyle kTick{ui::Face::Sans, ui::type::tick}, kMono{ui::Face::Mono, ui::type::tick},
+    kBody{ui::Face::Sans, ui::type::body};
+
+}  // namespace normscope::inside

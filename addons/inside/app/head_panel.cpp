@@ -1,0 +1,131 @@
+// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
+// model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "addons/inside/app/inside_screen.h"
+#include "addons/published/training/token_task.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+
+namespace normscope::inside {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kLine = 21, kRow = 30;
+constexpr float kMostLines = 3;
+constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
+
+/// The places of the tokens in lines of that width, from (0, 0).
+std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
+  std::vector<Rect> boxes;
+  float x = 0, y = 0;
+  for (const int32_t token : inside.found.tokens) {
+    const float width = std::max(p.text_width(kBody, word_of(inside, token)) + 8, 14.f);
+    if (x + width > room && x > 0) {
+      x = 0;
+      y += kLine;
+    }
+    boxes.push_back({x, y, width, kLine - 3});
+    x += width + 2;
+  }
+  return boxes;
+}
+
+}  // namespace
+
+const RunInside* InsideScreen::first_read() const {
+  for (const Side& side : sides_)
+    if (side.inside) return side.inside;
+  return nullptr;
+}
+
+float InsideScreen::head_height(Ui& ui, float width) const {
+  const RunInside* seen = first_read();
+  const float lines = seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad).back().bottom() : kLine;
+  return 8 + kRow + 8 + std::clamp(lines, kLine, kMostLines * kLine) + 8;
+}
+
+void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
+  panel(ui, rest, {});
+  rest = rest.inset(space::pad, 8);
+  Rect row = rest.take_top(kRow, 8);
+  for (const RunView& run : view.runs) {
+    const Rect place = row.take_left(28, 6);
+    if (tile_button(ui, fmt::format("inside/run/{}", run.letter), {place.x, place.y + 2, 26, 26},
+                    run.letter - 'A', letters_.find(run.letter) != letters_.npos,
+                    words::say("inside.run_help", {{"run", words::spoken(run.name)}})))
+      toggle(run.letter, view, ui.time());
+  }
+  row.take_left(6);
+  draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
+  const std::string labels[] = {"length", "gradient", "says"};
+  const std::string helps[] = {words::say("inside.shows_length"), words::say("inside.shows_gradient"),
+                               words::say("inside.shows_says")};
+  const Rect shows = row.take_right(segmented_width(ui, labels), 10);
+  segmented(ui, "inside/shows", shows, labels, shows_, words::say("inside.shows_help"), helps);
+  const std::string leave = words::say("inside.leave_out");
+  ButtonOptions options;
+  options.selected = left_out_;
+  options.style = {Face::Sans, type::title};
+  const Rect leave_at = row.take_right(ui.paint().text_width(options.style, leave) + 26, 10);
+  if (button(ui, "inside/leave_out", leave_at, leave, words::say("inside.leave_out_help"), options))
+    left_out_ = !left_out_;
+  const bool passage = !view.runs.empty() && view.runs[0].spec->data.name == "passage";
+  if (passage) {
+    const std::string learn = words::say("inside.learn");
+    ButtonOptions primary;
+    primary.enabled = !text_.empty() && text_ != passage_of(view.runs[0].spec->data);
+    if (button(ui, "inside/learn", row.take_right(ui.paint().text_width(primary.style, learn) + 28, 10),
+               learn, words::say("inside.learn_help"), primary))
+      desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
+  }
+  text_field(ui, "inside/text", row, words::say("inside.text_hint"), text_, words::say("inside.text_help"));
+  if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
+}
+
+/// Writes the text as the model has it: a box for each token.
+void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside) {
+  const Inside& found = inside.found;
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  HitOptions options;
+  options.arrows = true;
+  options.tooltip = false;
+  const Selection at = selection_in(inside);
+  const Hit hit = ui.hit("inside/token", rect, word_of(inside, found.tokens[static_cast<size_t>(at.token)]),
+                         words::say("inside.token_help"), options);
+  p.push_clip(rect);
+  const std::vector<Rect> boxes = boxes_of(p, inside, rect.w);
+  for (size_t i = 0; i < found.tokens.size(); ++i) {
+    const std::string word = word_of(inside, found.tokens[i]);
+    const Rect box = boxes[i].moved(rect.x, rect.y);
+    if (box.bottom() > rect.bottom() + 1) break;
+    // A token is judged where it was predicted: by the decoder's token before it, by an encoder where it stands.
+    const bool ahead = !found.targets.empty() && found.targets != found.tokens;
+    const float loss = !ahead ? found.token_loss.empty() ? NAN : found.token_loss[i]
+                       : i == 0 || found.token_loss.empty() ? NAN
+                                                            : found.token_loss[i - 1];
+    const Colour fill = std::isfinite(loss) ? heat_colour(t, std::min(loss / kMostLoss, 1.f)) : t.sunk;
+    p.fill(box, fill, 3);
+    p.text_in(box, kBody, ink_on(fill), word, Align::Centre);
+    if (static_cast<int>(i) == at.token) p.outline(box, t.ink, 2, 3);
+    if (!box.contains(ui.mouse()) || !hit.hovered) continue;
+    ui.tooltip(std::isfinite(loss)
+                   ? words::say("inside.token_loss",
+                                {{"token", word},
+                                 {"loss", number(static_cast<double>(loss), 3)},
+                                 {"share", number(100 * std::exp(-static_cast<double>(loss)), 2)}})
+                   : words::say("inside.token_first", {{"token", word}}));
+    if (hit.pressed) selected_ = {at.row, static_cast<int>(i)};
+  }
+  p.pop_clip();
+  if (hit.arrow_x != 0)
+    selected_ = {at.row, std::clamp(at.token + hit.arrow_x, 0, static_cast<int>(found.tokens.size()) - 1)};
+}
+
+}  // namespace normscope::inside

@@ -1,0 +1,36 @@
+// `Inspected` is what is said of a model that has read a text: the file that the Inside screen and normscope inspect
+// write, as JSON and as a picture.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "addons/inside/training/inside.h"
+#include "training/spec/spec.h"
+
+namespace normscope::inside {
+
+struct Inspected {
+  std::string name;             ///< of the model, for a title
+  bool decoder = true;          ///< asks for the next token, otherwise for each where it stands
+  std::string unit = "symbol";  ///< what the text is cut into; "token" of a published model
+  nlohmann::json about;         ///< what the model is
+  std::function<std::string(int32_t)> text_of;  ///< a token as text; empty where nobody knows
+  Inside inside;
+};
+
+/// Adds what the model is, in the words of a configuration.
+void add_settings(nlohmann::json& about, const RunSpec& spec);
+/// A token in quotes with its control characters escaped, or its number where it has no text.
+std::string shown_token(const Inspected& inspected, int32_t token);
+/// `root_mean_square` of the norms of all tokens.
+double root_mean_square(const std::vector<float>& norms);
+
+nlohmann::json json_of(const Inspected& inspected);
+/// A map of |x| by token and layer.
+std::string norms_svg(const Inspected& inspected);
+
+}  // namespace normscope::inside

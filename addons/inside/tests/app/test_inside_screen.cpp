@@ -1,0 +1,251 @@
+// The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
+// models share a scale, and what cannot be read is said where the map would be.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "addons/inside/app/inside_screen.h"
+#include "addons/inside/tests/app/inside_driver.h"
+#include "addons/published/training/published_run.h"
+#include "addons/published/training/token_task.h"
+#include "app/shell/files.h"
+#include "app/support/massive.h"
+#include "app/support/program.h"
+#include "app/support/well_formed.h"
+#include "app/ui/numbers.h"
+#include "catch.hpp"
+#include "folder.h"
+#include "test_paths.h"
+#include "training/support/lab_runs.h"
+
+namespace normscope::fixture {
+TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  CHECK(window.lab.view()->step == 0);
+  CHECK(window.of(0).found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8, 2});
+  window.read("7 7 9");
+  CHECK(window.of(0).found.tokens == std::vector<int32_t>{7, 7, 9});
+  CHECK(window.value("inside/token") == "7");
+  window.driver.key("Escape");
+  window.rest();
+}
+
+TEST_CASE("inside: a text that the model cannot read is refused where the map would be", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  window.read("a dog");
+  CHECK(test::contains(window.value("inside/refused/A"), "\"a\" is no number of a token"));
+  window.driver.key("Escape");
+}
+
+TEST_CASE("inside: what is left out costs the measured loss", "[inside]") {
+  InsideDriver window(models({"llama"}));
+  CHECK(window.of(0).found.left_out.empty());
+  CHECK(window.value("inside/column/without/A") == "none");
+  window.driver.click("inside/leave_out");
+  window.rest();
+  CHECK_FALSE(window.of(0).found.left_out.empty());
+  CHECK(window.value("inside/column/without/A") != "none");
+}
+
+TEST_CASE("inside: the spectrum of the next update is taken when it is asked for, of the chosen layer",
+          "[inside]") {
+  InsideDriver window(small_runs());
+  window.train(5);
+  window.rest();
+  CHECK_FALSE(window.of(0).spectra_of);
+  CHECK(window.value("inside/gradients") != "none");
+  window.driver.click("inside/spectrum");
+  window.rest();
+  const auto written = [&] {
+    std::string all;
+    for (const MatrixSpectra& m : window.of(0).spectra)
+      all += fmt::format("{} {}, ", m.name, ui::number(m.ratio(), 3));
+    return all;
+  };
+  REQUIRE(window.of(0).spectra_of == 2);  // the last layer but for its last row
+  REQUIRE(window.of(0).spectra.size() >= 6);
+  CHECK(window.value("inside/spectra") == written());
+  CHECK(window.value("inside/gradients") == "none");
+  window.ui.focus("inside/grid/A");
+  for (int row = 0; row < 5; ++row) window.driver.key("Down");
+  window.rest();
+  REQUIRE(window.of(0).spectra_of == 0);  // the embedding
+  CHECK(window.of(0).spectra.front().name.starts_with("emb"));
+  CHECK(window.value("inside/spectra") == written());
+  window.driver.click("inside/spectrum");
+  window.rest();
+  CHECK_FALSE(window.of(0).spectra_of);
+  CHECK(window.value("inside/spectra") == "none");
+}
+
+TEST_CASE("inside: a token that dominates is named, and the own shares are medians by token", "[inside]") {
+  const test::Folder folder;
+  InsideDriver window({published::run_of(test::massive_first(folder), kPassage), models({"gpt2"})[0]});
+  CHECK(window.value("inside/state/A").starts_with("“5” dominates: behind "));
+  CHECK(window.value("inside/column/share_median/A") == "own share, median");
+  window.driver.click("inside/run/B");
+  window.driver.click("inside/run/A");
+  window.rest();
+  CHECK(window.value("inside/state/B") == "none");
+  CHECK(window.value("inside/column/share/B") == "own share");
+}
+
+TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2", "llama"}));
+  CHECK(setting(window.screen().kept(), "runs") == "A");
+  window.driver.click("inside/run/B");
+  window.rest();
+  CHECK(setting(window.screen().kept(), "runs") == "AB");
+  CHECK(window.value("inside/grid/A") != "none");
+  CHECK(window.value("inside/grid/B") != "none");
+  // What stands below the maps is of the model that was chosen from last.
+  const std::string of_first = window.value("inside/gradients");
+  window.driver.click("inside/grid/B");
+  window.driver.frames(2);
+  CHECK(window.value("inside/gradients") != of_first);
+  window.driver.click("inside/run/C");
+  window.rest();
+  CHECK(setting(window.screen().kept(), "runs") == "BC");
+  window.driver.click("inside/run/B");
+  window.rest();
+  CHECK(setting(window.screen().kept(), "runs") == "C");
+}
+
+TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
+          "[inside]") {
+  const test::Pictures folder;
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.driver.click("inside/run/B");
+  window.rest();
+  for (const char* ending : {"svg", "json"}) {
+    window.driver.click("inside/save");
+    window.driver.click(std::string("inside/save/") + ending);
+    window.driver.frames(2);
+  }
+  for (const size_t run : {0, 1}) {
+    const std::string name = fmt::format("normscope-inside-{}-0.", "AB"[run]);
+    const std::string svg = test::read_all(folder.file(name + "svg"));
+    CHECK(test::well_formed(svg));
+    const nlohmann::json all = nlohmann::json::parse(test::read_all(folder.file(name + "json")));
+    CHECK(all["loss"].get<double>() == Approx(window.of(run).found.loss));
+    CHECK(all["model.placement"] == (run == 0 ? "pre" : "custom"));
+    CHECK(all["sublayers"].size() == window.of(run).found.sublayers.size());
+    CHECK(test::contains(svg, fmt::format("{:.3g}", window.of(run).found.sublayers.back().norms[3])));
+    CHECK(test::contains(svg, "Length of the states in " + window.lab.view()->runs[run].name));
+  }
+}
+
+TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  const std::string before = window.value("inside/grid/A");
+  window.ui.focus("inside/grid/A");
+  window.driver.key("Left");
+  window.driver.frames(2);
+  const std::string left = window.value("inside/grid/A");
+  CHECK(left != before);
+  window.driver.key("Up");
+  window.driver.frames(2);
+  CHECK(window.value("inside/grid/A") != left);
+}
+
+TEST_CASE(
+    "inside: after a step the model is read again, and learning a text restarts from the opened weights",
+    "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  const double before = window.of(0).found.loss;
+  test::view_after(window.lab, session::PlayTo{10});
+  window.rest();
+  CHECK(window.of(0).step == 10);
+  CHECK(window.of(0).found.loss < before);
+  window.read("7 7 9 4");
+  window.driver.key("Escape");
+  window.driver.click("inside/learn");
+  window.rest();
+  CHECK(passage_of(window.lab.view()->runs[0].spec->data) == "7 7 9 4");
+  CHECK(window.lab.view()->step == 0);
+}
+
+TEST_CASE("inside: while two models train, both are read again and again", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.driver.click("inside/run/B");
+  window.rest();
+  window.lab.post(session::SetBudget{100'000});
+  window.lab.post(session::PlayTo{90'000});
+  int newer[2] = {0, 0}, seen[2] = {0, 0};
+  for (int i = 0; i < 3000 && (newer[0] < 3 || newer[1] < 3); ++i) {
+    window.driver.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::shared_ptr<const LabView> view = window.lab.view();
+    for (size_t run = 0; run < 2; ++run)
+      if (const RunInside* inside = inside_of(view->runs[run]); inside && inside->step > seen[run]) {
+        seen[run] = inside->step;
+        ++newer[run];
+      }
+  }
+  CHECK(newer[0] >= 3);
+  CHECK(newer[1] >= 3);
+  test::view_after(window.lab, session::Pause{});
+}
+
+TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
+  InsideDriver window(small_runs());
+  CHECK(window.of(0).found.tokens.size() > 1);
+  window.read("the dog");
+  CHECK(window.of(0).found.tokens.size() == 7);
+  window.driver.key("Escape");
+  CHECK(window.value("inside/learn") == "none");
+}
+
+TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then", "[inside]") {
+  InsideDriver window(small_runs());
+  test::view_after(window.lab, session::PlayTo{7});
+  window.rest();
+  CHECK(window.of(0).step == 7);
+  const Inside then = window.of(0).found;
+  test::view_after(window.lab, session::PlayTo{12});
+  window.rest();
+  CHECK(window.of(0).step == 12);
+  CHECK(window.of(0).found.loss != then.loss);
+  const int32_t pinned = 7;
+  window.state.screens.lab.transport().pinned_step = pinned;
+  window.rest();
+  CHECK(window.of(0).step == pinned);
+  CHECK(window.of(0).found.loss == then.loss);
+  CHECK(window.of(0).found.sublayers.back().norms == then.sublayers.back().norms);
+  CHECK(window.lab.view()->runs[0].step == 12);  // the run itself stays
+  window.driver.key("End");
+  window.rest();
+  CHECK(window.of(0).step == 12);
+}
+
+TEST_CASE("inside: a folder that is opened is shown Inside and takes the place of the runs, at rest",
+          "[inside]") {
+  InsideDriver window(small_runs());
+  window.state.screens.shown = Screen::Lab;
+  shell::begin_opening(window.state.files, window.state.session, kModels + "qwen3", shell::Sure::Asked,
+                       window.state.notice);
+  for (int i = 0; i < 500 && window.state.screens.shown != Screen::Inside; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    window.driver.frames(1);
+  }
+  REQUIRE(window.state.screens.shown == Screen::Inside);
+  window.rest();
+  REQUIRE(window.lab.view()->runs.size() == 1);
+  CHECK(window.lab.view()->runs[0].name == "qwen3");
+  CHECK(window.lab.view()->step == 0);
+  // This folder has no tokenizer: it begins with numbers of tokens, as the program's own passage is words.
+  CHECK(window.of(0).found.tokens.size() == 16);
+}
+
+TEST_CASE("inside: the text and the models shown are kept with the session", "[inside]") {
+  InsideDriver window(models({"gpt2", "olmo2"}));
+  window.screen().restore({{"text", "3 4 5"}, {"runs", "AB"}});
+  window.rest();
+  CHECK(window.of(1).found.tokens == std::vector<int32_t>{3, 4, 5});
+  CHECK(window.screen().kept() == ScreenSettings{{"text", "3 4 5"}, {"runs", "AB"}});
+}
+
+}  // namespace normscope::fixture

@@ -1,0 +1,372 @@
+// What inside_of says of the stream, of attention, of gradients and of what is left out, against plain double-precision
+// computations on the tensors of a pass of its own.
+#include "addons/inside/training/inside.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "addons/inside/tests/training/inside_fixture.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "engine/tape/seal.h"
+#include "training/measure/look.h"
+#include "training/spec/spec.h"
+
+namespace normscope::test {
+namespace {
+
+/// Within a share of the expected number.
+bool close(double number, double expected, double share = 1e-5) {
+  return std::abs(number - expected) <= share * std::max(1.0, std::abs(expected));
+}
+
+std::vector<double> doubles(const std::vector<float>& numbers) { return {numbers.begin(), numbers.end()}; }
+
+ModelConfig preset_config(const char* name) {
+  ModelConfig config = preset_run(name).model;
+  config.sequence = 11;
+  config.vocabulary = 17;
+  return config;
+}
+
+std::vector<ModelConfig> models() {
+  std::vector<ModelConfig> all;
+  for (const Placement placement : {Placement::Pre, Placement::Post, Placement::ResiDual, Placement::B2T,
+                                    Placement::ReZero, Placement::HybridNorm})
+    for (const Architecture architecture : {Architecture::Decoder, Architecture::Encoder})
+      all.push_back(small_config(placement, architecture));
+  for (const char* name : {"2017", "2026"}) all.push_back(preset_config(name));
+  ModelConfig relative = small_config(Placement::Pre);
+  relative.positions = Positions::Relative;
+  all.push_back(relative);
+  ModelConfig grouped = small_config(Placement::Pre);
+  grouped.attention.kv_heads = 2;
+  grouped.attention.window = 3;
+  all.push_back(grouped);
+  return all;
+}
+
+std::string words_of(const ModelConfig& config) {
+  return fmt::format("{} {}", config.architecture == Architecture::Encoder ? "encoder" : "decoder",
+                     to_string(placement_of(config.stack(), context_of(config, true))));
+}
+
+/// Over all pairs of different rows.
+double mean_cosine(const std::vector<double>& x, size_t width) {
+  double sum = 0;
+  size_t pairs = 0;
+  for (size_t a = 0; a < x.size(); a += width)
+    for (size_t b = 0; b < x.size(); b += width) {
+      if (a == b) continue;
+      double dot = 0;
+      for (size_t i = 0; i < width; ++i) dot += x[a + i] * x[b + i];
+      sum += dot / (length(&x[a], width) * length(&x[b], width));
+      ++pairs;
+    }
+  return sum / static_cast<double>(pairs);
+}
+
+}  // namespace
+
+TEST_CASE("inside: norms and cosines are those of the states, loss is that of the logits") {
+  for (const ModelConfig& config : models()) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    const Inside inside = model.inside();
+    Look look(model.store, config, model.text);
+    look.replay();
+    const auto width = static_cast<size_t>(config.d_model), tokens = kText.size();
+    CHECK(inside.tokens == model.text.tokens);
+    CHECK(inside.targets == model.text.targets);
+    const std::vector<double> embedding = doubles(look.read(look.values().embedding));
+    for (size_t t = 0; t < tokens; ++t)
+      CHECK(close(inside.embedding[t], length(&embedding[t * width], width)));
+    REQUIRE(inside.sublayers.size() == 2 * config.stack().layers.size());
+    for (size_t i = 0; i < inside.sublayers.size(); ++i) {
+      const Inside::Sublayer& s = inside.sublayers[i];
+      CHECK(s.name == fmt::format("L{:02}.{}", i / 2 + 1, i % 2 ? "ffn" : "attn"));
+      CHECK(s.layer == static_cast<int32_t>(i / 2 + 1));
+      const std::vector<double> state = doubles(look.read(look.values().sublayers[i].output));
+      REQUIRE(s.norms.size() == tokens);
+      for (size_t t = 0; t < tokens; ++t) CHECK(close(s.norms[t], length(&state[t * width], width)));
+      CHECK(close(s.token_cosine, mean_cosine(state, width)));
+    }
+    const std::vector<double> logits = doubles(look.read(look.values().logits));
+    double sum = 0;
+    int count = 0;
+    for (size_t t = 0; t < tokens; ++t) {
+      const size_t V = logits.size() / tokens;
+      const std::vector<double> logs =
+          log_softmax({&logits[t * V], &logits[t * V] + static_cast<std::ptrdiff_t>(V)});
+      if (inside.targets[t] < 0) {
+        CHECK(std::isnan(inside.token_loss[t]));
+        continue;
+      }
+      const double loss = -logs[static_cast<size_t>(inside.targets[t])];
+      CHECK(close(inside.token_loss[t], loss));
+      sum += loss;
+      ++count;
+    }
+    CHECK(count == (config.architecture == Architecture::Decoder ? 10 : 11));
+    CHECK(close(inside.loss, sum / count));
+  }
+}
+
+TEST_CASE(
+    "inside: shares are variances of branches in Pre-LN, and the numbers of the live measurements everywhere") {
+  for (const ModelConfig& config : models()) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    const Inside inside = model.inside();
+    Look look(model.store, config, model.text);
+    const std::vector<StatInfo> layout = look.layout();
+    const std::vector<double> numbers = look.measure();
+    const auto number = [&](const std::string& name) {
+      const auto at = std::ranges::find(layout, name, &StatInfo::name);
+      REQUIRE(at != layout.end());
+      return numbers[static_cast<size_t>(at - layout.begin())];
+    };
+    const bool plain = placement_of(config.stack(), context_of(config, true)) == Placement::Pre;
+    for (size_t i = 0; i < inside.sublayers.size(); ++i) {
+      const Inside::Sublayer& s = inside.sublayers[i];
+      REQUIRE(s.shares.size() == i + 2);
+      double sum = 0;
+      for (const double share : s.shares) sum += share;
+      CHECK(close(sum, number(fmt::format("beta2.{}.sum", i + 1)), 1e-12));
+      CHECK(s.layer_cosine == number(s.name + ".layer_cosine"));
+      CHECK(s.branch_variance == number(s.name + ".branch.variance"));
+      CHECK(s.input_variance == number(s.name + ".input.variance"));
+      if (!plain) continue;
+      const double whole = variance(look.read(look.values().sublayers[i].output));
+      CHECK(close(s.shares[0], variance(look.read(look.values().embedding)) / whole));
+      for (size_t j = 0; j <= i; ++j)
+        CHECK(close(s.shares[j + 1], variance(look.read(look.values().sublayers[j].branch)) / whole));
+      CHECK(close(s.branch_variance, variance(look.read(look.values().sublayers[i].branch))));
+      CHECK(close(s.input_variance, variance(look.read(look.values().sublayers[i].input))));
+    }
+  }
+}
+
+TEST_CASE("inside: attention has the heads of the queries, rows of one, and its entropy") {
+  for (const ModelConfig& config : models()) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    const Inside inside = model.inside();
+    const size_t T = kText.size();
+    REQUIRE(inside.attention.size() == config.stack().layers.size());
+    for (const Inside::Attention& a : inside.attention) {
+      CHECK(a.name == fmt::format("L{:02}.attn", a.layer));
+      CHECK(a.heads == config.heads);
+      REQUIRE(a.probabilities.size() == static_cast<size_t>(a.heads) * T * T);
+      REQUIRE(a.entropy.size() == static_cast<size_t>(a.heads));
+      REQUIRE(a.logit.size() == a.entropy.size());
+      REQUIRE(a.first_mass.size() == a.entropy.size());
+      for (size_t h = 0; h < a.first_mass.size(); ++h) {
+        double mass = 0;
+        for (size_t q = 0; q < T; ++q) mass += static_cast<double>(a.probabilities[(h * T + q) * T]);
+        CHECK(close(a.first_mass[h], mass / static_cast<double>(T)));
+        CHECK(std::isfinite(a.logit[h]));
+      }
+      for (size_t h = 0; h < a.entropy.size(); ++h) {
+        double entropy = 0;
+        for (size_t q = 0; q < T; ++q) {
+          double sum = 0;
+          for (size_t k = 0; k < T; ++k) {
+            const double p = static_cast<double>(a.probabilities[(h * T + q) * T + k]);
+            const bool hidden = (config.architecture == Architecture::Decoder && k > q) ||
+                                (config.attention.window > 0 && k + 3 <= q);
+            CHECK((p > 0) != hidden);
+            sum += p;
+            if (p > 0) entropy -= p * std::log(p) / static_cast<double>(T);
+          }
+          CHECK(close(sum, 1));
+        }
+        CHECK(close(a.entropy[h], entropy));
+      }
+    }
+  }
+}
+
+TEST_CASE("inside: attention is the softmax of queries times keys") {
+  InsideModel model(small_config(Placement::Pre));
+  const Inside inside = model.inside();
+  Look look(model.store, model.config, model.text);
+  look.replay();
+  const std::vector<double> q = doubles(look.program().read("L02.attn.q")),
+                            k = doubles(look.program().read("L02.attn.k"));
+  const size_t T = kText.size(), D = 24, width = 6;
+  for (size_t h = 0; h < 4; ++h)
+    for (size_t t = 0; t < T; ++t) {
+      std::vector<double> scores;
+      for (size_t s = 0; s <= t; ++s) {
+        double dot = 0;
+        for (size_t i = h * width; i < (h + 1) * width; ++i) dot += q[t * D + i] * k[s * D + i];
+        scores.push_back(dot / std::sqrt(static_cast<double>(width)));
+      }
+      const std::vector<double> logs = log_softmax(scores);
+      for (size_t s = 0; s <= t; ++s)
+        CHECK(close(inside.attention[1].probabilities[(h * T + t) * T + s], std::exp(logs[s])));
+    }
+}
+
+TEST_CASE("inside: padding counts in no entropy") {
+  InsideModel model(small_config(Placement::Post, Architecture::Encoder));
+  model.text.key_lengths = {6};
+  std::fill(model.text.targets.begin() + 6, model.text.targets.end(), -1);
+  const Inside inside = model.inside();
+  const size_t T = kText.size();
+  for (const Inside::Attention& a : inside.attention)
+    for (size_t h = 0; h < a.entropy.size(); ++h) {
+      double entropy = 0;
+      for (size_t i = 0; i < 6 * T; ++i) {
+        const double p = static_cast<double>(a.probabilities[h * T * T + i]);
+        CHECK((p > 0) == (i % T < 6));
+        if (p > 0) entropy -= p * std::log(p) / 6;
+      }
+      CHECK(close(a.entropy[h], entropy));
+    }
+}
+
+TEST_CASE("inside: gradients are of every matrix, and those of a program of its own") {
+  for (const ModelConfig& config : models()) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    const Inside inside = model.inside();
+    Tape tape(model.store);
+    const ModelValues values =
+        record_transformer(tape, config, {.batch = 1, .sequence = 11, .training = false, .probes = false});
+    Program program = seal(tape, {.loss = values.loss, .update = kNoOp});
+    put(model.text, program);
+    program.replay({});
+    size_t matrices = 0;
+    for (const ParameterInfo& p : model.store.parameters()) {
+      if (!p.trainable || p.shape.rank != 2) continue;
+      const std::vector<double> gradient = doubles(program.read(p.name, true));
+      REQUIRE(matrices < inside.gradients.size());
+      const Inside::Gradient& found = inside.gradients[matrices++];
+      CHECK(found.name == p.name);
+      CHECK(found.layer == p.layer);
+      CHECK(close(found.norm, length(gradient.data(), gradient.size()), 1e-12));
+    }
+    CHECK(matrices == inside.gradients.size());
+    CHECK(matrices > 6 * config.stack().layers.size());
+  }
+}
+
+namespace {
+
+/// Wires sub-layers so that they pass their input on: no norm, and nothing of the branch.
+void silence(Wiring& wiring) {
+  const bool parallel = wiring.parallel;
+  wiring = {.branch = {Scale::Kind::Constant, 0}, .inner = wiring.inner};
+  wiring.parallel = parallel;
+}
+
+}  // namespace
+
+TEST_CASE("inside: what is left out is what a wiring without it makes of the loss") {
+  std::vector<ModelConfig> all = models();
+  ModelConfig parallel = small_config(Placement::Pre);
+  for (LayerWiring& layer : parallel.decoder.layers) layer.feed_forward.parallel = true;
+  all.push_back(parallel);
+  for (const ModelConfig& config : all) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    const Inside inside =
+        model.inside({.gradients = false, .attention = false, .guesses = 0, .left_out = true});
+    const size_t layers = config.stack().layers.size();
+    REQUIRE(inside.left_out.size() == 3 * layers);
+    for (size_t l = 0; l < layers; ++l)
+      for (size_t part = 0; part < 3; ++part) {
+        ModelConfig without = config;
+        LayerWiring& wiring = without.stack().layers[l];
+        if (part != 1) silence(wiring.attention);
+        if (part != 0) silence(wiring.feed_forward);
+        const Inside::LeftOut& left = inside.left_out[3 * l + part];
+        constexpr const char* kParts[] = {".attn", ".ffn", ""};
+        CHECK(left.name == fmt::format("L{:02}{}", l + 1, kParts[part]));
+        CHECK(left.layer == static_cast<int32_t>(l + 1));
+        const double expected = inside_of(model.store, without, model.text,
+                                          {.gradients = false, .attention = false, .guesses = 0})
+                                    .loss;
+        CHECK(close(left.loss, expected, 1e-6));
+        CHECK(std::abs(left.loss - inside.loss) > 1e-4);
+      }
+  }
+}
+
+TEST_CASE("inside: only what is asked for is measured, and no bit of the weights changes") {
+  InsideModel model(small_config(Placement::Pre));
+  std::vector<std::vector<float>> before;
+  for (size_t p = 0; p < model.store.parameters().size(); ++p)
+    before.push_back(model.store.read(static_cast<int32_t>(p)));
+  const Inside little = model.inside({.gradients = false, .attention = false, .guesses = 0}),
+               much = model.inside({.left_out = true});
+  for (size_t p = 0; p < before.size(); ++p)
+    CHECK(same_bits(before[p], model.store.read(static_cast<int32_t>(p))));
+  CHECK((little.attention.empty() && little.gradients.empty() && little.lens.empty() &&
+         little.left_out.empty()));
+  CHECK_FALSE(
+      (much.attention.empty() || much.gradients.empty() || much.lens.empty() || much.left_out.empty()));
+  CHECK(little.loss == much.loss);
+  CHECK(little.sublayers[3].norms == much.sublayers[3].norms);
+  CHECK(little.sublayers[3].shares == much.sublayers[3].shares);
+}
+
+TEST_CASE("inside: what is no single text of symbols is refused in one line") {
+  const auto refused = [](ModelConfig config, Batch text) {
+    const auto backend = make_cpu_backend(1);
+    Store store(*backend);
+    return error_of([&] { inside_of(store, config, text, {}); });
+  };
+  const ModelConfig small = small_config(Placement::Pre);
+  const Batch text = passage_batch(small, kText);
+  for (const Architecture architecture : architectures()) {
+    if (architecture == Architecture::Decoder || architecture == Architecture::Encoder) continue;
+    ModelConfig other = small;
+    other.architecture = architecture;
+    CHECK(refused(other, text) ==
+          "[inside] the model reads no single text of symbols: expected a decoder or an encoder");
+  }
+  ModelConfig drawn = small;
+  drawn.gaussian_input = true;
+  CHECK(contains(refused(drawn, text), "expected a decoder or an encoder"));
+  Batch beyond = text;
+  beyond.tokens[2] = 17;
+  CHECK(refused(small, beyond) ==
+        "[inside] token 17 is beyond the model's table of symbols: expected 0 to 16");
+  CHECK(refused(small, Batch(2, 4)) == "[inside] 2 texts were given: expected one");
+  CHECK(refused(small, Batch(1, 12)) ==
+        "[inside] the text has 12 symbols, and the model 11 positions: expected at most as many");
+  CHECK(refused(small, Batch(1, 0)) == "[inside] the text is empty: expected at least one symbol");
+}
+
+TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from",
+          "[inside]") {
+  // Positions are added to the first states as they are: the gradient of row t is that of token t's state. With one
+  // target, only that token's last state has a gradient, which the last bias takes whole.
+  InsideModel model(small_config(Placement::Pre));
+  constexpr size_t kTarget = 4, kWidth = 24;
+  for (size_t t = 0; t < model.text.targets.size(); ++t)
+    if (t != kTarget) model.text.targets[t] = -1;
+  Look look(model.store, model.config, shape_of(model.text), true);
+  look.put(model.text);
+  look.replay();
+  const std::vector<double> places = doubles(look.program().read("emb.positions", true));
+  const double bias = look.program().gradient_norm("L03.ffn.b2");
+  const Inside inside = model.inside();
+  REQUIRE(inside.embedding_gradients.size() == kText.size());
+  for (size_t t = 0; t < kText.size(); ++t) {
+    INFO("token " << t);
+    CHECK(close(static_cast<double>(inside.embedding_gradients[t]), length(&places[t * kWidth], kWidth)));
+    CHECK((inside.embedding_gradients[t] > 0) == (t <= kTarget));  // nothing after it reaches it
+    const auto last = static_cast<double>(inside.sublayers.back().gradients.at(t));
+    CHECK(close(last, t == kTarget ? bias : 0));
+  }
+  CHECK(bias > 1e-3);
+  CHECK(model.inside({.gradients = false}).sublayers.back().gradients.empty());
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,76 @@
+// A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and what
+// trains goes on from the same bits.
+#include "addons/inside/training/run_inside.h"
+#include "catch.hpp"
+#include "training/session/lab.h"
+#include "training/support/lab_runs.h"
+
+namespace normscope::test {
+
+TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out",
+          "[inside]") {
+  const auto run = make_run(small_spec("pre"));
+  steps(*run, 3);
+  InsideLook look(*run, nullptr, "", true, 1);
+  REQUIRE(look.next());
+  const auto first = look.found();
+  const size_t layers = static_cast<size_t>(run->spec().model.stack().layers.size());
+  CHECK_FALSE(first->whole);
+  CHECK(first->found.sublayers.size() == 2 * layers);
+  CHECK_FALSE(first->found.gradients.empty());
+  CHECK(first->found.lens.empty());
+  CHECK(look.parts() == 1 + (layers + 1) + 1 + 3 * layers);  // with the embedding's lens, and the spectra
+  while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
+  CHECK_FALSE(look.found()->spectra_of);
+  REQUIRE(look.next());
+  CHECK(look.found()->spectra_of == 1);
+  CHECK(look.found()->found.left_out.empty());
+  CHECK(look.worth_showing());
+  while (look.next()) {
+  }
+  CHECK(look.done() == look.parts());
+  CHECK(look.found()->whole);
+  CHECK(look.found()->found.left_out.size() == 3 * layers);
+  CHECK(look.found()->found.loss == first->found.loss);
+}
+
+TEST_CASE("inside: a look at a run that moved on is given up", "[inside]") {
+  const auto run = make_run(small_spec("pre"));
+  InsideLook look(*run, nullptr, "", true);
+  REQUIRE(look.next());
+  CHECK(look.holds());
+  steps(*run, 1);
+  CHECK_FALSE(look.holds());
+}
+
+TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run changes", "[inside]") {
+  LabOf lab({small_spec("pre"), small_spec("post")});
+  lab.post(session::PlayTo{6});
+  rest(lab);
+  const std::string text = "the dog", other = "a cat sees";
+  for (const int32_t run : {0, 1}) lab.post(look_command({run, text, true}));
+  lab.post(look_command({0, other, true}));
+  lab.post(look_command({1, text, false, 2}));
+  const auto view = rest(lab);
+  REQUIRE(inside_of(view->runs[0]));
+  CHECK(inside_of(view->runs[0])->text == other);
+  CHECK(inside_of(view->runs[0])->whole);
+  CHECK_FALSE(inside_of(view->runs[0])->found.left_out.empty());
+  CHECK(view->runs[0].inquiry_parts == 0);
+  CHECK(inside_of(view->runs[1])->step == 2);
+  CHECK(inside_of(view->runs[1])->found.left_out.empty());
+  lab.post(session::PlayTo{12});
+  CHECK(losses(rest(lab)->runs[0]) == alone(small_spec("pre"), 12));
+}
+
+TEST_CASE("inside: a look is no work on the session: the view is not busy with it", "[inside]") {
+  LabOf lab({small_spec("pre")});
+  lab.wait_idle();
+  bool busy = false;
+  lab.on_change([&] { busy = busy || lab.view()->busy; });
+  lab.post(look_command({0, "the dog", true}));
+  CHECK(inside_of(rest(lab)->runs[0])->whole);
+  CHECK_FALSE(busy);
+}
+
+}  // namespace normscope::test

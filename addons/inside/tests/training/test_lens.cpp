@@ -1,0 +1,198 @@
+// The logit lens: what comes after the last layer gives the model's own logits from the last layer's state, for every
+// placement and every published family; and from an earlier state what plain double-precision arithmetic gives.
+#include "addons/inside/training/lens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "addons/inside/tests/training/inside_fixture.h"
+#include "addons/published/training/published.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "engine/tape/seal.h"
+#include "test_paths.h"
+#include "training/measure/look.h"
+
+namespace normscope::test {
+namespace {
+namespace fs = std::filesystem;
+
+/// Feeds the last state of a pass to the end of the model.
+void end_is_the_model(Store& store, const ModelConfig& config, const Batch& text) {
+  Look look(store, config, text);
+  look.replay();
+  const SublayerValues& last = look.values().sublayers.back();
+  Tape tape(store);
+  const ModelValues end = record_end(tape, config, record_options(shape_of(text), false));
+  Program program = seal(tape, {.loss = end.loss, .backward = false});
+  put(text, program);
+  std::ranges::copy(look.read(last.output), program.floats("state").begin());
+  CHECK((last.second != kNone) == (config.stack().second != NormKind::None));
+  if (last.second != kNone) std::ranges::copy(look.read(last.second), program.floats("state.second").begin());
+  program.replay({});
+  CHECK(same_bits(program.read("logits"), look.read(look.values().logits)));
+  CHECK(program.loss() == look.program().loss());
+}
+
+/// Compares the last lens with what the model says.
+void lens_ends_in_the_model(Store& store, const ModelConfig& config, const Batch& text) {
+  const Inside inside = inside_of(store, config, text, {.gradients = false, .guesses = 3});
+  const size_t layers = config.stack().layers.size(), T = text.tokens.size();
+  REQUIRE(inside.lens.size() == layers + 1);
+  for (size_t l = 0; l <= layers; ++l) {
+    CHECK(inside.lens[l].name == (l == 0 ? "embedding" : fmt::format("L{:02}", l)));
+    CHECK(inside.lens[l].layer == static_cast<int32_t>(l));
+  }
+  CHECK(inside.lens.back().loss == inside.loss);
+  CHECK(inside.lens[0].loss != inside.loss);
+  Look look(store, config, text);
+  look.replay();
+  const std::vector<float> logits = look.read(look.values().logits);
+  const size_t V = logits.size() / T;
+  for (size_t t = 0; t < T; ++t) {
+    const std::vector<double> row(logits.begin() + static_cast<std::ptrdiff_t>(t * V),
+                                  logits.begin() + static_cast<std::ptrdiff_t>((t + 1) * V));
+    const std::vector<double> logs = log_softmax(row);
+    std::vector<double> sorted = row;
+    std::ranges::sort(sorted, std::greater<>());
+    for (size_t g = 0; g < std::min<size_t>(3, V); ++g) {
+      const Inside::Guess& guess = inside.lens.back().guesses[t * std::min<size_t>(3, V) + g];
+      CHECK(row[static_cast<size_t>(guess.token)] == sorted[g]);
+      CHECK(std::abs(guess.probability - std::exp(logs[static_cast<size_t>(guess.token)])) < 1e-6);
+    }
+    const float right = inside.lens.back().right[t];
+    if (text.targets[t] < 0)
+      CHECK(std::isnan(right));
+    else
+      CHECK(std::abs(right - std::exp(logs[static_cast<size_t>(text.targets[t])])) < 1e-6);
+  }
+}
+
+void both(Store& store, const ModelConfig& config, const Batch& text) {
+  end_is_the_model(store, config, text);
+  lens_ends_in_the_model(store, config, text);
+}
+
+/// LayerNorm of the rows of x in double precision.
+std::vector<double> normalised(std::vector<double> x, size_t D, const std::vector<double>& gain,
+                               const std::vector<double>& bias) {
+  for (size_t at = 0; at < x.size(); at += D) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < D; ++i) mean += x[at + i] / static_cast<double>(D);
+    for (size_t i = 0; i < D; ++i) square += std::pow(x[at + i] - mean, 2) / static_cast<double>(D);
+    for (size_t i = 0; i < D; ++i)
+      x[at + i] = (x[at + i] - mean) / std::sqrt(square + 1e-5) * gain[i] + bias[i];
+  }
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("lens: from the last layer it is the model itself, for every placement") {
+  for (const Placement placement : kPresets)
+    for (const Architecture architecture : {Architecture::Decoder, Architecture::Encoder}) {
+      INFO(to_string(placement));
+      InsideModel model(small_config(placement, architecture));
+      both(model.store, model.config, model.text);
+    }
+}
+
+TEST_CASE("lens: from the last layer it is the model itself, for every head") {
+  ModelConfig narrow = small_config(Placement::Post), capped = small_config(Placement::Pre),
+              untied = small_config(Placement::ResiDual), offset = small_config(Placement::Pre),
+              masked = small_config(Placement::Post, Architecture::Encoder), classes = masked,
+              pooled = masked;
+  narrow.embedding_width = 12;
+  capped.logit_cap = 2;
+  untied.tied_output = false;
+  offset.gain_offset = true;
+  masked.masked_head = true;
+  classes.classes = pooled.classes = 5;
+  pooled.pooling = Pooling::Mean;
+  for (const ModelConfig& config : {narrow, capped, untied, offset, masked, classes, pooled}) {
+    InsideModel model(config);
+    both(model.store, config, model.text);
+  }
+  InsideModel padded(pooled);
+  padded.text.key_lengths = {6};
+  both(padded.store, pooled, padded.text);
+}
+
+TEST_CASE("lens: from the last layer it is the model itself, for every published family", "[published]") {
+  int families = 0;
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
+    if (!fs::exists(entry.path() / "config.json")) continue;
+    INFO(entry.path());
+    ++families;
+    const published::Published model = published::open(entry.path().string(), 11);
+    const auto backend = make_cpu_backend(1);
+    Store store(*backend);
+    published::declare(model, store);
+    published::load(model, store);
+    both(store, model.spec.model, passage_batch(model.spec.model, kText));
+  }
+  CHECK(families >= 19);
+}
+
+TEST_CASE("lens: an earlier state goes through the last norm and the output layer") {
+  for (const Placement placement : {Placement::Pre, Placement::Post, Placement::ResiDual}) {
+    INFO(to_string(placement));
+    InsideModel model(small_config(placement));
+    const Inside inside = model.inside();
+    Look look(model.store, model.config, model.text);
+    look.replay();
+    const size_t D = 24, V = 17, T = kText.size();
+    const auto read = [&](ValueId value) {
+      const std::vector<float> x = look.read(value);
+      return std::vector<double>(x.begin(), x.end());
+    };
+    const std::vector<double> table = model.parameter("emb.tokens");
+    std::vector<double> second = read(look.values().embedding);
+    for (size_t l = 0; l <= 3; ++l) {
+      std::vector<double> state = read(look.values().embedding);
+      if (l > 0) {
+        state = read(look.values().sublayers[2 * l - 1].output);
+        for (const size_t i : {2 * l - 2, 2 * l - 1}) {
+          const std::vector<double> branch = read(look.values().sublayers[i].branch);
+          for (size_t k = 0; k < second.size(); ++k) second[k] += branch[k];
+        }
+      }
+      if (placement == Placement::Pre)
+        state = normalised(state, D, model.parameter("final.gain"), model.parameter("final.bias"));
+      if (placement == Placement::ResiDual) {
+        const std::vector<double> joins =
+            normalised(second, D, model.parameter("second.gain"), model.parameter("second.bias"));
+        for (size_t k = 0; k < state.size(); ++k) state[k] += joins[k];
+      }
+      double loss = 0;
+      for (size_t t = 0; t + 1 < T; ++t) {
+        std::vector<double> row(V, 0);
+        for (size_t v = 0; v < V; ++v)
+          for (size_t i = 0; i < D; ++i) row[v] += state[t * D + i] * table[v * D + i];
+        const std::vector<double> logs = log_softmax(row);
+        const size_t target = static_cast<size_t>(model.text.targets[t]);
+        CHECK(std::abs(inside.lens[l].right[t] - std::exp(logs[target])) < 1e-5);
+        const auto best = static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
+        CHECK(inside.lens[l].guesses[t * 5].token == best);
+        loss -= logs[target] / static_cast<double>(T - 1);
+      }
+      CHECK(std::abs(inside.lens[l].loss - loss) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("lens: there are no more guesses than symbols") {
+  InsideModel model(small_config(Placement::Pre));
+  const Inside inside = model.inside({.guesses = 100});
+  REQUIRE(inside.lens[1].guesses.size() == kText.size() * 17);
+  double sum = 0;
+  for (size_t v = 0; v < 17; ++v) sum += static_cast<double>(inside.lens[1].guesses[v].probability);
+  CHECK(std::abs(sum - 1) < 1e-5);
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,232 @@
+#include "addons/inside/training/inside.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "addons/inside/training/lens.h"
+#include "engine/core/error.h"
+#include "training/measure/look.h"
+#include "training/measure/passage.h"
+#include "training/run/evaluate.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Adds up in double precision.
+double norm_of(std::span<const float> row) {
+  double square = 0;
+  for (const float x : row) square += static_cast<double>(x) * x;
+  return std::sqrt(square);
+}
+
+/// "L03" of the sub-layer "L03.attn".
+template <typename Sublayer>
+std::string layer_of(const Sublayer& s) {
+  return s.name.substr(0, s.name.find('.'));
+}
+
+/// Has |x| of each token.
+std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
+  std::vector<float> norms;
+  for (size_t at = 0; at < states.size(); at += width)
+    norms.push_back(static_cast<float>(norm_of(std::span(states).subspan(at, width))));
+  return norms;
+}
+
+/// Finds a live measurement by its name.
+class Numbers {
+ public:
+  explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.measure()) {}
+  double operator()(const std::string& name) const {
+    const auto found = std::ranges::find(layout_, name, &StatInfo::name);
+    return found == layout_.end() ? kUnknown : numbers_[static_cast<size_t>(found - layout_.begin())];
+  }
+
+ private:
+  const std::vector<StatInfo>& layout_;
+  std::vector<double> numbers_;
+};
+
+std::vector<Inside::Sublayer> stream_of(Look& look, const Numbers& number, size_t width) {
+  std::vector<Inside::Sublayer> stream;
+  for (const SublayerValues& s : look.values().sublayers) {
+    Inside::Sublayer row;
+    row.name = s.name;
+    row.layer = s.layer;
+    row.norms = row_norms(look.read(s.output), width);
+    row.branch_variance = number(s.name + ".branch.variance");
+    row.input_variance = number(s.name + ".input.variance");
+    row.token_cosine = number(s.name + ".token_cosine");
+    row.layer_cosine = number(s.name + ".layer_cosine");
+    const size_t index = stream.size() + 1;
+    for (size_t j = 0; j <= index; ++j) row.shares.push_back(number(fmt::format("beta2.{}.{}", index, j)));
+    row.longest = number(s.name + ".longest");
+    row.token_share = number(s.name + ".token_share");
+    row.token_shares = look.token_shares()[stream.size()];
+    stream.push_back(std::move(row));
+  }
+  return stream;
+}
+
+/// Adds how strongly the loss depends on each token's state.
+void add_state_gradients(const Look& look, Inside& inside, size_t width) {
+  const auto norms = [&](ValueId state) { return row_norms(look.read_gradient(state), width); };
+  inside.embedding_gradients = norms(look.values().embedding);
+  for (size_t i = 0; i < inside.sublayers.size(); ++i)
+    inside.sublayers[i].gradients = norms(look.values().sublayers[i].output);
+}
+
+std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store) {
+  std::vector<Inside::Gradient> gradients;
+  for (const ParameterInfo& p : store.parameters())
+    if (p.trainable && p.shape.rank == 2)
+      gradients.push_back({p.name, p.layer, look.program().gradient_norm(p.name)});
+  return gradients;
+}
+
+/// Reads the probabilities; their entropy is over the first `queries`, which are no padding.
+std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
+  std::vector<Inside::Attention> all;
+  for (const SublayerValues& s : look.values().sublayers) {
+    if (s.probabilities == kNone) continue;
+    Inside::Attention& attention = all.emplace_back();
+    attention.name = s.name;
+    attention.layer = s.layer;
+    attention.heads = static_cast<int32_t>(look.shape(s.probabilities)[1]);
+    attention.probabilities = look.read(s.probabilities);
+    const size_t of_head = attention.probabilities.size() / static_cast<size_t>(attention.heads),
+                 keys = static_cast<size_t>(look.shape(s.probabilities)[3]);
+    for (size_t at = 0; at < attention.probabilities.size(); at += of_head) {
+      double sum = 0;
+      for (const float p : std::span(attention.probabilities).subspan(at, queries * keys))
+        if (p > 0) sum -= static_cast<double>(p) * std::log(static_cast<double>(p));
+      attention.entropy.push_back(sum / static_cast<double>(queries));
+    }
+    for (int32_t h = 1; h <= attention.heads; ++h) {
+      attention.logit.push_back(number(fmt::format("{}.head.{}.logit", s.name, h)));
+      attention.first_mass.push_back(number(fmt::format("{}.head.{}.first_mass", s.name, h)));
+    }
+  }
+  return all;
+}
+
+/// The states that the lens reads.
+std::vector<LayerState> states_of(const Look& look) {
+  const ModelValues& values = look.values();
+  std::vector<LayerState> states;
+  const auto add = [&](std::string name, int32_t layer, ValueId state, ValueId second) {
+    states.push_back({std::move(name), layer, look.read(state),
+                      second == kNone ? std::vector<float>() : look.read(second)});
+  };
+  const bool two = values.sublayers.front().second != kNone;
+  add("embedding", 0, values.embedding, two ? values.embedding : kNone);
+  for (size_t i = 0; i < values.sublayers.size(); ++i) {
+    const SublayerValues& s = values.sublayers[i];
+    const bool last = i + 1 == values.sublayers.size() || values.sublayers[i + 1].layer != s.layer;
+    if (last) add(layer_of(s), s.layer, s.output, s.second);
+  }
+  return states;
+}
+
+/// Names all that can be left out: each sub-layer, and behind its last one each layer.
+std::vector<Inside::LeftOut> left_out_of(const std::vector<Inside::Sublayer>& sublayers) {
+  std::vector<Inside::LeftOut> all;
+  for (size_t i = 0; i < sublayers.size(); ++i) {
+    all.push_back({sublayers[i].name, sublayers[i].layer});
+    if (i + 1 == sublayers.size() || sublayers[i + 1].layer != sublayers[i].layer)
+      all.push_back({layer_of(sublayers[i]), sublayers[i].layer});
+  }
+  return all;
+}
+
+double loss_without(Store& store, const ModelConfig& model, const Batch& text, const std::string& name) {
+  Program program = evaluation_program(store, model, shape_of(text), {name});
+  put(text, program);
+  program.replay({});
+  return program.loss();
+}
+
+}  // namespace
+
+std::optional<Dominant> dominant_of(const Inside& inside) {
+  Dominant most;
+  for (size_t i = 0; i < inside.sublayers.size(); ++i) {
+    const Inside::Sublayer& s = inside.sublayers[i];
+    if (!(s.longest > most.times)) continue;
+    most = {i, static_cast<size_t>(std::ranges::max_element(s.norms) - s.norms.begin()), s.longest};
+  }
+  return most.times >= kDominates ? std::optional(most) : std::nullopt;
+}
+
+double own_share(const Inside::Sublayer& sublayer, bool dominated) {
+  return dominated ? sublayer.token_share : sublayer.shares.back();
+}
+
+InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked)
+    : store_(store), model_(model), text_(std::move(text)), asked_(asked) {
+  require_stack(model);
+  if (text_.B != 1) fail("inside", "{} texts were given: expected one", text_.B);
+  require_tokens(model, text_.tokens);
+  inside_.tokens = text_.tokens;
+  inside_.targets = text_.targets;
+}
+
+size_t InsideWork::parts() const {
+  if (done_ == 0) return 1;
+  return 1 + states_.size() + inside_.left_out.size() + leave_.size();
+}
+
+/// Takes one pass over the text for all but the lenses and what is left out.
+void InsideWork::look() {
+  const auto width = static_cast<size_t>(model_.d_model);
+  Look look(store_, model_, shape_of(text_), asked_.gradients, asked_.attention);
+  look.put(text_);
+  look.keep_token_shares();
+  const Numbers number(look);
+  inside_.loss = look.program().loss();
+  inside_.token_loss = Said(look.program(), look.values().logits, look.values().loss).losses(text_.targets);
+  inside_.embedding = row_norms(look.read(look.values().embedding), width);
+  inside_.sublayers = stream_of(look, number, width);
+  const int32_t counted = text_.key_lengths.empty() ? text_.T : std::clamp(text_.key_lengths[0], 1, text_.T);
+  inside_.attention = attention_of(look, number, static_cast<size_t>(counted));
+  if (asked_.gradients) {
+    inside_.gradients = gradients_of(look, store_);
+    add_state_gradients(look, inside_, width);
+  }
+  if (asked_.guesses > 0) states_ = states_of(look);
+  if (asked_.left_out) leave_ = left_out_of(inside_.sublayers);
+  std::ranges::reverse(leave_);
+}
+
+bool InsideWork::next() {
+  if (done_ >= parts()) return false;
+  if (done_ == 0) {
+    look();
+  } else if (inside_.lens.size() < states_.size()) {
+    inside_.lens.push_back(
+        lens_of(store_, model_, text_, std::exchange(states_[inside_.lens.size()], {}), asked_.guesses));
+  } else {
+    Inside::LeftOut left = std::move(leave_.back());
+    leave_.pop_back();
+    left.loss = loss_without(store_, model_, text_, left.name);
+    inside_.left_out.push_back(std::move(left));
+  }
+  ++done_;
+  return true;
+}
+
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
+  InsideWork work(store, model, text, asked);
+  while (work.next()) {
+  }
+  return work.found();
+}
+
+}  // namespace normscope

@@ -1,0 +1,109 @@
+// The cells turn records into what is shown: a grid of cells, each over its seeds, with verdict, metric and the share
+// of what the best cell learned; and the border where learning begins. Every number that table, files, picture and
+// screen show comes from here. The writers, the command, the screen and the tests call it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/grid/border.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "training/experiments/over_seeds.h"
+#include "training/measure/theory/trainability.h"
+
+namespace normscope::sweep {
+
+using experiments::OverSeeds, experiments::Record, experiments::Verdict, experiments::kUnknown;
+
+/// What all known seeds of a cell do. Disagree: the seeds differ. Diverges: every seed ends worse than
+/// guessing, and some may not be finite. Undecided: too few steps to tell. Failed: the cell cannot be trained. Waiting:
+/// nothing is known yet.
+enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
+const char* to_string(Sign sign);  ///< "learns", as files have it
+const std::string& sign_words(Sign sign);
+const char* mark(Sign sign);  ///< "↘", "—", "↗", "?", "…"
+
+struct Cell : OverSeeds {
+  size_t column = 0, row = 0;
+  size_t data = 0;  ///< index in Grid::data of the data that it reads
+  Sign sign = Sign::Waiting;
+  double level = kUnknown;    ///< letter frequencies of its data, nats
+  std::string refused;        ///< why it cannot be trained, where sign is Failed
+  theory::AtStart predicted;  ///< of its network at initialisation
+  /// What the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
+  std::string words() const;
+};
+
+struct Grid {
+  Plan plan;
+  std::string measure{};       ///< the number of Metric::Measured, as a study names it; empty: none
+  std::vector<Cell> cells;     ///< row by row, columns x rows of them
+  std::vector<DataSpec> data;  ///< the different data that the trainable cells read
+  double level = kUnknown;     ///< letter frequencies, nats, of a cell that knows them; NaN where data differ
+  double best = kUnknown;      ///< lowest mean loss of a cell, nats; NaN where data differ
+  int64_t known = 0;           ///< number of runs whose results are known
+  bool complete = true;        ///< every run is known or cannot be trained
+  const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
+  bool one_data() const { return data.size() < 2; }  ///< else the losses of its cells do not compare
+  std::string unit() const;                     ///< a symbol of its data: "letter"; empty where they differ
+  std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
+};
+/// A prediction for every cell, row by row, from the settings alone: nothing is trained.
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs);
+/// Takes one record per job. The counts of runs are the same however few records there are yet.
+Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+             const std::vector<std::optional<Record>>& records,
+             const std::vector<theory::AtStart>& predictions = {});
+
+/// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
+/// is NaN without a finite loss, and where cells read different data.
+double share_learned(const Grid& grid, const Cell& cell);
+double share_learned(const Grid& grid, const Record& record);
+
+/// No border runs along a cell that is unknown or cannot be trained.
+grid::Side side_of(const Cell& cell);
+std::vector<grid::Segment> border_of(const Grid& grid);
+
+/// What the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
+enum class Metric : uint8_t {
+  Loss,
+  Since,
+  Gradient,
+  Ratio,
+  Beta2,
+  PredictedCosine,
+  PredictedGradient,
+  Measured
+};
+inline bool is_predicted(Metric metric) {
+  return metric == Metric::PredictedCosine || metric == Metric::PredictedGradient;
+}
+struct MetricInfo {
+  const char *name, *unit;
+  bool log = false;                  ///< coloured by its logarithm
+  const std::string& title() const;  ///< "final loss"
+};
+const MetricInfo& info(Metric metric);
+/// Names the number too, where the metric is Measured.
+std::string title_of(const Grid& grid, Metric metric);
+std::vector<std::string_view> metric_names();             ///< of a sweep
+Metric metric_from(std::string_view name);                ///< throws Error
+double value_of(const Cell& cell, Metric metric);         ///< NaN where there is none
+std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
+std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
+std::string brief_text(const Cell& cell, Metric metric);  ///< the value with two digits: "1.8e4"
+
+/// Places values between the ends of the colours.
+struct ColourScale {
+  Metric metric = Metric::Loss;
+  double low = kUnknown,
+         high = kUnknown;  ///< values at colour 0 and 1; of the loss: letter frequencies and best cell
+  /// 0..1, clamped, or NaN where there is no value.
+  double colour(double value) const;
+};
+ColourScale scale_of(const Grid& grid, Metric metric);
+
+}  // namespace normscope::sweep

@@ -1,0 +1,160 @@
+// normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
+// learning. It can be resumed and shared out over machines: finished runs are kept, others go on from their step.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/study.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
+#include "app/words/words.h"
+
+namespace normscope::commands {
+using namespace cli;
+namespace {
+
+struct SweepOptions {
+  std::string preset;  ///< a sweep that is ready to start
+  std::vector<std::string> axes, set, more_seeds;
+  int32_t steps = 0, seeds = 1;  ///< steps 0: as the run has it
+  std::string metric = "loss";
+  StudyOptions study{};
+};
+
+std::string preset_names_text() {
+  std::vector<std::string> names;
+  for (const sweep::Preset& preset : sweep::presets())
+    names.push_back(fmt::format("{} ({})", preset.name,
+                                words::language("en").say(fmt::format("sweep.preset.{}", preset.name))));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+sweep::Plan sweep_plan_of(const SweepOptions& options) {
+  if (options.preset.empty() == options.axes.empty())
+    throw CommandError(
+        Exit::Usage,
+        fmt::format("sweep: expected {}: --axis KEY=VALUES, or one of {}",
+                    options.axes.empty() ? "something to sweep" : "axes or a sweep that is ready, not both",
+                    preset_names_text()));
+  return with_exit(Exit::Usage, [&] {
+    sweep::PlanText text{options.set, options.axes, options.more_seeds, options.steps, options.seeds};
+    if (!options.preset.empty()) text.axes = sweep::text_of(sweep::preset_plan(options.preset)).axes;
+    return sweep::plan_from(text);
+  });
+}
+
+/// The progress bar's note: how many runs are there already, and what they do.
+class SweepNote {
+ public:
+  explicit SweepNote(size_t runs) : runs_(runs) {}
+  void operator()(size_t, const experiments::Taken& taken) {
+    ++known_;
+    learn_ += taken.record.verdict == experiments::Verdict::Learns;
+  }
+  bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
+    if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
+    return on_progress(at);
+  }
+
+ private:
+  size_t runs_;
+  std::atomic<int64_t> known_{0}, learn_{0};
+};
+
+Exit sweep_command(const SweepOptions& options) {
+  const sweep::Plan plan = sweep_plan_of(options);
+  const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
+  const std::vector<sweep::Job> jobs = with_exit(Exit::Usage, [&] { return sweep::jobs_of(plan); });
+  const RunSpec& first =
+      std::find_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return job.refused.empty(); })->spec;
+  const experiments::Study study = sweep::study_of(jobs);
+  SweepNote told(jobs.size());
+  sweep::Grid grid;
+  StudyWork work{.name = "sweep",
+                 .file = "sweep",
+                 .of = fmt::format("{} cells", plan.columns() * plan.rows()),
+                 .runs = plan.runs(),
+                 .inputs = files_of(first)};
+  work.command = [&](std::string_view between) {
+    return sweep::command_text(plan, {.metric = metric == sweep::Metric::Loss ? "" : options.metric},
+                               between) +
+           backend_line(options.study.backend, between);
+  };
+  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) {
+    task_of(first);  // data that cannot be used is said before anything is trained
+    const experiments::Studied studied = experiments::train(
+        study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
+        std::ref(told));
+    grid = sweep::grid_of(plan, jobs, studied.records(), sweep::predictions_of(plan, jobs));
+    return count_of(study, studied);
+  };
+  work.show = [&] {
+    say("{}\n", sweep::to_text(grid, metric));
+    return true;
+  };
+  work.json = [&] { return sweep::to_json(grid).dump(1) + "\n"; };
+  work.csv = [&] { return sweep::to_csv(grid); };
+  work.svg = [&] { return sweep::to_svg(grid, metric); };
+  work.markdown = [&](const StudyFiles& files) {
+    return sweep::to_markdown(grid, metric, picture_beside(files), page_command(work.command(" "), files));
+  };
+  return run_study(options.study, work);
+}
+
+void add_swept(CLI::App& sub, SweepOptions& options) {
+  std::vector<std::string> names;
+  for (const sweep::Preset& preset : sweep::presets()) names.emplace_back(preset.name);
+  sub.add_option("preset", options.preset, "a sweep that is ready to start, in the place of --axis")
+      ->check(CLI::IsMember(names))
+      ->type_name("NAME");
+  sub.add_option(
+         "--axis", options.axes,
+         "a setting and its values, as train.warmup=0,50,200 or train.lr=1e-4:1e-2:log7; once across, twice "
+         "for a grid")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub.add_option("--set", options.set, "a field of every run, which are Post-LN otherwise; can be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_steps(sub, options.steps, "budget of steps of every run");
+  sub.add_option("--seeds", options.seeds, "seeds 1 to N in every cell")
+      ->transform(whole(1, 1000))
+      ->type_name("N");
+  sub.add_option("--more-seeds", options.more_seeds,
+                 "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated")
+      ->type_name("N@REGION")
+      ->allow_extra_args(false);
+}
+
+void add_shown(CLI::App& sub, SweepOptions& options) {
+  const std::vector<std::string_view> metrics = sweep::metric_names();
+  sub.add_option("--metric", options.metric, "what table and colours show")
+      ->check(CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())))
+      ->type_name("NAME");
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(
+      app, command, "sweep",
+      "One or two settings over their values: where it learns, as a table and a picture; can be resumed",
+      sweep_command);
+  add_swept(sub, options);
+  add_shown(sub, options);
+  add_study(sub, options.study,
+            {"write the cells as JSON (docs/log-format.md)", "one line a run",
+             "a picture of the grid with the border where it begins to learn",
+             "a page, with the picture where --svg is given too"});
+}
+
+}  // namespace normscope::commands

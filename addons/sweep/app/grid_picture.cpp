@@ -1,0 +1,225 @@
+#include "addons/sweep/app/grid_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "training/data/identity/data_identity.h"
+#include "training/io/text_table.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kStripHeight = 15;
+constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatching
+constexpr TextStyle kMono{Face::Mono, type::tick}, kFigure{Face::Mono, type::body},
+    kSmall{Face::Sans, type::tick}, kBold{Face::Bold, type::body};
+
+/// Draws a text only where it fits whole.
+bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, std::string_view text,
+                Align align) {
+  if (p.text_width(style, text) > rect.w) return false;
+  p.text_in(rect, style, colour, text, align);
+  return true;
+}
+
+bool not_finite(const Cell& cell) {
+  return cell.known > 0 && !std::isfinite(cell.mean) && cell.sign != Sign::Failed;
+}
+
+/// Paints parts of the picture in one theme.
+struct GridBrush {
+  const GridPicture& of;
+  Painter& p;
+  const Theme& t;
+  const GridLayout& at;
+
+  Colour colour(double share) const {
+    const double width = std::max(0.01, of.ends[1] - of.ends[0]);
+    return heat_colour(t, static_cast<float>(std::clamp((share - of.ends[0]) / width, 0.0, 1.0)));
+  }
+  Colour colour_of(const Cell& cell) const {
+    const double share = of.scale.colour(value_of(cell, of.metric));
+    return std::isfinite(share) ? colour(share) : t.panel;
+  }
+
+  /// Has one field per seed; a training one is filled as far as it is, a waiting one is dashed.
+  void strip(const Rect& strip, const Cell& cell) const {
+    const float each = strip.w / static_cast<float>(cell.runs.size());
+    for (size_t i = 0; i < cell.runs.size(); ++i) {
+      const Rect field{strip.x + static_cast<float>(i) * each, strip.y, std::max(1.f, each - 2), strip.h};
+      if (!cell.runs[i]) {
+        p.dashed_outline(field, t.strong, 1, {2, 2}, 2);
+        for (const UnderWay& run : of.under_way)
+          if (run.column == cell.column && run.row == cell.row && run.seed == i + 1)
+            p.fill({field.x, field.y, field.w * run.share, field.h}, t.slot, 2);
+        continue;
+      }
+      Cell one;
+      one.runs = {cell.runs[i]};
+      one.predicted = cell.predicted;
+      one.summarise();
+      p.fill(field, colour_of(one), 2);
+      p.outline(field, t.strong, 1, 2);
+      if (one.known > 0 && !std::isfinite(one.mean)) p.hatch(field, t.error, kStripe, kStripePitch);
+    }
+  }
+
+  void cell(const Cell& cell) const {
+    Rect block = at.block(cell.column, cell.row);
+    const bool seeds = cell.runs.size() > 1 && at.has_sign() && block.h > 2 * kStripHeight;
+    if (seeds) strip(block.take_bottom(kStripHeight - 3, 3), cell);
+    const bool predicted = is_predicted(of.metric) && std::isfinite(value_of(cell, of.metric));
+    const bool empty = (cell.known == 0 && !predicted) || cell.sign == Sign::Failed;
+    const Colour fill = empty ? t.panel : colour_of(cell);
+    p.fill(block, fill, 3);
+    if (empty)
+      p.dashed_outline(block, t.strong, 1, {3, 3}, 3);
+    else
+      p.outline(block, t.border, 1, 3);
+    if (not_finite(cell)) p.hatch(block, t.error, kStripe, kStripePitch);
+    std::string share;
+    for (const UnderWay& run : of.under_way)
+      if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {
+        share = words::say("sweep.picture.percent", {{"percent", fmt::format("{:.0f}", 100 * run.share)}});
+        if (!seeds) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
+      }
+    if (at.has_sign()) words(block, cell, empty ? t.ink3 : ink_on(fill), share);
+    for (const auto& [place, letter] : of.open)
+      if (place == Place{cell.column, cell.row} && at.has_words() && block.h >= 64)
+        tile(p, t, {block.right() - 20, block.bottom() - 20, 16, 16}, letter - 'A');
+  }
+
+  void words(const Rect& block, const Cell& cell, Colour ink, const std::string& under_way) const {
+    Rect rest = block.inset(at.has_words() ? 6 : 3, at.has_words() ? 6 : 2);
+    const Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
+    if (cell.sign != Sign::Waiting)
+      whole_text(p, first, kFigure, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
+    const Rect right{first.x + 12, first.y, first.w - 12, first.h};
+    if (at.has_number() && cell.sign != Sign::Failed && std::isfinite(value_of(cell, of.metric)) &&
+        !whole_text(p, right, kFigure, ink, value_text(cell, of.metric), Align::Right))
+      whole_text(p, right, kFigure, ink, brief_text(cell, of.metric), Align::Right);
+    if (!at.has_words() || rest.h < 14) return;
+    const Rect line = rest.take_top(14);
+    if (!whole_text(p, line, kSmall, ink, under_way.empty() ? cell.words() : under_way, Align::Left))
+      whole_text(p, line, kSmall, ink, sign_words(cell.sign), Align::Left);
+  }
+
+  /// Draws values below the columns and left of the rows; where they are too close, every second, third, ...
+  void labels() const {
+    const Plan& plan = of.grid.plan;
+    float right = at.area.x - 8;
+    for (size_t i = 0; i < plan.columns(); ++i) {
+      const std::string text = plan.axes[0].said(i);
+      const float x = at.pitch(i, 0).centre().x, half = p.text_width(kMono, text) / 2;
+      if (x - half < right || x + half > at.area.right() + at.pitch_x() / 2) continue;
+      p.text({x, at.area.bottom() + 16}, kMono, of.lit && of.lit->column == i ? t.ink : t.ink2, text,
+             Align::Centre);
+      right = x + half + 8;
+    }
+    const std::string across = plan.axes[0].title();
+    const float width = of.alone ? std::max(at.area.w, p.text_width(kSmall, across)) : at.area.w;
+    whole_text(p, {at.area.x, at.area.bottom() + 22, width, 18}, kSmall, t.ink3, across, Align::Centre);
+    if (plan.axes.size() < 2) return;
+    const Rect upwards = of.alone ? Rect{at.area.x - of.names, at.area.y - 40, at.area.w + of.names + 60, 16}
+                                  : Rect{at.area.x - of.names, at.area.y - 20, 74, 16};
+    p.text_in(upwards, kSmall, t.ink3,
+              fitting(p, kSmall, upwards.w, {plan.axes[1].title(), plan.axes[1].label()}));
+    float lowest = at.area.bottom() + 8;
+    for (size_t i = 0; i < plan.rows(); ++i) {
+      const Rect place = at.pitch(0, i);
+      if (place.centre().y + 8 > lowest) continue;
+      const Rect room{place.x - of.names, place.centre().y - 8, of.names - 6, 16};
+      if (whole_text(p, room, kMono, of.lit && of.lit->row == i ? t.ink : t.ink2, plan.axes[1].said(i),
+                     Align::Right))
+        lowest = place.centre().y - 8;
+    }
+  }
+
+  const std::string& word(int32_t column, int32_t row) const {
+    const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
+    return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
+           : cell.sign == Sign::Stuck    ? sign_words(Sign::Stuck)
+                                         : words::say("sweep.picture.does_not");
+  }
+
+  /// Names the border where it leaves the grid at the top, or in a picture alone at the right.
+  void border() const {
+    const auto x_of = [&](int32_t x) { return at.area.x + static_cast<float>(x) * at.pitch_x(); };
+    const auto y_of = [&](int32_t y) { return at.area.bottom() - static_cast<float>(y) * at.pitch_y(); };
+    const auto top = static_cast<int32_t>(at.rows), right = static_cast<int32_t>(at.columns);
+    bool named = false;
+    for (const grid::Segment& s : border_of(of.grid)) {
+      const bool leaves = s.x0 == s.x1 && s.y1 == top;
+      p.line({x_of(s.x0), y_of(s.y0)}, {x_of(s.x1), y_of(s.y1) - (leaves ? 16.f : 0.f)}, t.ink, 2.4f);
+      if (named) continue;
+      if (leaves) {
+        const float x = x_of(s.x0), y = at.area.y - 20;
+        whole_text(p, {x - 70, y, 64, 16}, kBold, t.ink, word(s.x0 - 1, top - 1), Align::Right);
+        whole_text(p, {x + 6, y, 64, 16}, kBold, t.ink, word(s.x0, top - 1), Align::Left);
+        named = true;
+      } else if (of.alone && s.y0 == s.y1 && s.x1 == right) {  // horizontal pieces come last
+        const float x = at.area.right() + 6, y = y_of(s.y0);
+        p.text({x, y - 6}, kBold, t.ink, word(right - 1, s.y0));
+        p.text({x, y + 15}, kBold, t.ink, word(right - 1, s.y0 - 1));
+        named = true;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void GridPicture::paint(Painter& p, const Theme& t, const GridLayout& at) const {
+  const GridBrush brush{*this, p, t, at};
+  for (const Cell& cell : grid.cells) {
+    if (alone)
+      p.begin_group(
+          fmt::format("{}: {}", grid.text_of(cell), cell.refused.empty() ? cell.words() : cell.refused));
+    brush.cell(cell);
+    if (alone) p.end_group();
+  }
+  if (lit) p.outline(at.pitch(lit->column, lit->row).inset(0.6f), t.ink, line::outline, 4);
+  brush.border();
+  brush.labels();
+}
+
+void GridPicture::paint_seeds(Painter& p, const Theme& t, const Rect& strip, const Cell& cell) const {
+  GridBrush{*this, p, t, {}}.strip(strip, cell);
+}
+
+void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const Rect& words) const {
+  if (!has_colours()) {
+    const Rect line{key.x, key.y - 4, words.right() - key.x, 16};
+    p.text_in(
+        line, kSmall, t.ink2,
+        fitting(p, kSmall, line.w,
+                {words::say("sweep.picture.no_colours"), words::say("sweep.picture.no_colours_short")}));
+    return;
+  }
+  constexpr int kPieces = 40;
+  const GridBrush brush{*this, p, t, {}};
+  for (int i = 0; i < kPieces; ++i)
+    p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
+           brush.colour((i + 0.5) / kPieces));
+  const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
+  const auto value = [&](double end) {
+    if (!known) return std::string();
+    return info(metric).log ? number_text(end, metric) : words::with_decimal(fixed(end, 2));
+  };
+  const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
+                    high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})
+                                : value(scale.high);
+  if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
+  p.text_in(words, kSmall, t.ink2, low);
+  p.text_in(words, kSmall, t.ink2, high, Align::Right);
+}
+
+}  // namespace normscope::sweep

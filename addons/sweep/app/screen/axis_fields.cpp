@@ -1,0 +1,268 @@
+// The fields of one axis are its setting, its kind (list, lin or log), the rail with its handles, and the same as text.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "addons/sweep/app/screen/sweep_screen.h"
+#include "addons/sweep/app/screen/words.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/io/text.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+namespace {
+
+constexpr const char* kNames[] = {"across", "up"};
+
+std::string control_name(size_t which, std::string_view part) {
+  return fmt::format("sweep/{}/{}", kNames[which], part);
+}
+
+std::string setting_words(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? words::spoken(field->label) : std::string(key);
+}
+
+/// Returns settings whose label or key contains the typed letters, whatever their case.
+std::vector<std::string> matching_keys(const std::string& typed) {
+  const std::string search = small_letters(typed);
+  std::vector<std::string> keys = axis_keys();
+  std::erase_if(keys, [&](const std::string& key) {
+    return small_letters(setting_words(key)).find(search) == std::string::npos &&
+           small_letters(key).find(search) == std::string::npos;
+  });
+  return keys;
+}
+
+/// Writes the two ends of the line below it.
+void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
+  const TextStyle mono{Face::Mono, type::tick};
+  for (const bool low : {true, false}) {
+    const double value = low ? rail.low : rail.high;
+    const std::string text =
+        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
+    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
+           low ? Align::Left : Align::Right);
+  }
+}
+
+}  // namespace
+
+void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
+  const std::string name = control_name(which, "setting");
+  const bool there = which < plan_.axes.size();
+  ButtonOptions options;
+  options.style = {Face::Bold, type::body};
+  const std::string label = there ? plan_.axes[which].label() : words::say("sweep.axis.add");
+  if (ui.paint().text_width(options.style, label) + 38 < rect.w) options.icon = Icon::ChevronDown;
+  if (button(ui, name, rect, label, words::say("sweep.axis.help_setting"), options)) {
+    search_[which].clear();
+    ui.open_popup(name);
+  }
+  constexpr float kRow = 24;
+  const auto most = static_cast<size_t>(std::min(14.f, (ui.size().y - 120) / kRow));
+  Rect list{rect.x, rect.bottom() + 4, 280, kRow * static_cast<float>(most + 1) + 20};
+  list.y = std::min(list.y, ui.size().y - list.h - 4);
+  if (!ui.begin_popup(name, list)) return;
+  Rect rest = list.inset(6);
+  text_field(ui, name + "/search", rest.take_top(kRow, 4), words::say("sweep.axis.search"), search_[which],
+             words::say("sweep.axis.help_search"));
+  std::optional<std::string> chosen;
+  if (which == 1 && there && search_[1].empty())
+    if (button(ui, name + "/none", rest.take_top(kRow), words::say("sweep.axis.one"),
+               words::say("sweep.axis.help_one"), {.quiet = true, .left = true}))
+      chosen = "";
+  for (const std::string& key : matching_keys(search_[which])) {
+    if (rest.h < kRow) break;
+    const bool taken = plan_.axes.size() > 1 - which && plan_.axes[1 - which].key == key;
+    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key),
+               words::spoken(find_field(key)->help),
+               {.enabled = !taken, .quiet = true, .left = true, .style = {Face::Sans, type::body}}))
+      chosen = key;
+  }
+  if (chosen) ui.close_popup();
+  ui.end_popup();
+  if (!chosen) return;
+  if (chosen->empty()) return change(without_second_axis(plan_));
+  try {
+    edit(which, first_axis(*chosen, base_));
+  } catch (const Error& error) {
+    message_ = why_not(error.what());
+  }
+}
+
+void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
+  const Axis& axis = plan_.axes[which];
+  const std::vector<double> ends = handles_of(axis);
+  const float third = (row.w - 12) / 3;
+  double from = ends[0], to = ends[1], count = axis.count;
+  FieldOptions value;
+  value.track = false;
+  // The field lets a typed number exceed its range, because the axis itself refuses what the setting cannot be.
+  const double low = std::min(from, to), high = std::max(from, to);
+  value.log = axis.kind == Axis::Kind::Log;
+  value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
+  value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
+  value.step = (high - low) / 20;
+  value.hard_lo = value.hard_hi = false;
+  const bool one =
+      field(ui, control_name(which, "from"), row.take_left(third, 6), words::say("sweep.axis.from"), from,
+            words::say("sweep.axis.help_from"), value) == Change::Done;
+  const bool other =
+      field(ui, control_name(which, "to"), row.take_left(third, 6), words::say("sweep.axis.to"), to,
+            words::say("sweep.axis.help_to"), value) == Change::Done;
+  const FieldOptions many{
+      .lo = 2, .hi = 20, .step = 1, .integer = true, .unit = words::say("sweep.axis.values")};
+  const bool more = field(ui, control_name(which, "count"), row, "", count,
+                          words::say("sweep.axis.help_count"), many) == Change::Done;
+  if (!one && !other && !more) return;
+  try {
+    edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
+  } catch (const Error& error) {
+    message_ = why_not(error.what());
+  }
+}
+
+void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
+  const Axis& axis = plan_.axes[which];
+  const std::string name = control_name(which, "values");
+  std::string& text = typed_[which];
+  if (ui.edit().name != name) text = typed_text(axis);
+  // A text that is too long for the row is shown whole only while it is typed.
+  std::string shown = text;
+  if (ui.edit().name != name && ui.paint().text_width({Face::Sans, type::body}, text) > row.w - 20)
+    shown = words::say("sweep.axis.count", {{"count", axis.values.size()}});
+  const bool swap = shown != text;
+  Rect place = row;
+  bool done = false;
+  if (swap) {
+    if (ui::row(ui, name, place, shown, "", "", words::say("sweep.axis.help_typed")))
+      ui.edit() = {name, text, true};
+  } else {
+    done = text_field(ui, name, place, words::say("sweep.axis.values"), text,
+                      words::say("sweep.axis.help_values"));
+  }
+  if (!done) return;
+  try {
+    edit(which, with_typed(axis, text, base_));
+  } catch (const Error& error) {
+    message_ = why_not(error.what());
+  }
+}
+
+void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
+  const float tight = size_ == Size::Compact ? 3 : 6;
+  Rect head = rest.take_top(space::field_h, tight);
+  ui.paint().text_in(head.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
+                     which == 0 ? words::say("sweep.axis.across") : words::say("sweep.axis.up"));
+  const std::vector<words::Label> kinds{words::label("sweep.axis.list"), words::label("sweep.axis.lin"),
+                                        words::label("sweep.axis.log")};
+  const bool there = which < plan_.axes.size();
+  const bool numbers = there && is_numeric(plan_.axes[which]);
+  const float width = segmented_width(ui, kinds);
+  const Rect right = head.take_right(width, 8);
+  draw_setting(ui, head, which);
+  if (which >= plan_.axes.size()) return;  // the axis may just have been removed
+  if (numbers) {
+    int kind = static_cast<int>(plan_.axes[which].kind);
+    if (segmented(ui, control_name(which, "kind"), right, kinds, kind, words::say("sweep.axis.help_kind"))) {
+      try {
+        edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
+      } catch (const Error& error) {
+        message_ = why_not(error.what());
+      }
+    }
+    draw_rail(ui, rest.take_top(34, tight), which);
+  }
+  const Rect row = rest.take_top(space::field_h, 0);
+  if (plan_.axes[which].kind == Axis::Kind::List)
+    draw_typed(ui, row, which);
+  else
+    draw_range(ui, row, which);
+}
+
+/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
+/// gone.
+void SweepScreen::drop_lost_handle() {
+  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
+}
+
+/// Handles one yellow handle. While it is held everything follows from the axis as it was, so that a
+/// value which it passes is restored once it is past.
+void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
+  const bool held = held_ && held_->which == which;
+  const Axis axis = held ? held_->axis : plan_.axes[which];
+  const Rail rail = held ? held_->rail : rail_of(axis);
+  const double value = handles_of(axis)[handle],
+               under = rail.value(std::clamp((ui.mouse().x - line.x) / line.w, 0.f, 1.f));
+  const bool in_hand = held && held_->handle == handle, moved_before = in_hand && held_->moved;
+  const Vec at{line.x + static_cast<float>(rail.share(moved_before ? under : value)) * line.w,
+               line.centre().y};
+  HitOptions options;
+  options.arrows = true;
+  options.radius = 12;
+  const bool list = axis.kind == Axis::Kind::List;
+  const Hit hit = ui.hit(
+      fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
+      list ? words::say("sweep.axis.help_value") : words::say("sweep.axis.help_end"), options);
+  ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
+  // Only a press takes the handle, so that a handle which undo has dropped is not held again before the next press.
+  if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
+  if (in_hand) {
+    held_->frame = ImGui::GetFrameCount();
+    held_->moved = held_->moved || hit.dragging;
+    const bool moved = held_->moved;
+    if (!hit.held) held_.reset();
+    if (moved) edit(which, with_handle(axis, handle, under, base_), !hit.held);
+    if (moved && hit.held)
+      ui.tooltip(fmt::format("{}: {}", ui::number(snapped(axis, under)), extent_words(plan_)));
+    return;
+  }
+  if (const int by = hit.arrow_x + hit.arrow_y; by != 0)
+    edit(which, with_handle(axis, handle, stepped(axis, rail, value, by), base_));
+  if (hit.focused && !ui.typing() && ImGui::IsKeyPressed(ImGuiKey_Delete, false))
+    edit(which, without_handle(axis, handle, base_));
+}
+
+void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool held = held_ && held_->which == which;
+  const Axis axis = plan_.axes[which];
+  const Rail rail = held ? held_->rail : rail_of(axis);
+  const Rect line{rect.x + 8, rect.y, rect.w - 16, 20};
+  HitOptions surface;
+  surface.overlap = true;
+  surface.focusable = false;
+  const bool list = axis.kind == Axis::Kind::List;
+  const Hit on =
+      ui.hit(control_name(which, "rail"), line.inset(-8, 0), typed_text(axis),
+             list ? words::say("sweep.axis.help_list") : words::say("sweep.axis.help_range"), surface);
+  p.hairline({line.x, line.centre().y}, {line.right(), line.centre().y}, t.axis);
+  draw_rail_ends(p, t, line, rail);
+  for (const std::string& value : axis.values) {
+    const float x = line.x + static_cast<float>(rail.share(std::atof(value.c_str()))) * line.w;
+    if (!list) p.hairline({x, line.centre().y - 4}, {x, line.centre().y + 4}, t.ink2);
+  }
+  try {
+    if (on.double_clicked && list && !held_)
+      edit(which, with_value(axis, rail.value((ui.mouse().x - line.x) / line.w), base_));
+    const auto handles = [&] {
+      return handles_of(held_ && held_->which == which ? held_->axis : plan_.axes[which]).size();
+    };
+    for (size_t i = 0, most = handles(); i < most; ++i)
+      if (i < handles()) hold_handle(ui, line, which, i);
+  } catch (const Error& error) {
+    refuse(why_not(error.what()));
+  }
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,317 @@
+#include "addons/sweep/app/screen/sweep_screen.h"
+
+#include <algorithm>
+
+#include "app/shell/parts/screens.h"
+#include "addons/sweep/app/screen/words.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/experiments/elsewhere.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::move(trainer)) {
+  show(preset_plan("warmup"));
+}
+
+void SweepScreen::show_kept(const KeptSweep& kept) {
+  if (wants_training_) stop();  // what comes from elsewhere is trained when play is pressed
+  metric_ = kept.metric;
+  show(kept.plan);
+  undo_.clear();
+  redo_.clear();
+}
+
+void SweepScreen::begin(const std::string& preset) {
+  if (!preset.empty()) show(preset_plan(preset));
+}
+
+bool SweepScreen::busy() const {
+  const Phase phase = trainer_->state()->phase;
+  return phase == Phase::Looking || phase == Phase::Training;
+}
+
+void SweepScreen::show(Plan plan) {
+  chosen_ = hovered_ = pinned_ = std::nullopt;
+  brush_.reset();
+  held_.reset();
+  key_ = {0, 1};
+  change(std::move(plan));
+}
+
+/// Has `done` false while a handle is still held, because what follows costs more than a frame.
+void SweepScreen::change(Plan next, bool done) {
+  if (!take(std::move(next), done)) {
+    if (done) refuse(message_);
+    return;
+  }
+  if (!done || plan_ == settled_) return;
+  constexpr size_t kMostUndo = 100;
+  if (!settled_.axes.empty()) undo_.push_back(settled_);
+  if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
+  redo_.clear();
+  settled_ = plan_;
+}
+
+/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
+/// already.
+bool SweepScreen::let_go() {
+  held_.reset();
+  if (plan_ == settled_ || settled_.axes.empty()) return false;
+  take(settled_, false);
+  return true;
+}
+
+/// Restores the plan without what the user holds, and says why.
+void SweepScreen::refuse(const std::string& why) {
+  const std::string said = why;  // a copy, because `why` may be message_ itself
+  let_go();
+  message_ = said;
+}
+
+/// Treats what the user holds as the last change, and drops it first.
+bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
+  if (let_go()) return true;
+  if (from.empty()) return false;
+  to.push_back(settled_);
+  settled_ = from.back();
+  from.pop_back();
+  take(settled_, true);
+  return true;
+}
+
+/// Takes the Lab's time for its own arithmetic on all cores; NaN: the Lab has taken no step.
+double SweepScreen::seconds_before(const LabView& view) const {
+  double flop = 0;
+  for (const RunView& run : view.runs) flop += step_flop(run.spec->model, run.spec->train.batch);
+  if (!(view.seconds_per_step > 0) || !(flop > 0) || state_->runs == 0) return kUnknown;
+  const double share = static_cast<double>(state_->left()) / static_cast<double>(state_->runs);
+  const double slower = static_cast<double>(trainer_->all_cores()) / std::max(1, trainer_->cores());
+  return flop_ * share * view.seconds_per_step / flop * slower;
+}
+
+/// False where the plan cannot be trained: only the message changes.
+bool SweepScreen::take(Plan next, bool done) {
+  try {
+    jobs_ = jobs_of(next);
+    flop_ = 0;
+    for (const Job& job : jobs_)
+      if (job.refused.empty())
+        flop_ += job.spec.train.steps * step_flop(job.spec.model, job.spec.train.batch);
+    base_ = base_of(next);
+    message_.clear();
+  } catch (const Error& error) {
+    message_ = why_not(error.what());
+    return false;
+  }
+  grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
+  plan_ = std::move(next);
+  grid_of_.reset();
+  typed_ = {};
+  if (brush_) brush_ = within(*brush_, plan_);
+  const auto keep = [&](std::optional<Place>& place) {
+    if (place && (place->column >= plan_.columns() || place->row >= plan_.rows())) place.reset();
+  };
+  keep(chosen_);
+  keep(hovered_);
+  keep(pinned_);
+  if (done) trainer_->start(plan_, wants_training_ && busy());
+  return true;
+}
+
+void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
+  if (which < plan_.axes.size() && plan_.axes[which] == axis && !done) return;
+  change(with_axis(plan_, which, axis), done);
+}
+
+void SweepScreen::play_or_pause() {
+  message_.clear();
+  wants_training_ = !busy() || !wants_training_;
+  if (wants_training_)
+    trainer_->start(plan_, true);
+  else
+    trainer_->halt(Phase::Paused);
+}
+
+void SweepScreen::stop() {
+  wants_training_ = false;
+  trainer_->halt(Phase::Stopped);
+}
+
+const Job* SweepScreen::job_of(const Place& place) const {
+  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) {
+    return one.column == place.column && one.row == place.row;
+  });
+  return job == jobs_.end() ? nullptr : &*job;
+}
+
+/// Makes a cell run D, from step 0, beside the others; undo removes it.
+void SweepScreen::open_cell(const Place& place) {
+  const Job* job = job_of(place);
+  if (!job || !job->refused.empty()) return;
+  if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
+    asked_.notice = words::say("sweep.cell.other_data");
+    return;
+  }
+  if (open_.empty())
+    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {job->spec}, .play = true});
+  else
+    asked_.commands.emplace_back(session::ForkRequest{.source = 0,
+                                                      .spec = job->spec,
+                                                      .from_start = true,
+                                                      .note = words::say("sweep.cell.note"),
+                                                      .train = true});
+  asked_.shown = Screen::Lab;
+}
+
+/// The cell of the right column: under the mouse, else pinned, else chosen by the keys.
+std::optional<Place> SweepScreen::shown_cell() const {
+  return hovered_ ? hovered_ : pinned_ ? pinned_ : chosen_;
+}
+
+/// Finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
+void SweepScreen::find_open(const LabView& view) {
+  std::vector<OpenRun> open;
+  for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
+  const bool same =
+      std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
+                 [](const OpenRun& a, const OpenRun& b) { return a.letter == b.letter && a.spec == b.spec; });
+  if (same && grid_of_) return;
+  open_ = std::move(open);
+  tiles_.clear();
+  const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
+                                        [](const Axis& axis) { return axis.key == "train.steps"; });
+  for (const Job& job : jobs_) {
+    if (job.seed != 1) break;  // jobs are sorted by seed
+    for (const OpenRun& run : open_) {
+      RunSpec spec = *run.spec;
+      spec.seed = job.spec.seed;
+      spec.name = job.spec.name;
+      if (!steps_differ) spec.train.steps = job.spec.train.steps;
+      if (job.refused.empty() && spec == job.spec) tiles_.push_back({{job.column, job.row}, run.letter});
+    }
+  }
+}
+
+/// The cell so many steps further, or the last one on the way.
+Place SweepScreen::beside(const Place& from, int across, int up) const {
+  const auto step = [](size_t at, int by, size_t count) {
+    const auto last = static_cast<int64_t>(count) - 1;
+    return static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(at) + by, 0, last));
+  };
+  return {step(from.column, across, plan_.columns()), step(from.row, up, plan_.rows())};
+}
+
+void SweepScreen::move(const Ui& ui, int across, int up, bool brushes) {
+  const Place before = chosen_.value_or(Place{});
+  const Place now = chosen_ ? beside(before, across, up) : before;
+  if (brushes) {
+    if (!brush_) brush_ = Brush{before.column, before.row, before.column, before.row};
+    brush_->column1 = now.column;
+    brush_->row1 = now.row;
+    right_tab_ = 1;
+  }
+  chosen_ = now;
+  pinned_.reset();
+  hovered_.reset();
+  lies_at_ = ui.mouse();
+}
+
+void SweepScreen::keys(Ui& ui) {
+  constexpr struct {
+    const char* chord;
+    int across, up;
+    bool brushes;
+  } arrows[] = {{"Left", -1, 0, false},   {"Right", 1, 0, false},      {"Up", 0, 1, false},
+                {"Down", 0, -1, false},   {"Shift+Left", -1, 0, true}, {"Shift+Right", 1, 0, true},
+                {"Shift+Up", 0, 1, true}, {"Shift+Down", 0, -1, true}};
+  for (const auto& arrow : arrows)
+    if (ui.shortcut(arrow.chord, "sweep/grid")) move(ui, arrow.across, arrow.up, arrow.brushes);
+  if (ui.shortcut("Space", "sweep/play")) play_or_pause();
+  if (ui.shortcut("S", "sweep/stop")) stop();
+  if (ui.shortcut("C", "sweep/copy"))
+    asked_.copied = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
+  if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(*grid_, metric_);
+  if (ui.shortcut("Escape")) {
+    brush_.reset();
+    pinned_ = chosen_ = std::nullopt;
+    message_.clear();
+  }
+  if (ui.shortcut("Enter", "sweep/open") && shown_cell() && ui.focused().empty()) open_cell(*shown_cell());
+  const bool more = ui.shortcut("+", "sweep/region/seeds") || ui.shortcut("=", "sweep/region/seeds");
+  const std::optional<Place> one = shown_cell();
+  if (!more || (!brush_ && !one)) return;
+  const Brush there = brush_ ? *brush_ : Brush{one->column, one->row, one->column, one->row};
+  change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
+}
+
+Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
+  asked_ = {};
+  state_ = trainer_->state();
+  if (!busy()) wants_training_ = false;
+  size_ = layout_for(ui.size());
+  drop_lost_handle();
+  find_open(view);
+  keys(ui);
+  if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;
+  grid_of_ = state_;
+  scale_ = scale_of(*grid_, metric_);
+  seconds_ = seconds_before(view);
+
+  const bool compact = size_ == Size::Compact;
+  auto [bar, rest, gap] = screen_room(area, size_);
+  if (size_ == Size::Full) {
+    Rect left = rest.take_left(364, gap);
+    draw_axes(ui, left.take_top(544, gap));
+    draw_elsewhere(ui, left);
+  } else {
+    const std::vector<words::Label> labels =
+        compact
+            ? std::vector<words::Label>{words::label("sweep.tab.grid"), words::label("sweep.tab.axes"),
+                                        words::label("sweep.tab.elsewhere")}
+            : std::vector<words::Label>{words::label("sweep.tab.axes"), words::label("sweep.tab.elsewhere")};
+    Rect& column = rest;
+    // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
+    const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
+    Rect left = column.take_left(compact ? column.w - gap - cell : 344, gap);
+    int shown = static_cast<int>(left_) - (compact ? 0 : 1);
+    shown = std::max(0, shown);
+    segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,
+              words::say("sweep.tab.help"));
+    left_ = static_cast<Left>(shown + (compact ? 0 : 1));
+    if (left_ == Left::Grid)
+      draw_grid_panel(ui, left);
+    else if (left_ == Left::Axes)
+      draw_axes(ui, left);
+    else
+      draw_elsewhere(ui, left);
+  }
+  if (compact) {
+    draw_right(ui, rest);
+  } else {
+    draw_right(ui, rest.take_right(size_ == Size::Full ? 432.f : 380.f, gap));
+    draw_grid_panel(ui, rest);
+  }
+  draw_bar(ui, bar, clock);
+  return std::move(asked_);
+}
+
+}  // namespace normscope::sweep
+
+namespace normscope {
+
+ScreenKind sweep_kind() {
+  return {.make = [](const ScreenSetup& setup) -> std::unique_ptr<AppScreen> {
+            return std::make_unique<sweep::SweepScreen>(std::make_unique<sweep::Worker>(
+                setup.keeps ? shell::results_store() : experiments::StorePlace(), setup.wake));
+          },
+          .check = sweep::check_link,
+          .own_runs = true};
+}
+
+}  // namespace normscope

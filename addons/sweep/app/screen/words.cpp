@@ -1,0 +1,183 @@
+#include "addons/sweep/app/screen/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "app/words/words.h"
+#include "training/io/text.h"
+#include "training/spec/spec.h"
+
+namespace normscope::sweep {
+namespace {
+
+std::string cells_words(int64_t count) { return words::say("sweep.cells", {{"count", count}}); }
+std::string runs_words(int64_t count) { return words::say("sweep.runs", {{"count", count}}); }
+
+std::string seeds_words(const std::vector<size_t>& seeds) {
+  std::vector<std::string> names;
+  for (const size_t seed : seeds) names.push_back(std::to_string(seed));
+  return words::say("sweep.seeds",
+                    {{"count", seeds.size()}, {"names", in_words(names, words::say("sweep.and"))}});
+}
+
+}  // namespace
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string why_not(const std::string& error) {
+  const size_t end = error.starts_with('[') ? error.find("] ") : error.npos;
+  if (end == error.npos) return words::error(error);
+  const std::string why = words::error(error.substr(end + 2));
+  const Field* field = find_field(error.substr(1, end - 1));
+  return field ? words::spoken(field->label) + ": " + why : why;
+}
+
+namespace {
+
+/// Says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
+/// the lowest row and the highest. It is empty unless learning begins at the left in every row and ends within one.
+std::string largest_that_learns(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  if (plan.axes.size() < 2 || !is_numeric(plan.axes[0]) || plan.rows() < 2) return "";
+  std::vector<size_t> counts;
+  for (size_t row = 0; row < plan.rows(); ++row) {
+    size_t learn = 0;
+    for (size_t column = 0; column < plan.columns(); ++column) {
+      const Side side = side_of(grid.at(column, row));
+      if (side == grid::Side::None || (side == grid::Side::Learns && column > learn)) return "";
+      learn += side == grid::Side::Learns;
+    }
+    counts.push_back(learn);
+  }
+  if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
+  const auto part = [&](size_t row) {
+    return words::say("sweep.at", {{"value", plan.axes[0].said(counts[row] - 1)},
+                                   {"axis", plan.axes[1].label()},
+                                   {"where", plan.axes[1].said(row)}});
+  };
+  return words::say("sweep.largest",
+                    {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
+}
+
+}  // namespace
+
+std::string grid_sentence(const Grid& grid) {
+  int64_t known = 0, learn = 0, disagree = 0;
+  bool several = false;
+  for (const Cell& cell : grid.cells) {
+    if (side_of(cell) == grid::Side::None) continue;
+    ++known;
+    learn += side_of(cell) == grid::Side::Learns;
+    disagree += cell.sign == Sign::Disagree;
+    several = several || cell.known > 1;
+  }
+  if (known == 0) return "";
+  std::string text = grid.one_data() ? "" : capitalised(words::say("sweep.different_data")) + ". ";
+  text += several ? words::say("sweep.half_learn", {{"learn", learn}, {"cells", cells_words(known)}})
+                  : words::say("sweep.learn", {{"learn", learn}, {"cells", cells_words(known)}});
+  if (disagree > 0) text += words::say("sweep.disagree", {{"cells", disagree}});
+  return text + "." + largest_that_learns(grid);
+}
+
+std::string cell_badge(const Cell& cell) {
+  if (cell.sign == Sign::Failed) return words::say("sweep.cell.cannot");
+  if (cell.known > 1)
+    return words::say("sweep.cell.learns_in", {{"learn", cell.count(Verdict::Learns)}, {"all", cell.known}});
+  return cell.words();
+}
+
+std::string cell_sentence(const Cell& cell) {
+  if (!cell.refused.empty()) return why_not(cell.refused);
+  if (cell.known == 0) return words::say("sweep.cell.not_trained");
+  std::vector<size_t> learn, others;
+  for (size_t i = 0; i < cell.runs.size(); ++i)
+    if (cell.runs[i]) (cell.runs[i]->verdict == Verdict::Learns ? learn : others).push_back(i + 1);
+  if (cell.known == 1) {
+    const Record& run =
+        **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
+    if (cell.sign == Sign::Learns) return words::say("sweep.cell.leaves", {{"step", run.since}});
+    if (cell.sign == Sign::NotFinite) return words::say("sweep.cell.not_finite", {{"what", run.what}});
+    if (cell.sign == Sign::Stuck) return words::say("sweep.cell.stuck");
+    if (cell.sign == Sign::Diverges) return words::say("sweep.cell.worse");
+    return words::say("sweep.cell.too_few");
+  }
+  if (!learn.empty() && !others.empty()) {
+    const std::string rest =
+        words::say("sweep.do_not", {{"count", others.size()}, {"seeds", seeds_words(others)}});
+    if (learn.size() > 1)
+      return words::say("sweep.cell.luck", {{"seeds", seeds_words(learn)}, {"others", rest}});
+    return words::say(
+        "sweep.cell.luck_one",
+        {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->since}, {"others", rest}});
+  }
+  if (others.empty()) return words::say("sweep.cell.every", {{"step", cell.since()}});
+  return words::say("sweep.cell.none");
+}
+
+std::string predicted_sentence(const Cell& cell) {
+  const theory::AtStart& at = cell.predicted;
+  if (!at.objection.empty())
+    return capitalised(words::say("sweep.no_prediction", {{"why", words::spoken(at.objection)}}));
+  if (!std::isfinite(at.cosine)) return words::say("sweep.cell.not_trained");
+  return words::say("sweep.cell.predicted", {{"cosine", value_text(cell, Metric::PredictedCosine)},
+                                             {"gradient", value_text(cell, Metric::PredictedGradient)}});
+}
+
+std::string region_sentence(const Grid& grid, const Brush& brush) {
+  int64_t disagree = 0;
+  int32_t fewest = 0;
+  bool any = false;
+  for (const Cell& cell : grid.cells) {
+    if (!brush.holds(cell.column, cell.row)) continue;
+    disagree += cell.sign == Sign::Disagree;
+    fewest = any ? std::min(fewest, cell.known) : cell.known;
+    any = true;
+  }
+  if (fewest < 2) return words::say("sweep.region.one_seed");
+  return words::say("sweep.region.disagree",
+                    {{"cells", disagree}, {"all", cells_words(static_cast<int64_t>(brush.cells()))}});
+}
+
+std::string extent_words(const Plan& plan) {
+  return fmt::format("{}, {}", cells_words(static_cast<int64_t>(plan.columns() * plan.rows())),
+                     runs_words(plan.runs()));
+}
+
+std::string progress_words(const SweepState& state, bool clock, double seconds) {
+  const auto running = static_cast<int64_t>(state.under_way.size());
+  if (!state.error.empty()) return words::error(state.error);
+  switch (state.phase) {
+    case Phase::Looking:
+      return words::say("sweep.progress.looking");
+    case Phase::Training: {
+      std::string text =
+          words::say("sweep.progress.running",
+                     {{"running", running}, {"waiting", std::max<int64_t>(0, state.left() - running)}});
+      if (clock && std::isfinite(state.seconds_left))
+        text += words::say("sweep.progress.time_left", {{"time", duration_words(state.seconds_left)}});
+      return text;
+    }
+    case Phase::Paused:
+      return words::say("sweep.progress.paused", {{"runs", runs_words(state.left())}});
+    case Phase::Stopped:
+      return words::say("sweep.progress.stopped", {{"runs", state.left()}});
+    case Phase::Done:
+      return words::say("sweep.progress.done");
+    case Phase::Ready:
+      break;
+  }
+  if (state.left() == 0) return words::say("sweep.progress.done");
+  std::string text = words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
+  if (clock && std::isfinite(seconds))
+    text += words::say("sweep.progress.about", {{"time", duration_words(seconds)}});
+  return text;
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,262 @@
+#include "addons/sweep/app/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/experiments/elsewhere.h"
+#include "training/files/command_text.h"
+#include "training/io/input_value.h"
+#include "training/io/nearest.h"
+#include "training/spec/unused_settings.h"
+
+namespace normscope::sweep {
+namespace {
+
+constexpr const char* kMoreForm = "N@KEY=FROM:TO,KEY=FROM:TO, as 2@train.lr=0.001:0.01";
+
+void assign(RunSpec& spec, std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  if (equals == assignment.npos || equals == 0)
+    fail("--set", "{}: expected KEY=VALUE, as train.lr=1e-3", shown_text(assignment));
+  set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+/// Leaves out the values, because those may be refused cell by cell.
+void check(const Plan& plan) {
+  if (plan.axes.empty() || plan.axes.size() > 2)
+    fail("sweep", "{} axes: expected one or two, as --axis train.lr=1e-4:1e-2:log7", plan.axes.size());
+  if (plan.axes.size() == 2 && plan.axes[0].key == plan.axes[1].key)
+    fail("sweep", "both axes are {}: expected two settings", plan.axes[0].key);
+  for (const Axis& axis : plan.axes) {
+    for (const std::string& assignment : plan.set)
+      if (current_key(assignment.substr(0, assignment.find('='))) == axis.key)
+        fail("sweep", "--set {}: {} is an axis, expected it once", assignment, axis.key);
+    if (plan.steps > 0 && axis.key == "train.steps")
+      fail("sweep", "--steps {}: train.steps is an axis, expected it once", plan.steps);
+  }
+  if (plan.runs() > kMostRuns) fail("sweep", "{} runs: expected at most {}", plan.runs(), kMostRuns);
+}
+
+/// The cell's run. Throws Error where its values do not fit together.
+RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t row) {
+  std::vector<std::pair<const Axis*, size_t>> values{{&plan.axes[0], column}};
+  if (plan.axes.size() > 1) values.emplace_back(&plan.axes[1], row);
+  std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) {
+    return order_of(a.first->key) < order_of(b.first->key);
+  });
+  RunSpec spec = base;
+  for (const auto& [axis, place] : values) set_field(spec, axis->key, axis->values[place]);
+  complete(spec);
+  validate(spec);
+  return spec;
+}
+
+/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect.
+void require_read(const Plan& plan, const std::vector<Job>& jobs) {
+  std::vector<std::string> keys;
+  for (const Axis& axis : plan.axes) keys.push_back(axis.key);
+  for (const std::string& assignment : plan.set)
+    keys.emplace_back(current_key(assignment.substr(0, assignment.find('='))));
+  for (const std::string& key : keys) {
+    std::string reason;
+    bool read = false;
+    for (const Job& job : jobs) {
+      if (!job.refused.empty()) continue;
+      const std::string why = unused_reason(job.spec, key);
+      read = read || why.empty();
+      if (reason.empty()) reason = why;
+    }
+    if (!read && !reason.empty()) fail("sweep", "no run takes notice of {}: {}", key, reason);
+  }
+}
+
+int32_t count_from(std::string_view text, std::string_view whole) {
+  int32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > 1000)
+    fail("--more-seeds", "{}: expected {} with N from 1 to 1000", shown_text(whole), kMoreForm);
+  return count;
+}
+
+/// Reads "FROM:TO" or one value. A value may contain colons: every colon is tried, the whole text first.
+Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
+  const auto place = [&](std::string_view value) -> std::optional<size_t> {
+    try {
+      return place_of(axis, value, base);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  };
+  if (const auto one = place(text)) return {*one, *one};
+  for (size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
+    const auto first = place(text.substr(0, colon)), last = place(text.substr(colon + 1));
+    if (first && last) return {std::min(*first, *last), std::max(*first, *last)};
+  }
+  fail("--more-seeds", "{} is no part of {}: expected FROM:TO of its values {}", shown_text(text), axis.key,
+       fmt::join(axis.values, ", "));
+}
+
+}  // namespace
+
+int32_t Plan::seeds_of(size_t column, size_t row) const {
+  int32_t count = seeds;
+  for (const MoreSeeds& region : more)
+    if (region.columns.holds(column) && region.rows.holds(row)) count += region.count;
+  return count;
+}
+
+int64_t Plan::runs() const {
+  int64_t count = 0;
+  for (size_t row = 0; row < rows(); ++row)
+    for (size_t column = 0; column < columns(); ++column) count += seeds_of(column, row);
+  return count;
+}
+
+RunSpec base_of(const Plan& plan) {
+  RunSpec spec = preset_run("post");
+  for (const std::string& assignment : plan.set) assign(spec, assignment);
+  if (plan.steps > 0) set_field(spec, "train.steps", std::to_string(plan.steps));
+  complete(spec);
+  return spec;
+}
+
+MoreSeeds more_seeds_from(std::string_view text, const Plan& plan) {
+  const size_t at = text.find('@');
+  if (at == text.npos) fail("--more-seeds", "{}: expected {}", shown_text(text), kMoreForm);
+  MoreSeeds more;
+  more.count = count_from(text.substr(0, at), text);
+  more.columns = {0, plan.columns() - 1};
+  more.rows = {0, plan.rows() - 1};
+  const RunSpec base = base_of(plan);
+  std::string_view rest = text.substr(at + 1);
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view part = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string_view key = current_key(part.substr(0, equals));
+    if (equals == part.size()) fail("--more-seeds", "{}: expected {}", shown_text(text), kMoreForm);
+    const auto axis =
+        std::find_if(plan.axes.begin(), plan.axes.end(), [&](const Axis& one) { return one.key == key; });
+    if (axis == plan.axes.end())
+      fail("--more-seeds", "{} is no axis of this sweep: expected {}", shown_text(key),
+           plan.axes.size() > 1 ? fmt::format("{} or {}", plan.axes[0].key, plan.axes[1].key)
+                                : plan.axes[0].key);
+    (axis == plan.axes.begin() ? more.columns : more.rows) = span_from(part.substr(equals + 1), *axis, base);
+  }
+  return more;
+}
+
+std::string to_text(const MoreSeeds& more, const Plan& plan) {
+  std::string text = fmt::format("{}@", more.count);
+  for (size_t i = 0; i < plan.axes.size(); ++i) {
+    const Axis& axis = plan.axes[i];
+    const Span& span = i == 0 ? more.columns : more.rows;
+    text += fmt::format("{}{}={}", i == 0 ? "" : ",", axis.key, axis.values[span.first]);
+    if (span.last != span.first) text += ":" + axis.values[span.last];
+  }
+  return text;
+}
+
+std::vector<Job> jobs_of(const Plan& plan) {
+  check(plan);
+  const RunSpec base = base_of(plan);
+  int32_t most = 0;
+  std::vector<Job> cells;  // the cells with seed 1
+  for (size_t row = 0; row < plan.rows(); ++row)
+    for (size_t column = 0; column < plan.columns(); ++column) {
+      Job cell{column, row, 1, base, ""};
+      try {
+        cell.spec = cell_spec(plan, base, column, row);
+      } catch (const Error& error) {
+        cell.refused = error.what();
+      }
+      most = std::max(most, plan.seeds_of(column, row));
+      cells.push_back(std::move(cell));
+    }
+  if (std::all_of(cells.begin(), cells.end(), [](const Job& cell) { return !cell.refused.empty(); }))
+    throw Error(cells.front().refused);
+  require_read(plan, cells);
+  std::vector<Job> jobs;
+  for (int32_t seed = 1; seed <= most; ++seed)
+    for (const Job& cell : cells) {
+      if (seed > plan.seeds_of(cell.column, cell.row)) continue;
+      jobs.push_back(cell);
+      jobs.back().seed = static_cast<uint64_t>(seed);
+      jobs.back().spec.seed = jobs.back().seed;
+    }
+  return jobs;
+}
+
+experiments::Study study_of(const std::vector<Job>& jobs) {
+  experiments::Study study{.name = "sweep"};
+  for (const Job& job : jobs) study.runs.push_back({{job.spec, {}}, job.refused});
+  return study;
+}
+
+PlanText text_of(const Plan& plan) {
+  PlanText text{plan.set, {}, {}, plan.steps, plan.seeds};
+  for (const Axis& axis : plan.axes) text.axes.push_back(to_text(axis));
+  for (const MoreSeeds& more : plan.more) text.more_seeds.push_back(to_text(more, plan));
+  return text;
+}
+
+Plan plan_from(const PlanText& text) {
+  Plan plan;
+  plan.set = text.set;
+  plan.steps = text.steps;
+  plan.seeds = text.seeds;
+  const RunSpec base = base_of(plan);
+  for (const std::string& axis : text.axes) plan.axes.push_back(axis_from(axis, base));
+  for (const std::string& more : text.more_seeds) plan.more.push_back(more_seeds_from(more, plan));
+  return plan;
+}
+
+const std::vector<Preset>& presets() {
+  // The first lesson uses these warm-ups and the rate 0.003, so the store may already have its runs.
+  static const std::vector<Preset> all = {
+      {"warmup", {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
+      {"depth", {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+      {"placement", {"model.placement=all", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+  };
+  return all;
+}
+
+Plan preset_plan(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Preset& preset : presets()) {
+    names.emplace_back(preset.name);
+    if (name != preset.name) continue;
+    Plan plan;
+    const RunSpec base = base_of(plan);
+    for (const char* axis : preset.axes) plan.axes.push_back(axis_from(axis, base));
+    return plan;
+  }
+  fail("sweep", "{} is no sweep that is ready to start: {}", shown_text(name), expected(name, names));
+}
+
+std::string command_text(const Plan& plan, const Elsewhere& where, std::string_view between) {
+  std::string line = "normscope sweep";
+  const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  for (const std::string& assignment : plan.set) add("--set " + shell_quoted(assignment));
+  for (const Axis& axis : plan.axes) add("--axis " + shell_quoted(to_text(axis)));
+  if (plan.steps > 0) add(fmt::format("--steps {}", plan.steps));
+  if (plan.seeds != 1) add(fmt::format("--seeds {}", plan.seeds));
+  for (const MoreSeeds& more : plan.more) add("--more-seeds " + shell_quoted(to_text(more, plan)));
+  if (!where.metric.empty()) add("--metric " + where.metric);
+  return line + experiments::backend_text(where.backend, between);
+}
+
+std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where) {
+  return experiments::text_for(
+      form,
+      {"sweep", [&](std::string_view between) { return command_text(plan, where, between); },
+       " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs(), where.tasks, where.backend.cuda});
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,104 @@
+// The sweep plan says which runs a sweep needs: a base run, one or two axes over it, seeds for every cell and more for
+// regions; each run is a complete specification. A plan is a value: the command line makes it of its options, the
+// screen of its fields, and command_text() writes it as options again. The command, the screen and the tests call it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/grid/axis.h"
+#include "training/experiments/study.h"
+#include "training/spec/backend_choice.h"
+#include "training/spec/spec.h"
+
+namespace normscope::sweep {
+
+using grid::Axis, grid::axis_from, grid::kMostValues, grid::order_of, grid::place_of;
+
+/// The largest number of runs in one sweep.
+inline constexpr int64_t kMostRuns = 100'000;
+
+/// A range of places on an axis, both ends included.
+struct Span {
+  size_t first = 0, last = 0;
+  bool holds(size_t place) const { return first <= place && place <= last; }
+  bool operator==(const Span&) const = default;
+};
+
+/// Adds `count` seeds in a rectangle of cells. Where regions overlap, their counts add up.
+struct MoreSeeds {
+  int32_t count = 1;
+  Span columns, rows;
+  bool operator==(const MoreSeeds&) const = default;
+};
+
+struct Plan {
+  std::vector<std::string> set;  ///< KEY=VALUE on the default comparison's Post-LN run
+  std::vector<Axis> axes;        ///< across, and up where there are two
+  int32_t steps = 0;             ///< budget of every run; 0: as the base run has it
+  int32_t seeds = 1;             ///< seeds 1..seeds in every cell
+  std::vector<MoreSeeds> more;
+
+  size_t columns() const { return axes[0].values.size(); }
+  size_t rows() const { return axes.size() > 1 ? axes[1].values.size() : 1; }
+  int32_t seeds_of(size_t column, size_t row) const;
+  int64_t runs() const;
+  bool operator==(const Plan&) const = default;
+};
+
+/// The run that the axes change. Throws Error.
+RunSpec base_of(const Plan& plan);
+
+/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
+/// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
+/// Error.
+MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
+std::string to_text(const MoreSeeds& more, const Plan& plan);
+
+/// The plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
+struct PlanText {
+  std::vector<std::string> set{}, axes{}, more_seeds{};
+  int32_t steps = 0, seeds = 1;
+};
+PlanText text_of(const Plan& plan);
+Plan plan_from(const PlanText& text);  ///< throws Error
+
+/// One run. A cell whose values do not fit together (a width that the heads do not divide) has the reason in
+/// `refused` and is not trained; the other cells are.
+struct Job {
+  size_t column = 0, row = 0;
+  uint64_t seed = 1;
+  RunSpec spec;
+  std::string refused;
+};
+/// Lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
+/// goes row by row. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run reads, too many
+/// runs.
+std::vector<Job> jobs_of(const Plan& plan);
+/// Makes a study whose runs are the jobs, in the same order.
+experiments::Study study_of(const std::vector<Job>& jobs);
+
+/// A sweep that is ready to start: "warmup", "depth", "placement".
+struct Preset {
+  const char* name;  ///< its words are sweep.preset.NAME in assets/words
+  std::vector<const char*> axes;
+};
+const std::vector<Preset>& presets();
+/// Throws an Error that names the nearest preset.
+Plan preset_plan(std::string_view name);
+
+/// What else a text says that trains exactly a plan, extra seeds of regions included, in another place.
+struct Elsewhere {
+  int32_t tasks = 0;  ///< see experiments::Elsewhere
+  BackendChoice backend{};
+  std::string metric{};  ///< of the colour; empty: the usual one
+};
+
+/// Writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
+std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
+/// Writes the form with that name. Throws Error.
+std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
+
+}  // namespace normscope::sweep

@@ -1,0 +1,226 @@
+#include "addons/sweep/app/sweep_writers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/words/words.h"
+#include "training/data/identity/data_identity.h"
+#include "training/experiments/over_seeds.h"
+#include "training/io/number_json.h"
+#include "training/io/text_table.h"
+
+namespace normscope::sweep {
+namespace {
+
+using Json = nlohmann::json;
+using experiments::Column, experiments::Table, experiments::TableRow;
+
+constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a terminal has
+
+/// Writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
+std::string cell_text(const Cell& cell, Metric metric) {
+  std::string text = mark(cell.sign);
+  if (cell.sign == Sign::Failed || (cell.known == 0 && !is_predicted(metric))) return text;
+  text += " " + value_text(cell, metric);
+  if (cell.known > 1) text += fmt::format(" {}/{}", cell.count(Verdict::Learns), cell.known);
+  return text;
+}
+
+/// Makes a row for every value of the second axis, the last at the top as in the picture, and a foot.
+Table upright(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  Table table{std::vector<Column>(plan.columns() + 1)};
+  for (size_t row = plan.rows(); row-- > 0;) {
+    TableRow cells{plan.axes.size() > 1 ? plan.axes[1].values[row] : ""};
+    for (size_t column = 0; column < plan.columns(); ++column)
+      cells.emplace_back(cell_text(grid.at(column, row), metric));
+    table.rows.push_back(std::move(cells));
+  }
+  TableRow foot{""};
+  foot.insert(foot.end(), plan.axes[0].values.begin(), plan.axes[0].values.end());
+  table.rows.push_back(std::move(foot));
+  return table;
+}
+
+Table lying(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  Table table{{Column{}}};
+  if (plan.axes.size() > 1)
+    for (const std::string& value : plan.axes[1].values) table.columns.push_back({"", value});
+  else
+    table.columns.push_back({"", info(metric).name});
+  for (size_t column = 0; column < plan.columns(); ++column) {
+    TableRow cells{plan.axes[0].values[column]};
+    for (size_t row = 0; row < plan.rows(); ++row)
+      cells.emplace_back(cell_text(grid.at(column, row), metric));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string axes_text(const Plan& plan, bool lies) {
+  const std::string first = fmt::format("{}: {}", lies ? "down" : "across", plan.axes[0].title());
+  if (plan.axes.size() == 1) return first;
+  return fmt::format("{}; {}: {}", first, lies ? "across" : "up", plan.axes[1].title());
+}
+
+Json cell_json(const Grid& grid, const Cell& cell) {
+  Json json = experiments::to_json(cell);
+  json.update({{"column", cell.column},
+               {"row", cell.row},
+               {"sign", to_string(cell.sign)},
+               {"learned", number_json(share_learned(grid, cell))},
+               {"values", Json::object()}});
+  for (size_t i = 0; i < grid.plan.axes.size(); ++i)
+    json["values"][grid.plan.axes[i].key] = grid.plan.axes[i].values[i == 0 ? cell.column : cell.row];
+  if (!cell.refused.empty()) json["refused"] = cell.refused;
+  json["predicted"] = {{"cosine", number_json(cell.predicted.cosine)},
+                       {"gradient", number_json(cell.predicted.gradient)}};
+  if (!cell.predicted.objection.empty()) json["predicted"]["objection"] = cell.predicted.objection;
+  if (!grid.measure.empty()) json["measured"] = number_json(cell.measured);
+  for (Json& run : json["runs"]) {
+    const Record& record = *cell.runs[run["seed"].get<size_t>() - 1];
+    run["learned"] = number_json(share_learned(grid, record));
+    if (!grid.measure.empty()) run["measured"] = number_json(record.measured);
+  }
+  return json;
+}
+
+/// Gives the level of letter frequencies and the best cell, unless the cells read different data.
+std::string ends_text(const Grid& grid) {
+  if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
+  return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
+                     words::with_decimal(fixed(grid.level)), words::spoken(nats_per(grid.unit())),
+                     words::with_decimal(fixed(grid.best)));
+}
+
+bool steps_vary(const Plan& plan) {
+  return std::any_of(plan.axes.begin(), plan.axes.end(),
+                     [](const Axis& axis) { return axis.key == "train.steps"; });
+}
+
+/// Explains the signs, the ends of the losses, and which steps a loss is the mean of.
+std::string key_text(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  return fmt::format(
+      "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
+      "· not yet{}.\n{} Losses: mean of {}.\n",
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", ends_text(grid),
+      loss_window_text(grid));
+}
+
+/// Why cells cannot be trained, and of a predicted number why others have none.
+std::string refusals_text(const Grid& grid, Metric metric) {
+  std::string out;
+  for (const Cell& cell : grid.cells)
+    if (!cell.refused.empty())
+      out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
+    else if (is_predicted(metric) && !cell.predicted.objection.empty())
+      out +=
+          fmt::format("{}: {}\n", grid.text_of(cell),
+                      words::say("sweep.no_prediction", {{"why", words::spoken(cell.predicted.objection)}}));
+  return out;
+}
+
+}  // namespace
+
+std::string loss_window_text(const Grid& grid) {
+  const int32_t steps = base_of(grid.plan).train.steps;
+  if (steps_vary(grid.plan)) return words::say("sweep.window.last_or_all", {{"steps", Record::kWindow}});
+  return steps < Record::kWindow ? words::say("sweep.window.all", {{"steps", steps}})
+                                 : words::say("sweep.window.last", {{"steps", Record::kWindow}});
+}
+
+std::string loss_note(const Grid& grid) {
+  return words::say("sweep.loss_note",
+                    {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
+}
+
+std::string setting_text(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  const RunSpec base = base_of(plan);
+  std::string text = words::say(plan.more.empty() ? "sweep.setting.seeds" : "sweep.setting.more_seeds",
+                                {{"count", plan.seeds}});
+  if (!steps_vary(plan))
+    text = words::say("sweep.setting.steps", {{"steps", base.train.steps}, {"seeds", text}});
+  if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
+  return text;
+}
+
+std::string to_text(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
+  std::string out =
+      fmt::format("{}; {}\n{}\n\n", title_of(grid, metric), setting_text(grid), axes_text(plan, lies));
+  out += experiments::to_text(lies ? lying(grid, metric) : upright(grid, metric));
+  return out + "\n" + key_text(grid) + refusals_text(grid, metric);
+}
+
+Json to_json(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  Json json = {{"format", "normscope sweep 1"},
+               {"set", plan.set},
+               {"steps", base_of(plan).train.steps},
+               {"seeds", plan.seeds},
+               {"more_seeds", Json::array()},
+               {"axes", Json::array()},
+               {"unigram", number_json(grid.level)},
+               {"best", number_json(grid.best)},
+               {"losses_compare", grid.one_data()},
+               {"complete", grid.complete},
+               {"cells", Json::array()},
+               {"border", Json::array()}};
+  for (const MoreSeeds& more : plan.more) json["more_seeds"].push_back(to_text(more, plan));
+  if (!grid.measure.empty()) json["measure"] = grid.measure;
+  for (const Axis& axis : plan.axes)
+    json["axes"].push_back(
+        {{"key", axis.key}, {"title", axis.title()}, {"text", to_text(axis)}, {"values", axis.values}});
+  for (const Cell& cell : grid.cells) json["cells"].push_back(cell_json(grid, cell));
+  for (const grid::Segment& s : border_of(grid)) json["border"].push_back({s.x0, s.y0, s.x1, s.y1});
+  return json;
+}
+
+std::string to_csv(const Grid& grid) {
+  using experiments::joined, experiments::run_columns, experiments::run_row;
+  Table table;
+  for (const Axis& axis : grid.plan.axes) table.columns.push_back({axis.key, "", experiments::Kind::Data});
+  table.columns = joined(joined(table.columns, run_columns()), experiments::data_columns({"learned"}));
+  if (!grid.measure.empty()) table.columns = joined(table.columns, experiments::data_columns({"measured"}));
+  for (const Cell& cell : grid.cells)
+    for (size_t i = 0; i < cell.runs.size(); ++i) {
+      if (!cell.runs[i]) continue;
+      TableRow row{grid.plan.axes[0].values[cell.column]};
+      if (grid.plan.axes.size() > 1) row.emplace_back(grid.plan.axes[1].values[cell.row]);
+      row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
+      row.emplace_back(share_learned(grid, *cell.runs[i]));
+      if (!grid.measure.empty()) row.emplace_back(cell.runs[i]->measured);
+      table.rows.push_back(std::move(row));
+    }
+  return experiments::to_csv(table);
+}
+
+std::string picture_text(const Grid& grid, Metric metric, const std::string& picture) {
+  const std::string refused = metric == Metric::Measured ? "" : refusals_text(grid, metric);
+  return fmt::format("\n![{}]({})\n{}{}", title_of(grid, metric), picture, refused.empty() ? "" : "\n",
+                     refused);
+}
+
+std::string section_text(const Grid& grid, Metric metric, const std::string& picture) {
+  std::string out;
+  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", title_of(grid, metric), picture);
+  out +=
+      fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
+  if (metric == Metric::Measured) return out;  // the losses stand above it, with the key
+  return out + "\n" + key_text(grid) + refusals_text(grid, metric);
+}
+
+std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
+                        const std::string& command) {
+  return fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title(), command,
+                     setting_text(grid)) +
+         section_text(grid, metric, picture);
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,191 @@
+#include "addons/sweep/app/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/words/words.h"
+#include "engine/core/boundary.h"
+
+namespace normscope::sweep {
+namespace {
+
+constexpr auto kRefresh = std::chrono::milliseconds(100);
+/// Delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
+/// step.
+constexpr auto kSettled = std::chrono::milliseconds(700);
+constexpr double kTooSoon = 2;  ///< seconds before which the time left would be a guess
+
+double seconds(std::chrono::steady_clock::duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+}  // namespace
+
+int32_t runs_beside(int32_t cores, bool others_train) {
+  return std::max(1, others_train ? cores - (cores + 3) / 4 : cores);
+}
+
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs) {
+  std::vector<std::optional<Record>> records(jobs.size());
+  bool same =
+      from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
+  for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
+  if (!same || plan.axes.empty()) return records;
+  // Holds for every value of the new axes its place on the old ones; their number of values means none.
+  std::vector<std::vector<size_t>> places;
+  for (size_t i = 0; i < plan.axes.size(); ++i) {
+    const std::vector<std::string>& old = from.plan.axes[i].values;
+    std::vector<size_t>& of_axis = places.emplace_back();
+    for (const std::string& value : plan.axes[i].values)
+      of_axis.push_back(static_cast<size_t>(std::find(old.begin(), old.end(), value) - old.begin()));
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const size_t column = places[0][jobs[i].column], row = places.size() > 1 ? places[1][jobs[i].row] : 0;
+    if (column >= from.plan.columns() || row >= from.plan.rows()) continue;
+    const Cell& cell = from.at(column, row);
+    if (jobs[i].seed <= cell.runs.size()) records[i] = cell.runs[jobs[i].seed - 1];
+  }
+  return records;
+}
+
+Worker::Worker(experiments::StorePlace place, std::function<void()> on_change)
+    : place_(std::move(place)),
+      all_cores_(experiments::default_runs_at_a_time()),
+      cores_(all_cores_),
+      jobs_(
+          "sweep", [this](const Task& task) { carry_out(task); }, std::move(on_change)) {}
+
+void Worker::start(const Plan& plan, bool train) {
+  jobs_.start({plan, train}, [](SweepState& state) {
+    state.phase = Phase::Looking;
+    state.error.clear();
+    state.under_way.clear();
+  });
+}
+
+// `halt` can also stop what is paused.
+void Worker::halt(Phase phase) {
+  halted_ = phase;
+  jobs_.stop([phase](SweepState& state, const Task* waiting) {
+    if (waiting || state.phase == Phase::Paused) state.phase = phase;
+  });
+}
+
+void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all_cores_) : all_cores_; }
+
+void Worker::share(bool others_train) { others_train_ = others_train; }
+
+void Worker::carry_out(const Task& task) {
+  const std::string error = guarded("a sweep", [&] { work(task); });
+  if (error.empty()) return;
+  (void)guarded("a sweep", [&] {
+    SweepState state = *this->state();
+    state.phase = Phase::Stopped;
+    state.under_way.clear();
+    state.error = error;
+    jobs_.publish(state);
+  });
+}
+
+void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state) {
+  const Clock::time_point before = Clock::now();
+  std::vector<std::optional<Record>> records;
+  {
+    const std::lock_guard lock(records_mutex_);
+    records = records_;
+    new_records_ = false;
+  }
+  state.grid = std::make_shared<const Grid>(grid_of(plan, jobs, records, predictions_));
+  grid_made_ = Clock::now();
+  grid_cost_ = grid_made_ - before;
+}
+
+void Worker::work(const Task& task) {
+  SweepState state;
+  state.phase = Phase::Looking;
+  const std::vector<Job> jobs = jobs_of(task.plan);
+  state.runs = static_cast<int64_t>(jobs.size());
+  {
+    const std::shared_ptr<const SweepState> before = this->state();
+    const std::lock_guard lock(records_mutex_);
+    records_ = carried(*before->grid, task.plan, jobs);
+  }
+  predictions_.clear();
+  fill(task.plan, jobs, state);
+  predictions_ = predictions_of(task.plan, jobs);
+  if (!store_) store_ = std::make_unique<experiments::ResultStore>(place_);
+  const experiments::Study study = study_of(jobs);
+  while (!train(task, study, jobs, state)) {
+  }
+  state.under_way.clear();
+  fill(task.plan, jobs, state);
+  if (jobs_.stopping())
+    state.phase = halted_;
+  else
+    state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
+  if (store_->unkept_count() > 0)
+    state.error = words::say("sweep.progress.unkept", {{"why", words::error(store_->unkept())}});
+  jobs_.publish(state);
+}
+
+/// False where training is to go on with another number of cores.
+bool Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
+                   SweepState& state) {
+  experiments::RunnerOptions options;
+  const int32_t cores = options.runs_at_a_time = cores_now();
+  options.stored_only = !task.train;
+  differs_since_.reset();
+  done_at_start_.reset();
+  const auto on_taken = [&](size_t place, const experiments::Taken& taken) {
+    const std::lock_guard lock(records_mutex_);
+    records_[place] = taken.record;
+    new_records_ = true;
+  };
+  const experiments::Studied studied = experiments::train(
+      study, *store_, options,
+      [&](const experiments::Progress& at) { return on_progress(at, task.plan, jobs, state, cores); },
+      on_taken);
+  {
+    const std::lock_guard lock(records_mutex_);
+    for (size_t i = 0; i < jobs.size(); ++i)
+      if (studied.runs[i]) records_[i] = studied.runs[i]->record;
+  }
+  return studied.complete || jobs_.stopping();
+}
+
+/// Whether to go on.
+bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
+                         SweepState& state, int32_t cores) {
+  if (jobs_.stopping()) return false;
+  const Clock::time_point now = Clock::now();
+  if (cores_now() == cores)
+    differs_since_.reset();
+  else if (!differs_since_)
+    differs_since_ = now;
+  else if (!at.looking && now - *differs_since_ > kSettled)
+    return false;
+  if (now - shown_ < kRefresh) return true;
+  shown_ = now;
+  state.phase = at.looking ? Phase::Looking : Phase::Training;
+  state.under_way.clear();
+  for (const experiments::AtWork& run : at.at_work) {
+    const Job& job = jobs[run.index];
+    state.under_way.push_back({job.column, job.row, job.seed,
+                               static_cast<float>(run.done) / static_cast<float>(std::max(1, run.total))});
+  }
+  if (!at.looking && !done_at_start_) {
+    began_ = now;
+    done_at_start_ = at.done;
+  }
+  const double past = done_at_start_ ? seconds(now - began_) : 0;
+  const int64_t done = done_at_start_ ? at.done - *done_at_start_ : 0;
+  state.seconds_left = past > kTooSoon && done > 0
+                           ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
+                           : kUnknown;
+  // A grid of many runs takes time to make, so at most a tenth of the time goes into making it.
+  if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, jobs, state);
+  jobs_.publish(state);
+  return true;
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,118 @@
+// The worker trains the sweep that is on screen, on a thread of its own, and reports how far it has come. The screen
+// reads a shared immutable state each frame and never waits. Finished runs are taken from the store at once and new
+// ones are put there; a run that was paused, stopped or killed goes on from its step. The screen calls it; tests supply
+// a trainer of their own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "addons/sweep/app/cells.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "training/experiments/runner.h"
+#include "training/experiments/store/result_store.h"
+#include "training/files/newest_job.h"
+
+namespace normscope::sweep {
+
+/// What the worker is doing. Looking: it looks in the store. Ready: nothing is under way or was asked for.
+enum class Phase : uint8_t { Ready, Looking, Training, Paused, Stopped, Done };
+
+/// A run that is being trained.
+struct UnderWay {
+  size_t column = 0, row = 0;
+  uint64_t seed = 1;
+  float share = 0;  ///< share of its steps that are done, 0..1
+};
+
+struct SweepState {
+  Phase phase = Phase::Ready;
+  /// Never null; a grid of an empty plan means that nothing was shown yet.
+  std::shared_ptr<const Grid> grid = std::make_shared<const Grid>();
+  std::vector<UnderWay> under_way;  ///< while training
+  int64_t runs = 0;                 ///< runs of the plan; a run that cannot be trained counts as known
+  double seconds_left = kUnknown;   ///< an estimate; NaN: not known yet
+  std::string error;                ///< why the sweep ended, cannot be trained or cannot be stored
+  int64_t left() const { return runs - grid->known; }
+};
+
+/// What the screen needs for training.
+class SweepTrainer {
+ public:
+  virtual ~SweepTrainer() = default;
+  /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
+  virtual void start(const Plan& plan, bool train) = 0;
+  /// Puts aside what is being trained; the next start resumes it. `phase` is Paused or Stopped.
+  virtual void halt(Phase phase) = 0;
+  /// Sets how many runs train at a time; 0 means one per physical core.
+  virtual void use_cores(int32_t cores) = 0;
+  virtual int32_t cores() const = 0;  ///< the number chosen last, whatever runs at the moment
+  /// Leaves at least a quarter of the cores to other runs while they train.
+  virtual void share(bool others_train) = 0;
+  virtual std::shared_ptr<const SweepState> state() const = 0;
+  virtual int32_t all_cores() const = 0;
+};
+
+/// How many runs train at a time on `cores` cores: while others train, a quarter of the cores,
+/// rounded up, is left to them, but at least one run trains.
+int32_t runs_beside(int32_t cores, bool others_train);
+
+/// `carried` returns, one per job, the records that the jobs of `plan` share with the grid `from`: the plans have the
+/// same rest and the same axes, with values in other places.
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs);
+
+class Worker : public SweepTrainer {
+ public:
+  /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop
+  /// there).
+  explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
+  void start(const Plan& plan, bool train) override;
+  void halt(Phase phase) override;
+  void use_cores(int32_t cores) override;
+  int32_t cores() const override { return cores_; }
+  void share(bool others_train) override;
+  std::shared_ptr<const SweepState> state() const override { return jobs_.state(); }
+  int32_t all_cores() const override { return all_cores_; }
+  void wait() { jobs_.wait(); }  ///< waits until nothing is under way
+
+ private:
+  struct Task {
+    Plan plan;
+    bool train = false;
+  };
+  using Clock = std::chrono::steady_clock;
+  void carry_out(const Task& task);
+  void work(const Task& task);
+  bool train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
+             SweepState& state);
+  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
+                   SweepState& state, int32_t cores);
+  void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
+  int32_t cores_now() const { return runs_beside(cores_, others_train_); }
+
+  experiments::StorePlace place_;
+  int32_t all_cores_;
+  std::atomic<int32_t> cores_;
+  std::atomic<bool> others_train_{false};
+  std::atomic<Phase> halted_{Phase::Stopped};  ///< the phase that the present job ends in when it is to stop
+  // Belongs to the worker's thread and to the threads that train for it; they hold the mutex.
+  std::mutex records_mutex_;
+  std::vector<std::optional<Record>> records_;
+  std::vector<theory::AtStart> predictions_;  ///< of the cells; of the worker's thread alone
+  std::atomic<bool> new_records_{false};      ///< records came after the grid was made; read unlocked
+  std::unique_ptr<experiments::ResultStore> store_;
+  Clock::time_point shown_, grid_made_, began_;
+  std::optional<Clock::time_point> differs_since_;  ///< since other cores are wanted than are used
+  std::optional<int64_t> done_at_start_;
+  Clock::duration grid_cost_{};
+  NewestJob<Task, SweepState> jobs_;  ///< last, so destroyed first: its thread uses the others
+};
+
+}  // namespace normscope::sweep

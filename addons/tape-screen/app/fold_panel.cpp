@@ -1,0 +1,310 @@
+// The left panel of the Tape screen has the list of the fold, the hand on its rows, the play head on its track and the
+// foot of the panel. The rows are painted in fold_picture.cpp.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "addons/tape-screen/app/tape_screen.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+
+namespace normscope::tape_screen {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kHeads = 24, kFold = 36;
+
+/// The scale at which the longest bar of the closed list fills its column.
+float px_per_second(const Fold& fold, float left, float right) {
+  double forward = 0, backward = fold.updates.seconds;
+  std::vector<bool> inside(fold.lines.size());
+  for (const FoldGroup& group : fold.groups) {
+    if (group.depth > 0) continue;
+    forward = std::max(forward, group.forward.seconds);
+    backward = std::max(backward, group.backward.seconds);
+    std::fill(inside.begin() + static_cast<std::ptrdiff_t>(group.first),
+              inside.begin() + static_cast<std::ptrdiff_t>(group.end), true);
+  }
+  for (size_t i = 0; i < fold.lines.size(); ++i) {
+    if (inside[i]) continue;
+    forward = std::max(forward, fold.lines[i].forward.seconds);
+    backward = std::max(backward, fold.lines[i].backward.seconds);
+  }
+  const float most = static_cast<float>(std::max(forward, 1e-9)),
+              other = static_cast<float>(std::max(backward, 1e-9));
+  return std::min(left / most, right / other);
+}
+
+}  // namespace
+
+/// Draws the Lab's runs and returns the left end. A press plays the newest step of that run.
+float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
+  float x = row.right();
+  for (size_t i = view.runs.size(); i-- > 0;) {
+    const RunView& run = view.runs[i];
+    x -= 30;
+    if (tile_button(ui, fmt::format("tape/run/{}", run.letter), {x + 3, row.centre().y - 12, 24, 24},
+                    run.letter - 'A', run.letter == run_,
+                    words::say("tape.fold.help_run", {{"run", run.letter}})))
+      ask_step(view, run.letter);
+  }
+  return x;
+}
+
+void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
+  Rect rest = panel(ui, rect, {.title = words::say("tape.fold.title"), .term = "tape"});
+  const Rect middle = centred(rest.centre(), 300, 100);
+  const bool runs = !view.runs.empty();
+  const std::string words = !state_->error.empty()     ? state_->error
+                            : waits_ || worker_.busy() ? words::say("tape.fold.copying")
+                            : runs                     ? words::say("tape.fold.no_step")
+                                                       : words::say("tape.fold.no_run");
+  ui.mark("tape/nothing", middle, words, words::say("tape.fold.help_nothing"));
+  ui.paint().text_wrapped({middle.x, middle.y, middle.w, 60}, {Face::Sans, type::body}, ui.theme().ink2,
+                          words, 17);
+  if (!runs) return;
+  ButtonOptions primary;
+  primary.primary = true;
+  primary.enabled = !busy();
+  if (button(ui, "tape/once", {middle.x, middle.y + 62, 140, 34}, words::say("tape.fold.play_one"),
+             words::say("tape.fold.help_play_one"), primary))
+    ask_step(view, run_);
+  draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
+}
+
+void TapeScreen::scroll(Ui& ui, FoldPicture& fit) {
+  const auto room = static_cast<size_t>(std::max(1.f, std::floor(fit.list.h / fit.at.row)));
+  const size_t most = rows_.size() > room ? rows_.size() - room : 0;
+  if (fit.list.contains(ui.mouse())) {
+    const long turned = std::lround(ImGui::GetIO().MouseWheel * 3);
+    const long first = std::clamp<long>(static_cast<long>(scroll_) - turned, 0, static_cast<long>(most));
+    scroll_ = static_cast<size_t>(first);
+  }
+  const std::optional<size_t> row = row_of(rows_, *facts_, head_);
+  if (reveal_head_ && row) {
+    if (*row < scroll_ + 1) scroll_ = *row > 0 ? *row - 1 : 0;
+    if (*row + 1 >= scroll_ + room) scroll_ = *row + 2 > room ? *row + 2 - room : 0;
+    reveal_head_ = false;
+  }
+  scroll_ = std::min(scroll_, most);
+  fit.first = scroll_;
+  fit.end = std::min(rows_.size(), scroll_ + room);
+  if (most == 0) return;
+  const float share = static_cast<float>(room) / static_cast<float>(rows_.size());
+  const float from = static_cast<float>(scroll_) / static_cast<float>(rows_.size());
+  ui.paint().fill({fit.panel.right() - 7, fit.list.y + from * fit.list.h, 3, share * fit.list.h},
+                  ui.theme().trough, 1.5f);
+}
+
+void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool clock) {
+  if (!facts_) return draw_nothing(ui, rect, view);
+  const bool wide = size_ != Size::Compact;
+  const StepFacts& facts = *facts_;
+  PanelOptions options;
+  options.title = words::say("tape.fold.title");
+  options.term = "tape";
+  options.brief = words::say("tape.fold.brief", {{"run", facts.letter}, {"step", facts.step}});
+  options.question =
+      words::say(facts.timed && clock ? "tape.fold.which_timed" : "tape.fold.which",
+                 {{"run", facts.letter}, {"step", facts.step}, {"loss", number(facts.loss, 3)}});
+  options.right =
+      30.f * static_cast<float>(view.runs.size()) + 100 + (facts.change_from.empty() ? 0.f : 112.f);
+  if (wide) options.sentence = state_->error.empty() ? fold_sentence(facts) : state_->error;
+  const Rect content = panel(ui, rect, options);
+  if (wide)
+    ui.mark(
+        "tape/sentence", {content.x, rect.y + 30, content.w, 18}, options.sentence,
+        state_->error.empty() ? words::say("tape.fold.help_sentence") : words::say("tape.fold.help_error"));
+  Rect row{content.x, rect.y, content.w, space::title_row};
+  draw_menu(ui, row.take_right(24, 6));
+  ButtonOptions small;
+  small.style = {Face::Sans, type::body};
+  small.selected = follow_;
+  const Rect place = row.take_right(58, 6);
+  if (button(ui, "tape/follow", centred(place.centre(), 58, 24), words::say("tape.fold.follow"),
+             words::say("tape.fold.help_follow"), small))
+    follow_ = !follow_;
+  row.w = draw_run_tiles(ui, row, view) - row.x;
+  if (!facts.change_from.empty()) draw_changes(ui, centred({row.right() - 56, row.centre().y}, 104, 24));
+
+  FoldPicture fit{facts, rows_};
+  fit.wide = wide;
+  fit.clock = clock;
+  fit.panel = rect;
+  fit.at = wide ? kWideFold : kNarrowFold;
+  fit.px_per_second = px_per_second(facts.fold, fit.at.left_room, fit.at.right_room);
+  Rect rest{rect.x, content.y, rect.w, content.h};
+  const float foot = wide ? 84.f : facts.broken || !state_->error.empty() ? 26.f : 0.f;
+  draw_foot(ui, rest.take_bottom(foot).inset(space::pad, 0), clock);
+  rest.take_bottom(kFold);
+  Rect heads = rest.take_top(kHeads);
+  fit.list = rest;
+  scroll(ui, fit);
+  fit.list.h = static_cast<float>(fit.end - fit.first) * fit.at.row;
+  fit.paint_headings(ui.paint(), ui.theme(), heads.centre().y + 4);
+  draw_list(ui, fit);
+}
+
+void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
+  HitOptions surface;
+  surface.overlap = true;
+  surface.tooltip = false;
+  ui.hit("tape/fold", fit.list, words::say("tape.fold.rows", {{"count", rows_.size()}}),
+         words::say("tape.fold.help"), surface);
+  for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
+  fit.paint(ui.paint(), ui.theme());
+  if (fit.folds()) ui.mark("tape/turn", fit.turn(), fit.turn_words(), words::say("tape.fold.help_turn"));
+  draw_linked(ui, fit);
+  draw_head(ui, fit);
+}
+
+/// Marks the rows that write or read the buffer under the hand.
+void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
+  const Buffer* const buffer = memory_.hovered(*facts_);
+  if (!buffer) return;
+  std::vector<bool> linked(rows_.size());
+  for (const std::vector<int32_t>* list : {&buffer->writers, &buffer->readers})
+    for (int32_t instruction : *list)
+      if (const auto row = row_of(rows_, *facts_, static_cast<size_t>(instruction))) linked[*row] = true;
+  for (size_t row = fit.first; row < fit.end; ++row)
+    if (linked[row])
+      ui.paint().outline({fit.panel.x + fit.at.name - 6, fit.y(row) - fit.at.row / 2 + 2,
+                          fit.at.bytes_right - fit.at.name + 12, fit.at.row - 4},
+                         ui.theme().ink, line::outline, 6);
+}
+
+/// Puts the head on the pressed side, or with a press on the name opens or closes a group in place.
+void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
+  const FoldRow& at = rows_[row];
+  const float y = fit.y(row) - fit.at.row / 2;
+  const Rect rect{fit.panel.x + 6, y, fit.panel.w - 18, fit.at.row};
+  const std::optional<size_t> here = row_of(rows_, *facts_, head_);
+  if (here == row) ui.paint().fill(rect.inset(0, 1), ui.theme().dark ? ui.theme().field : ui.theme().sunk, 6);
+  HitOptions options;
+  options.overlap = true;
+  options.focusable = false;
+  options.tooltip = false;
+  const Hit hit = ui.hit("tape/row/" + at.name, rect, at.label, words::say("tape.fold.help_row"), options);
+  const bool opens = at.kind == RowKind::Layer || at.kind == RowKind::Sublayer;
+  if (opens || !at.opens_with.empty()) {
+    HitOptions inner = options;
+    inner.overlap = false;
+    const float x = fit.panel.x + fit.at.name + (at.kind == RowKind::Layer ? 0.f : opens ? 12.f : -4.f);
+    const std::string name = opens ? at.name : at.opens_with;
+    const float width = opens ? 110.f : 18.f;
+    if (ui.hit("tape/open/" + name, {x, y, width, fit.at.row},
+               opens && !at.open ? words::say("tape.fold.closed") : words::say("tape.fold.open"),
+               words::say("tape.fold.help_open"), inner)
+            .clicked)
+      return open_row(at);
+  }
+  if (!hit.clicked) return;
+  const float x = ui.mouse().x;
+  const bool forward = x < fit.left() + 12 || (x < fit.right() - 12 && is_forward(facts_->program, head_));
+  const int32_t there = forward ? at.forward.instruction : at.backward.instruction;
+  const int32_t other = forward ? at.backward.instruction : at.forward.instruction;
+  if (there >= 0 || other >= 0) go(static_cast<size_t>(there >= 0 ? there : other));
+  reveal_head_ = false;
+}
+
+void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
+  const std::optional<size_t> row = row_of(rows_, *facts_, head_);
+  if (!row || *row < fit.first || *row >= fit.end) return;
+  const bool forward = is_forward(facts_->program, head_);
+  const Vec at{forward ? fit.left() : fit.right(), fit.y(*row)};
+  if (facts_->broken && facts_->broken->instruction == head_)
+    ui.paint().dashed_outline({fit.panel.x + 6, at.y - fit.at.row / 2, fit.panel.w - 18, fit.at.row},
+                              ui.theme().error, 1.2f, {4, 3}, 6);
+  HitOptions options;
+  options.focusable = false;
+  const Hit hit = ui.hit("tape/head", centred(at, 24, 24), fmt::format("{}", head_),
+                         words::say("tape.fold.help_head"), options);
+  ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 9.f : 8.f);
+  if (!hit.held) return;
+  const Vec mouse = ui.mouse();
+  const bool left = mouse.x < (fit.left() + fit.right()) / 2;
+  const float rows = (mouse.y - fit.list.y) / fit.at.row;
+  const auto over = std::clamp<std::ptrdiff_t>(
+      static_cast<std::ptrdiff_t>(std::floor(rows)) + static_cast<std::ptrdiff_t>(fit.first), 0,
+      static_cast<std::ptrdiff_t>(rows_.size()) - 1);
+  const FoldRow& target = rows_[static_cast<size_t>(over)];
+  if (target.kind == RowKind::Layer && target.open) return;
+  const int32_t there = left ? target.forward.instruction : target.backward.instruction;
+  if (there >= 0) go(static_cast<size_t>(there));
+}
+
+void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (!state_->error.empty() && size_ == Size::Compact) {  // otherwise the error stands above
+    ui.mark("tape/error", line, state_->error, words::say("tape.fold.help_error"));
+    p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
+    return;
+  }
+  if (!facts_->broken) {
+    const std::string words = words::say("tape.fold.finite");
+    ui.mark("tape/finite", line, words, words::say("tape.fold.help_finite"));
+    const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, words);
+    const std::string more = words::say("tape.fold.finite_more");
+    const TextStyle style{Face::Sans, type::body};
+    if (w + 12 + p.text_width(style, more) <= line.w)
+      p.text_in({line.x + w + 10, line.y, line.w, line.h}, style, t.ink3, more);
+    return;
+  }
+  std::string words = words::say(
+      "tape.fold.broken", {{"tensor", facts_->broken_tensor}, {"instruction", facts_->broken->instruction}});
+  const TextStyle style{Face::Bold, type::body};
+  if (p.text_width(style, words) + 40 > line.w)
+    words = words::say("tape.fold.broken_short", {{"instruction", facts_->broken->instruction}});
+  const float w = p.text_width(style, words) + 24;
+  HitOptions options;
+  const Rect place{line.x, line.y + 1, w, line.h - 2};
+  if (ui.hit("tape/finite", place, words, words::say("tape.fold.help_broken"), options).clicked) to_broken();
+  p.fill(place, t.error, 5);
+  p.text_in(place.inset(12, 0), style, t.panel, words);
+}
+
+void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
+  if (foot.h < 10) return;
+  if (size_ == Size::Compact) return draw_finite(ui, foot.take_top(22));
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Fold& fold = facts_->fold;
+  p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
+  foot.take_top(6);
+  Rect line = foot.take_top(22);
+  const TextStyle figure{Face::MonoMedium, type::body}, word{Face::Sans, type::body};
+  if (facts_->timed && clock) {
+    const std::array<std::pair<double, std::string>, 3> sums{
+        std::pair{fold.forward.seconds, words::say("tape.fold.ms_forward")},
+        std::pair{fold.backward.seconds, words::say("tape.fold.ms_backward")},
+        std::pair{fold.updates.seconds, words::say("tape.fold.ms_update")}};
+    for (const auto& [seconds, what] : sums) {
+      line.take_left(p.text_in(line, figure, t.ink, ui::significant(1e3 * seconds, 3)) + 5);
+      line.take_left(p.text_in(line, word, t.ink2, what) + 22);
+    }
+  } else if (clock) {  // until then the columns of times are empty
+    line.take_left(p.text_in(line, word, t.ink2, words::say("tape.fold.untimed")) + 22);
+  }
+  p.text_in(line, word, t.ink3, words::say("tape.fold.probes", {{"count", fold.probes}}));
+  line = foot.take_top(22);
+  const bool roof = facts_->timed && clock && facts_->roof.flops > 0;
+  if (roof) {
+    p.fill({line.x, line.centre().y - 5, 48, 10}, t.trough, 1);
+    p.fill({line.x, line.centre().y - 5, 24, 10}, t.ink2, 1);
+    line.take_left(56);
+  }
+  const std::string key =
+      roof ? words::say("tape.fold.key_roof", {{"rate", fmt::format("{:.0f}", 1e-9 * facts_->roof.flops)}})
+           : words::say("tape.fold.key");
+  ui.mark("tape/key", line, key, words::say("tape.fold.help_key"));
+  p.text_in(line, word, t.ink2, key);
+  draw_finite(ui, foot.take_top(24));
+}
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,83 @@
+// The fold rows are what the fold of a step lists, as values: an op and its gradient on one row, closed layers and
+// sub-layers as one row with their sums; the row of the play head; and the sentence above. They are pure; the fold
+// panel, its export and the tests use them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "addons/tape-screen/app/step_worker.h"
+
+namespace normscope::tape_screen {
+
+enum class RowKind : uint8_t { Update, Layer, Sublayer, Line };
+
+struct FoldRow {
+  RowKind kind = RowKind::Line;
+  std::string name;           ///< "L06", "L06.attn", "L06.ffn.trunk", "update"
+  std::string label;          ///< "Layer 6", "attention", "ffn.trunk", "Adam"
+  std::string op;             ///< "linear", "12 ops"
+  std::string shape;          ///< "(16, 64, 64)"; only of a line
+  int depth = 0;              ///< 1: within a layer
+  int32_t layer = 0;          ///< 0: outside the layers
+  bool open = false;          ///< whether a layer is open
+  std::string opens_with;     ///< name of an open sub-layer, on its first line only
+  size_t first = 0, end = 0;  ///< lines of the fold, [first, end)
+  size_t bytes = 0;           ///< of the results
+  FoldSide forward;           ///< sums; `instruction` is where the head enters on that side, or -1
+  FoldSide backward;          ///< the same
+  double gradient = 0;        ///< norm of the first result's gradient; 0: there is none
+  char mark = 0;              ///< '+': new with the last change of the wiring, '~': rewired
+};
+
+/// Which groups are open: as the user left them, or else the last layer, and in it every sub-layer (with
+/// `compact`, every one but attention).
+struct Opened {
+  std::map<std::string, bool> by_hand;
+  bool compact = false;
+};
+
+/// Lists from top to bottom. The update comes first, above where the gradient arrives.
+std::vector<FoldRow> fold_rows(const StepFacts& facts, const Opened& opened);
+
+/// Says on which side of the fold an instruction is; the update is on the backward side.
+bool is_forward(const ProgramData& program, size_t instruction);
+/// The row of an instruction; a probe has none.
+std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction);
+/// `listed_instructions` are those that the head stops at: all but the probes, in order of execution.
+std::vector<size_t> listed_instructions(const ProgramData& program);
+/// The index of the nearest of them.
+size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction);
+/// The index of the last forward instruction that is listed, where the step folds.
+size_t fold_of(const ProgramData& program);
+/// The same op on the other side, or the instruction itself where there is none.
+size_t other_side(const StepFacts& facts, size_t instruction);
+
+/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
+struct GradientWay {
+  double begins = 0, arrives = 0;
+  /// `least` and `most` are, over the norms whose input nothing else reads, the incoming gradient over the outgoing
+  /// one.
+  double least = 0, most = 0;
+  size_t norms = 0;
+  bool every_norm = true;  ///< false where a norm had to be left out
+};
+GradientWay gradient_way(const StepFacts& facts);
+/// Says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
+/// to 5.2 times at every norm."; where it does not fall altogether: ", falling 1.8 to 5.2 times at every norm". Every
+/// number is that of this step.
+std::string fold_sentence(const StepFacts& facts);
+/// Leaves out probes, as the list does.
+struct ChangeCounts {
+  size_t came = 0, went = 0, rewired = 0, same = 0;
+};
+ChangeCounts change_counts(const StepFacts& facts);
+/// Says "Compared with run A before the change: 12 instructions came, 12 went, 6 are rewired; 130 are
+/// as they were."; empty: no change.
+std::string change_sentence(const StepFacts& facts);
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,133 @@
+// The step worker plays the step that the Tape screen shows, on a thread of its own. It owns the StepPlayer, times the
+// instructions, measures the roof of this machine, and makes the fold, the memory maps and the record of what a change
+// of the wiring did. The screen reads a shared immutable state each frame and never waits. TapeScreen calls it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "addons/tape-screen/app/shown.h"
+#include "training/measure/step/change.h"
+#include "training/measure/step/fold.h"
+#include "training/measure/step/memory_map.h"
+#include "training/run/network.h"
+#include "training/session/played_step.h"
+
+namespace normscope::tape_screen {
+
+/// What one step is, without its tensors.
+struct StepFacts {
+  uint64_t number = 0;  ///< of its copy: PlayedStep::ticket
+  char letter = 'A';
+  int32_t step = 1;
+  std::shared_ptr<const RunSpec> spec;
+  ProgramData program;  ///< the player's program, without its store
+  Fold fold;            ///< with the norms of the gradients
+  bool timed = false;   ///< the fold has seconds: each instruction alone, the fastest of kPasses
+  Roof roof;
+  double loss = 0;
+  std::optional<NotFinite> broken;
+  std::string broken_tensor;  ///< its name
+  std::shared_ptr<const MemoryMap> readable,
+      shared;  ///< readable: gradients have places of their own; shared: one after the other
+  ProgramChange change;
+  std::string
+      change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: no change
+};
+inline constexpr int kPasses = 7;
+
+struct TapeState {
+  std::shared_ptr<const StepFacts> facts;  ///< null: no step yet
+  std::shared_ptr<const Shown> shown;      ///< the instruction asked for last, or an earlier one
+  std::shared_ptr<const Checked> checked;
+  std::string error;  ///< why the last request failed, one line
+};
+
+class StepWorker {
+ public:
+  /// Called from the worker's thread (a window wakes its event loop there). With `times` false nothing
+  /// is timed, so that what is shown depends on the step alone.
+  explicit StepWorker(std::function<void()> on_change = {}, bool times = true);
+  ~StepWorker();
+  StepWorker(const StepWorker&) = delete;
+  StepWorker& operator=(const StepWorker&) = delete;
+
+  /// Says whether further steps are timed.
+  void time(bool times) { times_ = times; }
+  /// Receives another step; from now on only the worker plays it.
+  void take(std::shared_ptr<PlayedStep> step);
+  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
+  /// one.
+  void show(size_t instruction, int64_t sequence = 0);
+  /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
+  void check(std::optional<Element> element);
+  std::shared_ptr<const TapeState> state() const;
+  /// Says that something asked for is not there yet; times do not count.
+  bool busy() const;
+  void wait();  ///< waits until nothing is under way, times included
+
+ private:
+  struct At {
+    size_t instruction = 0;
+    int64_t sequence = 0;
+  };
+  struct Todo {
+    std::shared_ptr<PlayedStep> step;
+    std::optional<At> at;
+    std::optional<std::optional<Element>> check;
+    bool any() const { return step || at || check; }
+  };
+  /// Holds the specifications of a letter: the present one, and the one before its wiring changed.
+  struct Known {
+    RunSpec last;
+    std::optional<RunSpec> before;
+    std::string from;
+  };
+
+  void loop();
+  void carry_out(Todo& todo);
+  void begin(std::shared_ptr<PlayedStep> step);
+  void leave_step();
+  bool newer() const;
+  void plan(const PlayedStep& step, StepFacts& facts);
+  void note_change(const PlayedStep& step, StepFacts& facts);
+  void look();
+  void time_pass();
+  void prepare_timing();
+  bool wants_pass() const { return times_ && step_ && passes_left_ > 0; }
+  void publish();
+
+  std::function<void()> on_change_;
+  std::atomic<bool> times_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();
+  Todo todo_;
+  bool working_ = false, asked_ = false, quit_ = false;
+  // `step_` and all below belong to the worker's thread alone.
+  std::shared_ptr<PlayedStep> step_;
+  TapeState made_;
+  At at_;
+  std::map<char, Known> known_;
+  uint64_t generation_ = 0;         ///< of the runs in known_
+  std::optional<RunSpec> planned_;  ///< the specification of the maps and times
+  BatchShape planned_shape_;
+  std::shared_ptr<const MemoryMap> readable_, shared_;
+  std::unique_ptr<StepProgram> timing_;  ///< on the step's backend
+  std::vector<double> seconds_;          ///< by instruction, the least so far
+  int passes_left_ = 0;
+  std::optional<Roof> roof_;
+  std::jthread thread_;
+};
+
+}  // namespace normscope::tape_screen

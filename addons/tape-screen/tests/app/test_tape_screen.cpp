@@ -1,0 +1,207 @@
+// These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the hand,
+// layers that open, numbers that are the engine's, and every text whole at every size.
+#include <string>
+
+#include "addons/tape-screen/tests/app/tape_fixture.h"
+#include "app/support/well_formed.h"
+#include "training/measure/step/memory_map.h"
+
+using namespace normscope;
+using namespace normscope::tape_screen;
+using fixture::TapeDriver;
+
+namespace tape_screen_test {
+namespace {
+
+const Instruction& at_head(TapeDriver& t) { return t.facts().program.instructions[t.screen().head()]; }
+
+}  // namespace
+
+TEST_CASE("tape screen: a step of the first run by itself, then one of the run that was asked for") {
+  TapeDriver t(false);
+  t.rest();
+  CHECK(t.facts().letter == 'A');
+  t.driver.click("tape/run/B");
+  t.rest();
+  CHECK(t.facts().letter == 'B');
+  CHECK(t.facts().step == 1);
+  CHECK(t.screen().head() == fold_of(t.facts().program));
+  CHECK(t.shown().instruction == t.screen().head());
+  CHECK(t.run('B').step == 0);  // it did not train
+}
+
+TEST_CASE("tape screen: key and tab lead there; without a run it says so") {
+  fixture::LabDriver lab(std::make_shared<const LabView>());
+  lab.driver.key("5");
+  CHECK(lab.state.screens.shown == Screen::Tape);
+  CHECK(lab.ui.registry().find("tape/nothing"));
+  CHECK_FALSE(lab.ui.registry().find("tape/once"));
+  lab.driver.key("1");
+  lab.driver.click("app/tab/tape");
+  CHECK(lab.state.screens.shown == Screen::Tape);
+  lab.driver.frames(2);
+}
+
+TEST_CASE("tape screen: Ctrl+T copies the step as the command prints it") {
+  TapeDriver t;
+  t.driver.key("Ctrl+T");
+  CHECK(t.state.shell.clipboard == to_string(t.facts().fold, t.facts().roof, true));
+  CHECK(t.state.notice == "copied: the step as text");
+}
+
+TEST_CASE("tape screen: the head moves by every key") {
+  TapeDriver t;
+  const size_t fold = t.screen().head();
+  t.key("Right");
+  CHECK(t.screen().head() > fold);
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(t.shown().instruction == t.screen().head());
+  t.key("Left");
+  CHECK(t.screen().head() == fold);
+  t.key("O");
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
+  t.key("Up");
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(at_head(t).name != t.facts().program.instructions[fold].name);
+  t.key("Down");
+  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
+  t.key("Home");
+  CHECK(t.screen().head() == 0);
+  t.key("End");
+  CHECK(at_head(t).phase == Phase::Update);
+  t.key("F");
+  CHECK(t.screen().head() == fold);
+  t.key("N");  // every number is finite
+  CHECK(t.screen().head() == fold);
+}
+
+TEST_CASE("tape screen: layers open and close by key and hand") {
+  TapeDriver t;
+  const size_t rows = t.screen().rows().size();
+  CHECK_FALSE(t.ui.registry().find("tape/row/L01.ffn.1"));
+  t.driver.click("tape/open/L01");
+  t.rest();
+  CHECK(t.screen().rows().size() > rows);
+  CHECK(t.ui.registry().find("tape/row/L01.ffn.1"));
+  t.driver.click("tape/row/L01.ffn.1", {0.03f, 0.5f});
+  t.rest();
+  CHECK(at_head(t).name == "L01.ffn.1");
+  CHECK(at_head(t).phase == Phase::Forward);
+  t.driver.click("tape/row/L01.ffn.1", {0.97f, 0.5f});
+  t.rest();
+  CHECK(at_head(t).phase == Phase::Backward);
+  t.driver.click("tape/open/L01");
+  t.rest();
+  CHECK(t.screen().rows().size() == rows);
+  CHECK(at_head(t).name == "L01.ffn.1");  // in the closed row
+  t.ui.focus("");
+  t.key("Enter");
+  CHECK(t.screen().rows().size() > rows);
+}
+
+TEST_CASE("tape screen: the head is dragged on the track and on the timeline") {
+  TapeDriver t;
+  const size_t fold = t.screen().head();
+  const ui::Rect first = t.driver.control("tape/row/emb").rect;
+  const ui::Rect head = t.driver.control("tape/head").rect;
+  t.driver.drag_by("tape/head", {0, first.centre().y - head.centre().y});
+  t.rest();
+  CHECK(at_head(t).name == "emb");
+  CHECK(at_head(t).phase == Phase::Forward);
+  const ui::Rect bar = t.driver.control("tape/timeline").rect;
+  t.driver.drag_by("tape/timeline", {bar.w * 0.45f, 0}, "", 4, {0.5f, 0.5f});
+  t.rest();
+  CHECK(t.screen().head() > fold);
+}
+
+TEST_CASE("tape screen: numbers shown are the engine's") {
+  TapeDriver t;
+  t.key("Right");
+  const auto view = t.lab.view();
+  REQUIRE(view->played);
+  t.screen().worker().wait();
+  const Shown& shown = t.shown();
+  REQUIRE_FALSE(shown.writes.empty());
+  StepPlayer& player = *view->played->player;  // the worker rests
+  REQUIRE(player.position() == shown.instruction + 1);
+  for (const ShownTensor& tensor : shown.writes) CHECK(tensor.summary.norm == player.summary(tensor.id).norm);
+  REQUIRE(t.screen().state()->checked);
+  CHECK(t.screen().state()->checked->node == shown.node);
+}
+
+TEST_CASE("tape screen: Space plays to the end, one instruction after the other") {
+  TapeDriver t;
+  t.driver.key("Home");
+  t.rest();
+  t.driver.key("Space");
+  CHECK(t.screen().playing());
+  size_t before = t.screen().head();
+  for (int i = 0; i < 5000 && t.screen().playing(); ++i) {
+    t.driver.frames(1);
+    CHECK(t.screen().head() >= before);
+    before = t.screen().head();
+    if (t.screen().busy()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  CHECK_FALSE(t.screen().playing());
+  CHECK(at_head(t).phase == Phase::Update);
+}
+
+TEST_CASE("tape screen: Follow takes the newest step, and the head stays") {
+  TapeDriver t;
+  t.key("Right");
+  const size_t head = t.screen().head();
+  t.driver.click("tape/follow");
+  t.rest();
+  t.train(3);
+  t.rest();
+  CHECK(t.facts().step == 4);
+  CHECK(t.screen().head() == head);
+  CHECK(t.shown().step == t.facts().number);
+}
+
+TEST_CASE("tape screen: a restored session brings its run and its instruction, whatever was shown before") {
+  TapeDriver t;
+  REQUIRE(t.facts().letter == 'A');
+  const ScreenSettings kept{{"run", "B"}, {"head", "3"}};
+  t.screen().restore(kept);
+  CHECK(t.screen().kept() == kept);
+  t.rest();
+  t.rest();
+  CHECK(t.facts().letter == 'B');
+  CHECK(t.screen().head() == nearest_listed(listed_instructions(t.facts().program), 3));
+  CHECK(fixture::setting(t.screen().kept(), "run") == "B");
+}
+
+TEST_CASE("tape screen: in the small window the menu has the speed") {
+  TapeDriver t;
+  t.loop.resize(ui::Vec{1024, 600});
+  t.rest();
+  CHECK_FALSE(t.ui.registry().find("tape/speed"));
+  t.driver.click("tape/fold/menu");
+  t.driver.frames(2);
+  CHECK(t.ui.registry().find("tape/speed"));
+  t.driver.key("Escape");
+}
+
+TEST_CASE("tape screen: the fold is saved as SVG, CSV and JSON") {
+  TapeDriver t;
+  t.driver.click("tape/fold/menu");
+  for (const char* ending : {"svg", "csv", "json"})
+    CHECK(t.ui.registry().find(std::string("tape/fold/menu/") + ending));
+  t.driver.key("Escape");
+}
+
+TEST_CASE("tape screen: the picture of the fold has every op of the step, whatever is closed on the screen") {
+  TapeDriver t;
+  const std::string svg = fold_svg(t.facts());
+  CHECK(test::well_formed(svg));
+  CHECK_FALSE(test::contains(svg, "nan"));
+  CHECK(test::contains(svg, "the fold: loss "));
+  for (const FoldLine& line : t.facts().fold.lines) {
+    INFO(line.name);
+    CHECK(test::contains(svg, "<g><title>" + line.name + ": "));
+  }
+}
+
+}  // namespace tape_screen_test

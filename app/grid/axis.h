@@ -1,0 +1,51 @@
+// An axis of a grid is a setting and the values that it takes, which can be written as text and read back. The text is
+// that of --axis:
+//
+//   train.warmup=0,25,50,100,200   values, in this order; separated by ';' where one contains a comma
+//   train.lr=1e-4:1e-2:log7        seven values, evenly spaced in the logarithm; the inner ones snap to two
+//                                  digits, as 2.2e-4
+//   train.beta2=0.9:0.99:lin4      four values, evenly spaced
+//   model.placement=all            every choice of a setting that has choices
+//
+// Whole numbers are rounded, and a repeated value is left out. A range stays a range in the text, so that the screen
+// shows the handles that were set. Sweeps, claims of papers and the course call this.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/spec/spec.h"
+
+namespace normscope::grid {
+
+/// The largest number of values of one axis.
+inline constexpr int32_t kMostValues = 100;
+
+struct Axis {
+  enum class Kind : uint8_t { List, Linear, Log };
+  std::string key;                  ///< "train.lr", "wiring.L*.attn"
+  std::vector<std::string> values;  ///< at least one, each once, as get_field() writes them
+  Kind kind = Kind::List;
+  std::string from, to;                  ///< of a range, as get_field() writes them
+  int32_t count = 0;                     ///< of a range, as asked for: rounding may leave fewer
+  std::string label() const;             ///< "learning rate"; the key where the table has no words
+  std::string title() const;             ///< "warm-up, steps"
+  std::string said(size_t place) const;  ///< a value as it is shown
+  bool operator==(const Axis&) const = default;
+};
+
+/// Reads the text. `base` is the run that the value is set on, for keys that depend on it (wiring.*).
+/// Throws an Error that names the key, the fault and what was expected, and for an unknown key the nearest one.
+Axis axis_from(std::string_view text, const RunSpec& base);
+/// Writes the text from which axis_from() makes the same axis.
+std::string to_text(const Axis& axis);
+/// Finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists
+/// the values.
+size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
+/// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the
+/// layers.
+size_t order_of(std::string_view key);
+
+}  // namespace normscope::grid
