@@ -41,9 +41,7 @@ constexpr Room kRooms[] = {
     {"engine", "engine/core engine/tape engine/ops engine/cpu"},
 
     {"training/io", "engine/core"},
-    {"training/tokenizer", "engine/core training/io"},
-    {"training/data", "engine/core training/io training/tokenizer"},
-    {"training/text", "engine/core engine/tape engine/model training/io training/data"},
+    {"training/data", "engine/core engine/model training/io"},
     {"training/spec",
      "engine/core engine/tape engine/cpu engine/cuda engine/model training/io training/data"},
     {"training/measure",
@@ -51,11 +49,11 @@ constexpr Room kRooms[] = {
     {"training/run",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure"},
     {"training/session",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run"},
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/spec training/measure training/run"},
     {"training/files",
      "engine/core engine/model training/io training/data training/spec training/run training/session"},
     {"training/experiments",
-     "engine/core engine/tape engine/cpu engine/model training/io training/data training/text training/spec training/measure training/run training/session training/files"},
+     "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/run training/session training/files"},
 
     {"app/words", "engine/core training/io"},
     {"app/ui", "engine/core app/words"},
@@ -65,7 +63,7 @@ constexpr Room kRooms[] = {
     {"app/view",
      "engine/core engine/model training/spec training/measure training/session training/files app/words app/ui app/plot"},
     {"app/settings",
-     "engine/core training/io training/spec training/session training/files app/words app/ui app/view"},
+     "engine/core training/io training/data training/spec training/session training/files app/words app/ui app/view"},
     {"app/panels",
      "engine/core training/io training/data training/spec training/measure training/files app/words app/ui app/plot app/headless app/view"},
     {"app/diagram", "training/session app/words app/ui app/view app/panels"},
@@ -87,7 +85,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
     {"app/commands",
-     "engine/core engine/tape engine/cpu training/io training/data training/text training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lessons app/shell app/window app/cli"},
+     "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lessons app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

@@ -186,7 +186,7 @@ constexpr Condition kConditions[] = {
     {"train.qk_clip", has_plain_scores, "model.positions", "another than relative"},
     {"train.qk_clip", any_clipped, "model.placement",
      "one without a norm of queries or keys, which undoes it"},
-    {"data.valid", reads_valid, "data.name", "labels or other answers from a file"},
+    {"data.valid", reads_valid, "data.name", "answers from a file"},
     {"data.tokenizer", cuts_text, "data.name"},
     {"data.consecutive", goes_on, "data.name"},
     {"data.seed", is_seeded, "data.name", "data that are made up"},

@@ -7,16 +7,16 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/core/error.h"
-#include "training/data/batch_draws.h"
 #include "addons/systems/training/digits.h"
 #include "addons/systems/training/idx.h"
+#include "engine/core/error.h"
+#include "training/data/batch_draws.h"
 #include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
 
-constexpr size_t kParts = 12;  // one of these parts validates
+constexpr size_t kTwelfth = 12;  // one of so many parts validates
 
 std::string_view text_of(const std::vector<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -26,9 +26,9 @@ std::string_view text_of(const std::vector<uint8_t>& bytes) {
 
 ImageTask::ImageTask(ImageSet set, std::string name)
     : Task("class"), set_(std::move(set)), name_(std::move(name)) {
-  if (set_.size() < 2 * kParts)
-    fail("data " + name_, "{} images: expected at least {}", set_.size(), 2 * kParts);
-  train_ = set_.size() - set_.size() / kParts;
+  if (set_.size() < 2 * kTwelfth)
+    fail("data " + name_, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
+  train_ = set_.size() - set_.size() / kTwelfth;
   const auto largest = static_cast<size_t>(*std::max_element(set_.labels.begin(), set_.labels.end()));
   if (largest == 0) fail("data " + name_, "all images have the label 0: expected two classes at least");
   unigram_.assign(largest + 1, 0);

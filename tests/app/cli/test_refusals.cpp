@@ -10,7 +10,6 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
-#include "addons/systems/training/conllu.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
 #include "training/spec/spec.h"
@@ -47,7 +46,6 @@ const Reader kReaders[] = {
     {"edits", read_setting},
     {"placement", read_placement},
     {"link", [](const std::string& text) { link::read_link(text); }},
-    {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }},
     {"utf8", read_text},
     {"lesson", read_lesson, false},
     {"lesson-exercise", read_lesson, false},

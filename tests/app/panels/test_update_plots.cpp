@@ -5,7 +5,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "addons/systems/tests/app/systems_view.h"
+#include "app/support/systems_view.h"
 #include "catch.hpp"
 
 namespace normscope::test_update_plots {
@@ -70,7 +70,7 @@ TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike
 
 TEST_CASE("networks without a residual stream have both numbers of every layer") {
   view::LabData data;
-  for (const char* name : {"convolutional", "parser"}) {
+  for (const std::string& name : fixture::added_systems()) {
     INFO(name);
     const auto view = fixture::systems_view(name);
     for (const Metric metric : {Metric::SpikeRatio, Metric::UpdateCosine}) {

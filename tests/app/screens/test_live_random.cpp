@@ -11,7 +11,7 @@
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
 #include "app/support/small_course.h"
-#include "addons/systems/tests/app/systems_view.h"
+#include "app/support/systems_view.h"
 #include "catch.hpp"
 
 using namespace normscope;

@@ -13,6 +13,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
+#include "app/support/systems_view.h"
 #include "app/view/chain.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
@@ -155,7 +156,7 @@ TEST_CASE("palette: what a teacher locked is not offered") {
 }
 
 TEST_CASE("palette: a preset is offered where the run that is shown can have it") {
-  for (const char* system : {"parser", "convolutional"}) {
+  for (const std::string& system : fixture::added_systems()) {
     LabDriver lab(fixture::systems_view(system));
     INFO(system);
     int offered = 0;

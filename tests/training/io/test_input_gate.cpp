@@ -27,7 +27,6 @@
 #include "training/session/lab_session.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/small_runs.h"
-#include "addons/translation/training/tokenizer.h"
 #include "verify/fixture.h"
 #include "verify/verify.h"
 
@@ -524,14 +523,7 @@ TEST_CASE("gate: every number of a fixture", "[gate]") {
   CHECK(contains(verify(config("L", "256")), "the file lacks the parameter L04.attn.wq"));
 }
 
-TEST_CASE("gate: tables have a limit of lines, tokenizers one of pieces", "[gate]") {
-  const Folder folder;
-  if (tokenizer_unavailable().empty()) {
-    const std::string path = folder.write("t.model", "nonsense");
-    CHECK(contains(error_of([&] { Tokenizer::load(path); }),
-                   "[tokenizer " + path + "] not a SentencePiece model"));
-  }
-  CHECK(contains(error_of([&] { Tokenizer::load("/dev/zero"); }), "is a device, not a regular file"));
+TEST_CASE("gate: tables have a limit of lines", "[gate]") {
   CHECK(contains(error_of([&] { read_tsv("/dev/zero", "x"); }), "is a device, not a regular file"));
   std::string many;
   many.resize(kTsvMaxRows + 1, '\n');

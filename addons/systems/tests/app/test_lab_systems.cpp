@@ -10,7 +10,7 @@
 #include "app/settings/settings.h"
 #include "app/shell/palette.h"
 #include "app/support/lab_fixture.h"
-#include "addons/systems/tests/app/systems_view.h"
+#include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "app/view/chain.h"
 #include "catch.hpp"
@@ -43,7 +43,7 @@ void check_drawn(LabDriver& lab) {
 }  // namespace
 
 TEST_CASE("each system trains in the Lab: losses, gradients of every layer, and its score on the card") {
-  for (const char* name : fixture::kSystems) {
+  for (const std::string& name : fixture::systems()) {
     INFO(name);
     const auto view = fixture::systems_view(name);
     CHECK(view->message == "");
@@ -75,7 +75,7 @@ TEST_CASE("each system trains in the Lab: losses, gradients of every layer, and 
 }
 
 TEST_CASE("every panel of every system is drawn whole, hovered and clicked") {
-  for (const char* name : fixture::kSystems)
+  for (const std::string& name : fixture::systems())
     for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1024, 600}}) {
       INFO(name << " at " << size.x);
       LabDriver lab(fixture::systems_view(name), size);
@@ -307,7 +307,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a session of each system is saved and goes on bit for bit") {
-  for (const char* name : fixture::kSystems) {
+  for (const std::string& name : fixture::systems()) {
     INFO(name);
     const test::Folder folder;
     LabOptions options = fixture::quiet_lab();

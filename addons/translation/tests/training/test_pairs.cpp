@@ -7,17 +7,19 @@
 #include <map>
 #include <set>
 
+#include "addons/translation/training/pairs_task.h"
+#include "addons/translation/training/translator.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/tape/seal.h"
+#include "folder.h"
 #include "skip.h"
-#include "addons/translation/training/pairs_task.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
+#include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"
-#include "addons/translation/training/translator.h"
 
 namespace normscope::test {
 namespace {
@@ -257,6 +259,21 @@ TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measure
   live.measure(numbers);
   CHECK(numbers == expected);
   std::remove(path.c_str());
+}
+
+TEST_CASE("pairs: a file that is no tokenizer, and settings that lack one, are refused", "[gate]") {
+  const Folder folder;
+  if (tokenizer_unavailable().empty()) {
+    const std::string path = folder.write("t.model", "nonsense");
+    CHECK(contains(error_of([&] { Tokenizer::load(path); }),
+                   "[tokenizer " + path + "] not a SentencePiece model"));
+  }
+  CHECK(contains(error_of([&] { Tokenizer::load("/dev/zero"); }), "is a device, not a regular file"));
+  RunSpec spec = small_spec();
+  CHECK(unused_reason(spec, "data.vocabulary") == "data.name is corpus: expected pairs");
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", "pairs");
+  CHECK(contains(error_of([&] { validate(spec); }), "[data.pairs] no file is named"));
 }
 
 }  // namespace normscope::test
