@@ -9,8 +9,13 @@
 #include <string_view>
 
 #include "addons/systems/training/image_set.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
+
+namespace input {
+inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
+}
 
 inline constexpr uint32_t kMostImages = 10'000'000;
 inline constexpr uint32_t kLongestSide = 1024;  ///< pixels

@@ -11,7 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "training/io/input_file.h"
+
 namespace normscope {
+
+namespace input {
+inline constexpr InputKind kTokenizer{"tokenizer", "a SentencePiece model", 64'000'000};
+}
 
 class Tokenizer {
  public:

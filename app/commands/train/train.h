@@ -72,7 +72,7 @@ bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<J
 /// Checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
 void check_files(const TrainOptions& options, const std::vector<Planned>& planned);
-/// Puts the pieces of sentence pairs beside the saved run, unless they are read from elsewhere.
+/// Puts learned pieces beside the saved run, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec);
 /// Writes learned pieces before the first state that needs them.
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "app/support/refused.h"
-#include "catch.hpp"
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/made_treebank.h"
+#include "app/support/refused.h"
+#include "catch.hpp"
 
 namespace normscope::test::cli_parse_tests {
 namespace {

@@ -3,9 +3,11 @@
 #include <string>
 
 #include "addons/systems/training/conllu.h"
+#include "addons/systems/training/idx.h"
 #include "addons/systems/training/made_treebank.h"
 #include "app/support/refused_inputs.h"
 #include "catch.hpp"
+#include "test_paths.h"
 
 namespace normscope::test {
 
@@ -31,6 +33,19 @@ TEST_CASE("interrupt: parse says that it was interrupted") {
   // Behind the line that comes where the sentences under way take more than a second.
   CHECK(parsed.err.ends_with("normscope: interrupted\n"));
   CHECK_FALSE(std::filesystem::exists(folder.file("out.conllu")));
+}
+
+TEST_CASE("files: the limits of images and trees are those that README.md states", "[gate]") {
+  const std::string page = read_all(NORMSCOPE_SOURCE_DIR "/addons/systems/README.md");
+  for (const auto& [row, size] :
+       {std::pair{"images and their labels", "| 2 GB |"}, {"treebank", "| 2 GB |"}}) {
+    INFO(row);
+    const size_t at = page.find(std::string("\n| ") + row);
+    REQUIRE(at != page.npos);
+    CHECK(contains(page.substr(at, page.find('\n', at + 1) - at), size));
+  }
+  CHECK(input::kIdx.limit == 2'000'000'000);
+  CHECK(input::kTable.limit == 2'000'000'000);
 }
 
 }  // namespace normscope::test

@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
+#include "test_paths.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 
@@ -203,6 +204,17 @@ TEST_CASE("pairs: learned pieces are the person's own, and go through no link to
   fs::create_symlink("/dev/full", full);
   CHECK_THROWS_WITH(pieces.save(full), Catch::Contains("No space left"));
   CHECK(fs::is_symlink(full));
+}
+
+TEST_CASE("files: the limits of pieces are those that README.md states", "[gate]") {
+  const std::string page = read_all(NORMSCOPE_SOURCE_DIR "/addons/translation/README.md");
+  for (const auto& [row, size] : {std::pair{"tokenizer", "| 64 MB |"}}) {
+    INFO(row);
+    const size_t at = page.find(std::string("\n| ") + row);
+    REQUIRE(at != page.npos);
+    CHECK(contains(page.substr(at, page.find('\n', at + 1) - at), size));
+  }
+  CHECK(input::kTokenizer.limit == 64'000'000);
 }
 
 }  // namespace normscope::test::cli_pairs

@@ -105,10 +105,10 @@ struct Script {
   const Folder& folder;
   Outcome run(const std::string& arguments, const std::string& before = "") const {
     const std::string out = folder.file("out"), err = folder.file("err");
-    const int status =
-        std::system((before + " '" + python + "' '" NORMSCOPE_SOURCE_DIR "/addons/translation/debian_pairs.py' " +
-                     arguments + " >'" + out + "' 2>'" + err + "' </dev/null")
-                        .c_str());
+    const int status = std::system((before + " '" + python +
+                                    "' '" NORMSCOPE_SOURCE_DIR "/addons/translation/debian_pairs.py' " +
+                                    arguments + " >'" + out + "' 2>'" + err + "' </dev/null")
+                                       .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(out), read_all(err)};
   }
   /// Runs it with an apt-get of these lines in front of the machine's own.
