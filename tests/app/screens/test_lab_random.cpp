@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "addons/systems/tests/app/systems_view.h"
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "addons/systems/tests/app/systems_view.h"
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/palette.h"
 #include "app/support/lab_fixture.h"
