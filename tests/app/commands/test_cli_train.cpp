@@ -234,7 +234,6 @@ TEST_CASE("what a resumed run or another source of runs would ignore is refused"
   const std::string resume = "train --steps 4 --resume " + saved;
   const std::pair<std::string, std::string> refused[] = {
       {resume + " --run A=post", "--run"},
-      {resume + " --pairs " + config, "--pairs"},
       {resume + " --labels " + config, "--labels"},
       {resume + " --valid " + config, "--valid"},
       {resume + " --init-from " + saved, "--init-from"},

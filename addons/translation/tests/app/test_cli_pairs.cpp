@@ -181,6 +181,7 @@ TEST_CASE("pairs: on the command line they are all that train needs, and a file 
   const std::string text = folder.file("text.safetensors");
   REQUIRE(run_program(std::string("train --preset pre") + kSmall + "--steps 1 --save " + text).code == 0);
   refuses("translate " + text, 3, "expected a run on sentence pairs");
+  refuses("train --steps 4 --resume " + text + " --pairs x", 2, "--pairs");
   refuses("train --preset pre --pairs " + folder.write("d.tsv", "a\t" + std::string(10'000'000, 'x') + "\n"),
           3, "line 1 has 10000002 bytes");
   const auto placed = parse_config("[data]\npairs = \"p.tsv\"\n[model]\narchitecture = \"encoder-decoder\"\n",

@@ -15,6 +15,7 @@
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "skip.h"
+#include "training/experiments/store/result_store.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
@@ -274,6 +275,16 @@ TEST_CASE("pairs: a file that is no tokenizer, and settings that lack one, are r
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "pairs");
   CHECK(contains(error_of([&] { validate(spec); }), "[data.pairs] no file is named"));
+}
+
+TEST_CASE("pairs: results count them by their content, wherever they lie", "[pairs]") {
+  const auto key = [](const char* path) {
+    RunSpec spec = small_spec();
+    set_field(spec, "data.pairs", path);
+    return experiments::key_of({spec, {}}, 7, shared_backend());
+  };
+  CHECK(key("/here/a.tsv") == key("/there/b.tsv"));
+  CHECK(key("/here/a.tsv") != experiments::key_of({small_spec(), {}}, 7, shared_backend()));
 }
 
 }  // namespace normscope::test
