@@ -7,7 +7,7 @@ test-python:
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
 wheel:
-	@NORMSCOPE_PRESET="$(PRESET)" addons/recorded/python/wheel/wheel.sh
+	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel.sh
 
 wheel-check:
-	@NORMSCOPE_PRESET="$(PRESET)" addons/recorded/python/wheel/wheel_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel_check.sh

@@ -1,25 +1,26 @@
 // The session sidecar is what the window itself adds to a saved session: bookmarks, the undo log, which run and which
-// screen is shown, how the screens of add-ons are set, a teacher's rules. It travels as a text (Lab::keep) beside the runs and comes back when the session is restored. draw_app calls
-// it once a frame.
+// screen is shown, how the screens of add-ons are set, what parts of the window keep. It travels as a text (Lab::keep)
+// beside the runs and comes back when the session is restored. draw_app calls it once a frame.
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/lab/lab_screen.h"
-#include "app/shell/classroom/teaching.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
+#include "app/shell/window_part.h"
 
 namespace normscope::shell {
 
-// What the screens and the teacher keep with a session. A part that the file does not mention has none.
+// What the screens and parts of the window keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
   std::array<ScreenSettings, kScreens> screens{};  // empty: the screen was never opened
-  classroom::KeptTeaching teaching{};
+  std::map<std::string, std::string, std::less<>> parts{};  // by key, as JSON
   bool operator==(const KeptWindow&) const = default;
 };
 
@@ -34,11 +35,10 @@ struct SidecarState {
 };
 
 std::string sidecar_text(const lab::LabScreen&, const UndoLog&, const KeptWindow& = {});
-// Ignores damaged text, because the runs matter more. A teacher's rules come back where `teaching` has
-// room for them. With `own` the window's own undo log goes on.
-void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr,
+// Ignores damaged text, because the runs matter more. With `own` the window's own undo log goes on.
+void apply_sidecar(Screens&, ShownSession&, const std::string& text, const WindowParts& parts = {},
                    const ComingBack* own = nullptr);
 // Takes in what a restored session brought, and hands over what changed.
-void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
+void keep_sidecar(SidecarState&, Screens&, ShownSession&, const WindowParts&);
 
 }  // namespace normscope::shell

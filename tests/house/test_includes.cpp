@@ -83,7 +83,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/files training/experiments app/words app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
-    {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
+    {"app/windows", "engine/windows training/files app/window app/cli"},
     {"app/commands",
      "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lessons app/shell app/window app/cli"},
     {"app", "app/commands"},

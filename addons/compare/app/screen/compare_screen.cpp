@@ -43,12 +43,12 @@ void CompareScreen::open(const std::string& path, const LabView& view) {
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 
-KeptChoice CompareScreen::choice() const {
+KeptChoice CompareScreen::kept_choice() const {
   return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
 }
 
 ScreenSettings CompareScreen::linked() const {
-  KeptChoice choice = this->choice();
+  KeptChoice choice = kept_choice();
   choice.files.clear();
   ScreenSettings settings = settings_of(choice);
   if (choice.baseline > 'D') settings.erase(settings.begin());  // a file's run

@@ -37,9 +37,9 @@ class CompareScreen : public AppScreen {
   /// the next frame asks which place to clear.
   void open(const std::string& path, const LabView& view) override;
 
-  KeptChoice choice() const;
+  KeptChoice kept_choice() const;
   void choose(const KeptChoice& choice);
-  ScreenSettings kept() const override { return settings_of(choice()); }
+  ScreenSettings kept() const override { return settings_of(kept_choice()); }
   void restore(const ScreenSettings& kept) override { choose(choice_from(kept)); }
   /// Leaves the files out; `open_link` lets stay what is open here.
   ScreenSettings linked() const override;

@@ -53,12 +53,11 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   const test::Folder folder;
   of_before.files = {{folder.file("run.jsonl")}};
   screen(to).choose(of_before);
-  of_before = screen(to).choice();
-  CHECK(shell::open_link(
-      to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
+  of_before = screen(to).kept_choice();
+  CHECK(shell::open_link(to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
   to.settle();
   CHECK(to.state.screens.shown == Screen::Compare);
   choice.files = of_before.files;
-  CHECK(screen(to).choice() == choice);
-  CHECK(screen(to).choice().files[0].path == folder.file("run.jsonl"));
+  CHECK(screen(to).kept_choice() == choice);
+  CHECK(screen(to).kept_choice().files[0].path == folder.file("run.jsonl"));
 }

@@ -113,7 +113,7 @@ TEST_CASE("compare screen: the threshold decides where runs part") {
   compare.driver.type("100");
   compare.key("Enter");
   CHECK(compare.driver.value("compare/place/A") != before);
-  CHECK(compare.screen().choice().factor == 100);
+  CHECK(compare.screen().kept_choice().factor == 100);
 }
 
 TEST_CASE("compare screen: a log stands in the free place, is followed while it grows, and can be left out") {
@@ -220,7 +220,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   compare.open(path);
   compare.driver.key("A");
   compare.key("W");
-  const compare_screen::KeptChoice kept = compare.screen().choice();
+  const compare_screen::KeptChoice kept = compare.screen().kept_choice();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
   CHECK(kept.files[4].path == path);
@@ -231,7 +231,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
 
   AppState other;
   apply_sidecar(other.screens, other.session, text);
-  CHECK(fixture::made_screen<compare_screen::CompareScreen>(other, Screen::Compare).choice() == kept);
+  CHECK(fixture::made_screen<compare_screen::CompareScreen>(other, Screen::Compare).kept_choice() == kept);
   CHECK(other.screens.shown == Screen::Compare);
   AppState damaged;
   apply_sidecar(damaged.screens, damaged.session,
@@ -243,11 +243,11 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
 TEST_CASE("compare screen: a session that is opened keeps no file of the one before") {
   const test::Folder folder;
   CompareDriver compare;
-  const compare_screen::KeptChoice before = compare.screen().choice();
+  const compare_screen::KeptChoice before = compare.screen().kept_choice();
   compare.open(folder.write("port.jsonl", a_log(10)));
-  CHECK(compare.screen().choice() != before);
+  CHECK(compare.screen().kept_choice() != before);
   compare.screen().choose(before);
-  CHECK(compare.screen().choice() == before);
+  CHECK(compare.screen().kept_choice() == before);
 }
 
 TEST_CASE("compare screen: every setting that differs is a click away, in the compact layout too") {
@@ -282,7 +282,7 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   CompareDriver compare(fixture::lab_view({.fork = true}));
   const auto log = [&](int i) { return folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)); };
   for (int i = 0; i < 4; ++i) compare.open(log(i));
-  CHECK(compare.screen().choice().files[3].path.empty());  // D stands where it stood
+  CHECK(compare.screen().kept_choice().files[3].path.empty());  // D stands where it stood
   CHECK(contains(compare.driver.value("compare/run/D"), "Fork of A"));
   CHECK(contains(compare.driver.value("compare/run/E"), "port-0"));
   CHECK(contains(compare.driver.value("compare/run/H"), "port-3"));
@@ -292,11 +292,11 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
   compare.click("compare/where/none");
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  CHECK(compare.screen().choice().files[4].path.ends_with("port-0.jsonl"));
+  CHECK(compare.screen().kept_choice().files[4].path.ends_with("port-0.jsonl"));
 
   compare.open(log(5));
   compare.click("compare/where/2");
-  CHECK(compare.screen().choice().files[1].path.ends_with("port-5.jsonl"));
+  CHECK(compare.screen().kept_choice().files[1].path.ends_with("port-5.jsonl"));
   CHECK(contains(compare.driver.value("compare/run/B"), "port-5"));
   // Escape asks no further.
   compare.open(log(6));

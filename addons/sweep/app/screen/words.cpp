@@ -50,7 +50,7 @@ std::string largest_that_learns(const Grid& grid) {
   for (size_t row = 0; row < plan.rows(); ++row) {
     size_t learn = 0;
     for (size_t column = 0; column < plan.columns(); ++column) {
-      const Side side = side_of(grid.at(column, row));
+      const grid::Side side = side_of(grid.at(column, row));
       if (side == grid::Side::None || (side == grid::Side::Learns && column > learn)) return "";
       learn += side == grid::Side::Learns;
     }
