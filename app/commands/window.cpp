@@ -144,7 +144,8 @@ std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
 }
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
-  const bool models = inside || !screen_for(FileKind::Recorded) || std::any_of(files.begin(), files.end(), [](const std::string& file) {
+  const bool models = inside || !screen_for(FileKind::Recorded) ||
+                      std::any_of(files.begin(), files.end(), [](const std::string& file) {
                         return look_at(file).kind == FileKind::Published;
                       });
   if (files.size() > kMostFiles)

@@ -66,7 +66,8 @@ session::Inquire look_command(const InsideRequest& asked) {
           .step = asked.step,
           .copies = asked.spectra_of ? 1 : 0,
           .begin = [asked](Run& run, std::unique_ptr<Run> then) -> std::unique_ptr<Inquiry> {
-            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out,
+                                                asked.spectra_of);
           }};
 }
 

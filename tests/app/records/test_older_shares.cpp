@@ -9,11 +9,11 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/support/small_model.h"
 #include "training/measure/look.h"
 #include "training/records/log_reader.h"
 #include "training/records/older_shares.h"
 #include "training/records/recorded_run.h"
+#include "training/support/small_model.h"
 
 namespace normscope::records {
 namespace {

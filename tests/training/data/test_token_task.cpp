@@ -8,8 +8,8 @@
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "training/data/token_task.h"
-#include "training/support/small_model.h"
 #include "training/measure/look.h"
+#include "training/support/small_model.h"
 
 namespace normscope::test_token_task {
 using namespace test;

@@ -9,8 +9,8 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/measure/passage.h"
 #include "training/measure/look.h"
+#include "training/measure/passage.h"
 #include "training/published/published.h"
 
 namespace normscope::test_look_speed {

@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
-#include "app/cli/specs.h"
-#include "app/cli/terminal.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/from_records.h"
 #include "addons/compare/app/writers.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
 #include "training/io/atomic_file.h"
 #include "training/records/recorded_run.h"
 

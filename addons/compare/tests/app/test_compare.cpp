@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "addons/compare/tests/app/compared_runs.h"
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/from_records.h"
 #include "addons/compare/app/words.h"
+#include "addons/compare/tests/app/compared_runs.h"
 #include "app/plot/plot.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "addons/inside/app/inside_screen.h"
+#include "addons/inside/training/run_inside.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
 #include "catch.hpp"
 #include "test_paths.h"
 #include "training/published/published_run.h"
-#include "addons/inside/training/run_inside.h"
 
 namespace normscope::fixture {
 

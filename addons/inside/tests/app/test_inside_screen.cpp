@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "addons/inside/app/inside_screen.h"
-#include "app/shell/files.h"
 #include "addons/inside/tests/app/inside_driver.h"
+#include "app/shell/files.h"
 #include "app/support/massive.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"

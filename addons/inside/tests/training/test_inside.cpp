@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/measure/look.h"
 #include "training/spec/spec.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "test_paths.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/io/safetensors.h"
 #include "training/published/published.h"
 

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <functional>
 
+#include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/measure/look.h"
 #include "training/published/published.h"
 
