@@ -19,7 +19,7 @@ namespace normscope::shell {
 // What the screens and parts of the window keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
-  std::array<ScreenSettings, kScreens> screens{};  // empty: the screen was never opened
+  std::array<ScreenSettings, kScreens> screens{};           // empty: the screen was never opened
   std::map<std::string, std::string, std::less<>> parts{};  // by key, as JSON
   bool operator==(const KeptWindow&) const = default;
 };

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "addons/tape-screen/app/tape_writers.h"
 #include "addons/tape-screen/app/instruction_panel.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/panel_frame.h"
+#include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

@@ -54,7 +54,8 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   of_before.files = {{folder.file("run.jsonl")}};
   screen(to).choose(of_before);
   of_before = screen(to).kept_choice();
-  CHECK(shell::open_link(to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
+  CHECK(shell::open_link(
+      to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
   to.settle();
   CHECK(to.state.screens.shown == Screen::Compare);
   choice.files = of_before.files;

@@ -12,8 +12,8 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/support/small_model.h"
 #include "training/measure/look.h"
+#include "training/support/small_model.h"
 
 namespace normscope::records {
 namespace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
-#include "app/support/text_faults.h"
-#include "addons/tape-screen/tests/app/tape_played.h"
 #include "addons/tape-screen/app/instruction_panel.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/step_worker.h"
+#include "addons/tape-screen/tests/app/tape_played.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
+#include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

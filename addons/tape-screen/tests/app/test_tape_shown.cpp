@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "addons/tape-screen/tests/app/tape_played.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/sentences.h"
+#include "addons/tape-screen/tests/app/tape_played.h"
 #include "app/tex/tex.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"

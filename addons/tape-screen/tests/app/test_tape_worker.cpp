@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/app/fold_rows.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/step/numeric_check.h"
 
