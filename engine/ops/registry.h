@@ -15,6 +15,9 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
+/// Of which parameters an op that ends a step keeps v, a running mean of squared gradients.
+enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
+
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
@@ -24,6 +27,8 @@ struct OpTraits {
   bool differentiable = true;  ///< has a backward
   /// Saved tensors are there to be looked at: a backend may compute them again.
   bool saves_for_inspection = false;
+  bool moves = false;  ///< ends a step: moves all parameters
+  SecondMoments second_moments = SecondMoments::None;
 };
 inline constexpr OpTraits kOpTraits[] = {
 #define OP(Kind, op, ...) {.name = #op, __VA_ARGS__},

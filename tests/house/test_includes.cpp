@@ -51,7 +51,7 @@ constexpr Room kRooms[] = {
      "engine/core registry engine/tape engine/ops engine/cpu engine/model training/io training/data"},
     {"training/published", "engine/core engine/tape engine/model training/io training/data training/spec"},
     {"training/run",
-     "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/published"},
+     "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data training/spec training/measure training/published"},
     {"training/inside", "engine/core engine/tape engine/model training/data training/measure training/run"},
     {"training/session",
      "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run training/inside"},
