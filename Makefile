@@ -1,11 +1,11 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
-# test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
+# test-cuda, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make wheel, make wheel-check, make release VERSION=...,
 # make web, make web-serve, make test-web, make windows, make test-windows, make test-arm64, make test-python, make clean.
 # A thin front to CMake's presets; everything is built under build/, wheels under dist/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
+.PHONY: build run check test test-full fuzz test-cuda screenshots site site-serve install package \
   package-check wheel wheel-check release web web-serve test-web windows test-windows test-python test-arm64 clean
 MAKEFLAGS += --no-print-directory
 
@@ -48,21 +48,6 @@ test-arm64:
 test-cuda:
 	@NORMSCOPE_CMAKE=-DNORMSCOPE_CUDA_WITHOUT_GPU=ON scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
-
-# bench measures this machine, the kernels and whole steps; bench-peers the same models in PyTorch, TensorFlow and JAX.
-bench: build
-	@scripts/setup.sh libdnnl-dev libopenblas0-pthread >&2 || echo "make bench: no oneDNN and OpenBLAS to compare with" >&2
-	@$(PROGRAM) bench $(ARGS)
-
-bench-peers:
-	@scripts/build.sh release normscope >&2
-	@scripts/bench_peers.sh $(ARGS)
-
-# bench-window measures an open window beside headless training (start, frames, steps, rest), under Xvfb, in minutes.
-bench-window: build
-	@for tool in python3 Xvfb xdotool; do command -v $$tool >/dev/null || \
-	  { echo "make bench-window: $$tool is not installed (Debian: python3, xvfb, xdotool)" >&2; exit 1; }; done
-	@python3 tests/bench/window.py --program $(PROGRAM) $(ARGS)
 
 # screenshots draws every state of the Lab, and the README's pictures among them, by the program itself.
 screenshots: build
@@ -122,6 +107,9 @@ test-windows:
 # docs/releases.md; ARGS="--only source,web" makes some of it.
 release:
 	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
+
+# What add-ons make: bench, bench-peers, bench-window.
+-include $(wildcard addons/*/targets.mk)
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/core build/fuzz build/arm64 build/odr dist

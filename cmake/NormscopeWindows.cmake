@@ -46,11 +46,11 @@ target_compile_definitions(glfw PRIVATE _GLFW_WIN32)
 target_link_libraries(glfw PUBLIC gdi32)
 add_library(normscope_gl INTERFACE)  # functions are asked for by name; the header is mingw-w64's
 
-# normscope_windows_sources(VARIABLE): lists the sources without what app/windows does in Windows' own way.
+# normscope_windows_sources(VARIABLE): lists the sources without what app/windows, or windows/ of an add-on, does in Windows' own way.
 function(normscope_windows_sources variable)
   set(sources ${${variable}})
   list(FILTER sources EXCLUDE REGEX
-    "/app/(bench/busy_processes|cli/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
+    "/app/(busy_processes|cli/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 

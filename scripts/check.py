@@ -36,7 +36,7 @@ def changed_files(since):
 def tests_that_read():
     """Returns every test of tests/ with the headers that it includes, those of its helpers among them."""
     includes = {}
-    for path in [*ROOT.glob("tests/*/**/*.cpp"), *ROOT.glob("tests/*/**/*.h")]:
+    for path in [file for tests in ("tests/*/**/", "addons/*/tests/*/**/") for kind in ("*.cpp", "*.h") for file in ROOT.glob(tests + kind)]:
         includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
 
     def reach(path, seen):
@@ -51,7 +51,8 @@ def tests_that_read():
 
 def entry_of(test):
     """Returns what CTest calls a test, such as "app.test_zoo". The tests of the house belong to the app."""
-    program = pathlib.Path(test).relative_to(ROOT / "tests").parts[0]
+    parts = pathlib.Path(test).relative_to(ROOT).parts
+    program = parts[parts.index("tests") + 1]
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
@@ -88,8 +89,18 @@ def tests_of_source(path, readers):
     return names
 
 
+def tests_of_addon(name, readers):
+    """Returns all tests of an add-on, those in Python among them."""
+    tests = ROOT / "addons" / name / "tests"
+    found = {entry_of(test) for test in readers if tests in test.parents}
+    found |= {f"addons.{name}.{script.stem}" for script in tests.glob("test_*.py")}
+    return found | ({"app.test_every_command"} if (ROOT / "addons" / name / "commands.def").is_file() else set())
+
+
 def tests_of(path, readers):
     parts = pathlib.Path(path).parts
+    if parts[0] == "addons" and len(parts) > 2:
+        return tests_of_addon(parts[1], readers)
     named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
     if named:
         return named

@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md joins the manual by itself. Called by build.py."""
+docs/NAME.md or addons/NAME/README.md joins the manual by itself. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -57,10 +57,12 @@ GROUPS = {
 
 
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ in the manual."""
+    """Group, and its pages as source, page and name, with every other page of docs/ and of the add-ons in the manual."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
+    others += [(f"addons/{p.parent.name}/README.md", f"addons/{p.parent.name}.html")
+               for p in sorted((ROOT / "addons").glob("*/README.md"))]
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + (others if group == "manual" else [])

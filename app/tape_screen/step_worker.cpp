@@ -5,11 +5,11 @@
 #include <span>
 #include <utility>
 
-#include "app/bench/bench.h"
-#include "app/bench/cost.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/measure/step/machine_peak.h"
+#include "training/measure/step/profile.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -233,14 +233,10 @@ void StepWorker::look() {
 
 /// Makes the run's program with parameters of its own, so that it cannot change the player's tensors.
 void StepWorker::prepare_timing() {
-  bench::Settings settings;
-  settings.threads = 1;
-  settings.budget = kRoofBudget;
-  settings.quiet = true;
-  const bench::Machine machine = bench::measure_machine(settings);
+  const MachinePeak machine = measure_machine_peak(1, kRoofBudget);
   const Roof before = roof_.value_or(Roof{});  // what trains meanwhile can only lower it
-  roof_ = Roof{std::max(before.flops, 1e9 * machine.peak_gflops),
-               std::max(before.bytes, 1e9 * machine.bandwidth_gbs)};
+  roof_ =
+      Roof{std::max(before.flops, 1e9 * machine.gflops), std::max(before.bytes, 1e9 * machine.bandwidth_gbs)};
   timing_ = std::make_unique<StepProgram>(*step_->spec, step_->shape, step_->spec->train.reuse_gradients,
                                           *step_->backend);
   copy_inputs(*step_->player, timing_->program());
@@ -250,7 +246,7 @@ void StepWorker::time_pass() {
   if (!timing_) prepare_timing();
   StepInputs inputs = step_->player->inputs();
   inputs.lr = 0;
-  const std::vector<bench::InstructionProfile> rows = bench::profile(timing_->program(), inputs, kRepeats);
+  const std::vector<InstructionProfile> rows = profile(timing_->program(), inputs, kRepeats);
   if (rows.size() != step_->player->size())
     fail("tape", "{} times for {} instructions: expected one each", rows.size(), step_->player->size());
   if (seconds_.empty()) seconds_.resize(rows.size(), std::numeric_limits<double>::max());

@@ -22,7 +22,7 @@ class Check(unittest.TestCase):
         return check.tests_of(path, self.readers)
 
     def test_every_source_has_tests(self):
-        files = sorted(path.relative_to(ROOT).as_posix() for floor in check.FLOORS for path in (ROOT / floor).rglob("*")
+        files = sorted(path.relative_to(ROOT).as_posix() for floor in (*check.FLOORS, "addons") for path in (ROOT / floor).rglob("*")
                        if path.suffix in (".h", ".cpp", ".def", ".cu", ".cuh"))
         self.assertGreater(len(files), 1000)
         self.assertEqual([path for path in files if not path.startswith(ELSEWHERE) and not self.found(path)], ALONE)
@@ -45,7 +45,7 @@ class Check(unittest.TestCase):
         made = pathlib.Path("CTestTestfile.cmake")  # where CTest starts this; by hand it is that of the release build
         entries = (made if made.is_file() else ROOT / "build/release/tests" / made).read_text()
         case = re.compile(r'^ *TEST_CASE\(\s*(?:"(?:[^"\\]|\\.)*"\s*)+(?:,\s*"(\[[^"]*)")?', re.MULTILINE)
-        files = [path for floor in check.FLOORS for path in (ROOT / "tests" / floor).rglob("test_*.cpp")
+        files = [path for place in (*(f"tests/{floor}" for floor in check.FLOORS), "addons") for path in (ROOT / place).rglob("test_*.cpp")
                  if path.stem != "test_windows_files"]  # what it tests is compiled for Windows
         self.assertGreater(len(files), 250)
         for path in files:

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "addons.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
 #include "app/view/screen.h"
@@ -52,13 +53,20 @@ std::vector<std::string> literals_of(const std::string& source) {
   return found;
 }
 
-/// The sources of the app but for the room of words, whose comments have examples, and the site's Python files.
+/// The C++ of the app and of the add-ons' apps, but for the room of words, whose comments have examples, and the site's
+/// Python files.
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(NORMSCOPE_SOURCE_DIR "/app"))
-    if ((entry.path().extension() == ".cpp" || entry.path().extension() == ".h") &&
-        entry.path().parent_path().filename() != "words")
-      files.push_back(entry.path());
+  std::vector<std::string> apps{"app"};
+  for (const std::string& folder : test::addon_folders()) apps.push_back(folder + "/app");
+  for (const std::string& name : apps) {
+    const fs::path app = fs::path(NORMSCOPE_SOURCE_DIR) / name;
+    if (!fs::exists(app)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(app))
+      if ((entry.path().extension() == ".cpp" || entry.path().extension() == ".h") &&
+          entry.path().parent_path().filename() != "words")
+        files.push_back(entry.path());
+  }
   for (const auto& entry : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/site"))
     if (entry.path().extension() == ".py") files.push_back(entry.path());
   return files;
@@ -176,18 +184,22 @@ TEST_CASE("a norm is the piece of the model: how large something is has another 
     }
 }
 
-TEST_CASE("the files of words are those of assets/words, and no key stands in them twice") {
-  std::set<std::string> shipped, there;
-  for (const words::WordFile& file : words::word_files()) {
-    shipped.insert(std::string(file.path));
-    INFO(file.path);
-    CHECK(file.text == test::read_all(NORMSCOPE_SOURCE_DIR "/assets/words/" + std::string(file.path)));
+TEST_CASE(
+    "the files of words are those of assets/words and of the add-ons, and no key stands in them twice") {
+  std::set<std::pair<std::string, std::string>> shipped, there;
+  for (const words::WordFile& file : words::word_files()) shipped.emplace(file.path, file.text);
+  std::vector<std::string> folders{"assets/words"};
+  for (const std::string& folder : test::addon_folders()) folders.push_back(folder + "/words");
+  for (const std::string& name : folders) {
+    const fs::path folder = fs::path(NORMSCOPE_SOURCE_DIR) / name;
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".toml")
+        there.emplace(fs::relative(entry.path(), folder).generic_string(),
+                      test::read_all(entry.path().string()));
   }
-  const fs::path folder = NORMSCOPE_SOURCE_DIR "/assets/words";
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.path().extension() == ".toml")
-      there.insert(fs::relative(entry.path(), folder).generic_string());
-  CHECK(shipped == there);
+  CHECK(shipped.size() == there.size());
+  CHECK((shipped == there));
   for (const std::string name : {"en", "de"}) {
     std::set<std::string> keys;
     for (const Language::Entry& entry : words::language(name).entries()) {

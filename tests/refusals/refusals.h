@@ -3,24 +3,24 @@
 // rows of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a
 // file of the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words;
 // after ^ it begins with them, after == it is them. An empty line and a line that begins with "# " is no row; \n, \t,
-// \\, \0 and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt).
+// \\, \0 and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt). An
+// add-on has further rows in tests/refusals of its folder.
 #pragma once
 
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "addons.h"
 #include "folder.h"
 #include "test_paths.h"
 
 namespace normscope::test {
 
-inline std::string refusal_file(const std::string& name) {
-  return read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name);
-}
-
 /// The text that the rows of NAME.txt change.
-inline std::string refusal_base(const std::string& name) { return refusal_file(name + ".toml"); }
+inline std::string refusal_base(const std::string& name) {
+  return read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name + ".toml");
+}
 
 inline std::string unescaped(const std::string& text) {
   std::string bytes;
@@ -59,10 +59,11 @@ inline std::vector<std::string> split(const std::string& text, const std::string
   return parts;
 }
 
-/// The fields of every row of NAME.txt.
+/// The fields of every row of NAME.txt, and of the files of that name in tests/refusals of the add-ons.
 inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
   std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(refusal_file(name + ".txt"));
+  const std::string file = "tests/refusals/" + name + ".txt";
+  std::istringstream lines(text_with_addons(file, file));
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.starts_with("# ")) continue;
     rows.push_back(split(line, " | "));

@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
-#include "app/bench/bench.h"
-#include "app/bench/cost.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "app/commands/tape/tape.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
+#include "training/measure/step/machine_peak.h"
+#include "training/measure/step/profile.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/fold.h"
+#include "training/measure/step/machine_peak.h"
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/numeric_check.h"
+#include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
 
@@ -50,14 +52,10 @@ void add_fold(Looked& looked, const TapeOptions& options, StepReport& report) {
   StepInputs inputs = looked.player->inputs();
   inputs.lr = 0;
   std::vector<double> seconds;
-  for (const bench::InstructionProfile& p : bench::profile(program, inputs, kRepeats))
-    seconds.push_back(p.seconds);
-  bench::Settings settings;
-  settings.threads = options.threads > 0 ? options.threads : usable_cores();
-  settings.budget = 0.1;
-  settings.quiet = true;
-  const bench::Machine machine = bench::measure_machine(settings);
-  const Roof roof{1e9 * machine.peak_gflops, 1e9 * machine.bandwidth_gbs};
+  for (const InstructionProfile& p : profile(program, inputs, kRepeats)) seconds.push_back(p.seconds);
+  const MachinePeak machine =
+      measure_machine_peak(options.threads > 0 ? options.threads : usable_cores(), 0.1);
+  const Roof roof{1e9 * machine.gflops, 1e9 * machine.bandwidth_gbs};
   Fold folded = fold(program.data(), seconds);
   measure_gradients(folded, *looked.player);
   const double loss = looked.player->program().loss();
@@ -65,8 +63,8 @@ void add_fold(Looked& looked, const TapeOptions& options, StepReport& report) {
   report.text += fmt::format(
       "\nstep {}, loss {:.4g}; times: median of {}, each instruction alone; {}, threads: {}, FMA peak {:.0f} GFLOP/s, "
       "memory {:.1f} GB/s\n{}",
-      looked.step, loss, kRepeats, machine.processor, machine.threads, machine.peak_gflops,
-      machine.bandwidth_gbs, to_string(folded, roof, !options.layers));
+      looked.step, loss, kRepeats, machine.processor, machine.threads, machine.gflops, machine.bandwidth_gbs,
+      to_string(folded, roof, !options.layers));
   report.text += broken
                      ? fmt::format("first not finite: {}, element {}, instruction {}\n",
                                    looked.player->name(broken->tensor), broken->element, broken->instruction)

@@ -1,10 +1,10 @@
 // normscope train --plan and --profile say what the runs need and where the time of a step goes.
 #include <fmt/format.h>
 
-#include "app/bench/cost.h"
 #include "app/commands/train/train.h"
 #include "engine/core/machine.h"
 #include "training/measure/step/memory_map.h"
+#include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 
 namespace normscope::commands {
@@ -56,7 +56,7 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.momentum = train.momentum;
     inputs.label_smoothing = train.label_smoothing;
     set_dropout(inputs, job.run->spec().model);
-    say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
+    say("run {}\n{}", job.letter, profile_table(profile(job.run->program(), inputs, kRepeats)));
     flush();
   }
   return Exit::Ok;

@@ -1,4 +1,4 @@
-// The time of one text through a published folder, hidden from the test command: tests/bench/peers/torch_inspect.py
+// The time of one text through a published folder, hidden from the test command: addons/bench/peers/torch_inspect.py
 // runs it in turn with PyTorch. NORMSCOPE_FOLDER names the folder, NORMSCOPE_BENCH_THREADS the threads.
 #include <fmt/format.h>
 

@@ -1,0 +1,57 @@
+// The parts of normscope bench. Each one measures, prints its table as it goes (unless `quiet`), and returns its rows
+// for --json. Called by commands/bench.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "training/measure/step/machine_peak.h"
+#include "training/measure/step/timing.h"
+
+namespace normscope::bench {
+
+struct Model;
+
+struct Settings {
+  int threads = 2;
+  double budget = 0.25;  ///< seconds a timing
+  bool quiet = false;
+  std::string model;           ///< the only one measured; empty: as each part chooses
+  std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
+};
+
+/// What a part found: its rows, and whether every result was right.
+struct Part {
+  nlohmann::json rows = nlohmann::json::array();
+  bool right = true;
+};
+
+Part bench_gemm(const Settings& settings, const MachinePeak& machine);
+/// The largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`
+/// where there are some, and measures otherwise. 0: no library is installed.
+double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
+
+Part bench_ops(const Settings& settings, const MachinePeak& machine);
+Part bench_models(const Settings& settings, const MachinePeak& machine, double best_sgemm);
+/// How fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
+nlohmann::json step_row(const Model& model, const Timing& step);
+Part bench_sweep(const Settings& settings);
+/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
+/// there are.
+Part bench_scaling(const Settings& settings, const MachinePeak& machine);
+/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its
+/// time alone.
+Part bench_crowded(const Settings& settings);
+
+/// The name under which bench_turns() measures the libraries' best product.
+inline constexpr const char* kSgemmTurn = "sgemm";
+/// Measures once for each line of `names`, a model's name or kSgemmTurn, and gives the row to `answer`.
+/// It stops at the first other line and returns it; it returns "" at the end of `names`.
+std::string bench_turns(const Settings& settings, std::istream& names,
+                        const std::function<void(const nlohmann::json&)>& answer);
+
+}  // namespace normscope::bench

@@ -1,0 +1,242 @@
+// `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
+// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <random>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "addons/bench/app/bench.h"
+#include "addons/bench/app/sgemm_anchor.h"
+#include "engine/cpu/arena.h"
+#include "engine/cpu/denormals.h"
+#include "engine/cpu/kernel.h"
+#include "engine/cpu/pool.h"
+#include "engine/ops/linear/linear.h"
+#include "training/measure/step/timing.h"
+
+namespace normscope::bench {
+namespace {
+
+enum class Layout { NN, NT, TN };
+constexpr const char* kLayoutNames[] = {"NN", "NT", "TN"};
+constexpr Layout kLayouts[] = {Layout::NN, Layout::NT, Layout::TN};
+constexpr double kLargestError = 1e-6;
+
+struct Size {
+  int64_t m, n, k;
+};
+constexpr Size kListed[] = {{1024, 64, 64},    {1024, 64, 256},   {1024, 256, 64},  {1024, 256, 256},
+                            {2048, 256, 256},  {2048, 1024, 256}, {4096, 512, 512}, {4096, 512, 2048},
+                            {4096, 2048, 512}, {4096, 2048, 2048}};
+// Adds gradients of weights, whose sums run over all rows of a batch, and an odd size.
+constexpr Size kGradients[] = {{64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},   {256, 256, 2048},
+                               {256, 1024, 2048}, {512, 512, 4096}, {512, 2048, 4096}, {1023, 65, 33}};
+// Attention's products of one head, timed on one core because attention runs them so.
+constexpr Size kPerHead[] = {{64, 64, 16}, {64, 16, 64}, {128, 128, 64}};
+
+std::vector<float> random_floats(size_t n, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  std::vector<float> values(n);
+  for (float& v : values) v = uniform(engine);
+  return values;
+}
+
+struct Problem {
+  int64_t m, n, k;
+  Layout layout;
+  std::vector<float> a, b, c;
+  Problem(Size s, Layout layout)
+      : m(s.m),
+        n(s.n),
+        k(s.k),
+        layout(layout),
+        a(random_floats(static_cast<size_t>(m * k), 1)),
+        b(random_floats(static_cast<size_t>(k * n), 2)),
+        c(static_cast<size_t>(m * n), NAN) {}
+
+  double gflop() const { return 2e-9 * static_cast<double>(m * n * k); }
+  SgemmProblem sgemm() {
+    return {m, n, k, layout == Layout::TN, layout == Layout::NT, a.data(), b.data(), c.data()};
+  }
+  double at_a(int64_t i, int64_t kk) const {
+    return a[static_cast<size_t>(layout == Layout::TN ? kk * m + i : i * k + kk)];
+  }
+  double at_b(int64_t kk, int64_t j) const {
+    return b[static_cast<size_t>(layout == Layout::NT ? j * k + kk : kk * n + j)];
+  }
+
+  /// The largest error of about 500 elements, each relative to the sum of its absolute products.
+  double error() const {
+    double worst = 0;
+    const int64_t step = std::max<int64_t>(1, m * n / 500);
+    for (int64_t e = 0; e < m * n; e += step) {
+      double sum = 0, size = 0;
+      for (int64_t kk = 0; kk < k; ++kk) {
+        const double p = at_a(e / n, kk) * at_b(kk, e % n);
+        sum += p;
+        size += std::abs(p);
+      }
+      const double error = std::abs(sum - static_cast<double>(c[static_cast<size_t>(e)])) / size;
+      worst = error <= worst ? worst : error;  // NaN counts as worst
+    }
+    return worst;
+  }
+};
+
+/// The problem as a call of the linear op: NN and NT are forward, TN is the weight gradient.
+class LinearCall {
+ public:
+  explicit LinearCall(Problem& p) {
+    const auto kernels = cpu::linear_kernels();
+    call_.op = OpKind::Linear;
+    if (p.layout == Layout::TN) {  // a = x (K,M), b = dout (K,N), c = dW (M,N)
+      call_.in[0] = {p.a.data(), {p.k, p.m}};
+      call_.in[1] = {p.c.data(), {p.m, p.n}};
+      call_.dout = {p.b.data(), {p.k, p.n}};
+      call_.out = call_.dout;
+      call_.din[1] = call_.in[1];
+      call_.write[1] = Write::Assign;
+      stages_ = kernels.backward(call_);
+    } else {
+      call_.attributes = LinearSpec{p.layout == Layout::NT};
+      call_.in[0] = {p.a.data(), {p.m, p.k}};
+      call_.in[1] = {p.b.data(), p.layout == Layout::NT ? Shape{p.n, p.k} : Shape{p.k, p.n}};
+      call_.out = {p.c.data(), {p.m, p.n}};
+      stages_ = kernels.forward(call_);
+    }
+    workspace_ = cpu::allocate_block(stages_.workspace_floats);  // as the backend does
+    call_.workspace = workspace_.get();
+    call_.plans = stages_.plans;
+  }
+  LinearCall(const LinearCall&) = delete;
+  LinearCall& operator=(const LinearCall&) = delete;
+  void run(cpu::Pool& pool) const {
+    for (int i = 0; i < stages_.count; ++i) pool.run(stages_.stage[i], call_, inputs_);
+  }
+
+ private:
+  Call call_{};
+  cpu::Stages stages_;
+  StepInputs inputs_;
+  cpu::Block workspace_;
+};
+
+nlohmann::json row_of(const Problem& p, const cpu::Pool& pool, const MachinePeak& machine,
+                      const Timing& ours) {
+  const double gflop = p.gflop(), peak = machine.gflops * pool.threads() / machine.threads;
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"layout", kLayoutNames[static_cast<int>(p.layout)]},
+          {"threads", pool.threads()},
+          {"gflops", gflop / ours.median},
+          {"best_gflops", gflop / ours.minimum},
+          {"share_of_peak", gflop / ours.median / peak},
+          {"error", p.error()}};
+}
+
+Timing time_ours(const LinearCall& call, cpu::Pool& pool, double budget) {
+  const cpu::FlushDenormals flush;
+  return time_call([&] { call.run(pool); }, budget);
+}
+
+nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, const MachinePeak& machine) {
+  const LinearCall call(p);
+  nlohmann::json row = row_of(p, pool, machine, time_ours(call, pool, settings.budget));
+  const SgemmAnchor* anchors[] = {find_onednn(pool.threads()), find_openblas(pool.threads())};
+  constexpr const char* kKeys[] = {"onednn", "openblas"};
+  for (int i = 0; i < 2; ++i) {
+    if (!anchors[i]) continue;
+    const SgemmProblem problem = p.sgemm();
+    const Timing theirs = time_call([&] { anchors[i]->run(problem); }, settings.budget);
+    row[fmt::format("{}_gflops", kKeys[i])] = p.gflop() / theirs.median;
+    row[fmt::format("{}_best_gflops", kKeys[i])] = p.gflop() / theirs.minimum;
+  }
+  const double fastest = std::max(row.value("onednn_gflops", 0.0), row.value("openblas_gflops", 0.0));
+  if (fastest > 0) row["ratio"] = row["gflops"].get<double>() / fastest;
+  return row;
+}
+
+bool right(const nlohmann::json& row) { return row["error"].get<double>() < kLargestError; }
+
+void print(const nlohmann::json& row) {
+  const auto anchor = [&](const std::string& key) {
+    return row.contains(key + "_gflops")
+               ? fmt::format("{:6.0f} ({:5.0f})", row[key + "_gflops"].get<double>(),
+                             row[key + "_best_gflops"].get<double>())
+               : std::string("–");
+  };
+  const double error = row["error"];
+  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}\n",
+             row["m"].get<int>(), row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(),
+             row["threads"].get<int>(), row["gflops"].get<double>(), row["best_gflops"].get<double>(),
+             100 * row["share_of_peak"].get<double>(), anchor("onednn"), anchor("openblas"),
+             row.contains("ratio") ? fmt::format("{:.2f}", row["ratio"].get<double>()) : "–", error,
+             right(row) ? "" : "  WRONG");
+}
+
+}  // namespace
+
+double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
+  double best = 0;
+  for (const nlohmann::json& row : gemm)
+    if (row["threads"] == settings.threads && row["group"] == "listed")
+      best = std::max({best, row.value("onednn_gflops", 0.0), row.value("openblas_gflops", 0.0)});
+  if (best > 0) return best;
+  const bool trial = settings.budget < kTrial;
+  const double budget = trial ? settings.budget : std::max(kTrial, settings.budget / 8);
+  const std::span<const Size> sizes = std::span(kListed).first(trial ? 1 : std::size(kListed));
+  for (const SgemmAnchor* anchor : {find_onednn(settings.threads), find_openblas(settings.threads)}) {
+    if (!anchor) continue;
+    for (const Size& s : sizes) {
+      for (Layout layout : kLayouts) {
+        Problem p(s, layout);
+        const SgemmProblem problem = p.sgemm();
+        best = std::max(best, p.gflop() / time_call([&] { anchor->run(problem); }, budget).median);
+      }
+    }
+  }
+  return best;
+}
+
+Part bench_gemm(const Settings& settings, const MachinePeak& machine) {
+  Part part;
+  if (!settings.quiet) {
+    std::vector<std::string> libraries;
+    for (const SgemmAnchor* anchor : {find_onednn(settings.threads), find_openblas(settings.threads)})
+      if (anchor) libraries.push_back(fmt::format("{} {}", anchor->name(), anchor->version()));
+    fmt::print("\nGEMM, GFLOP/s: median (best); the ratio is to the faster library{}{}\n",
+               libraries.empty() ? ", and none is installed" : ": ", fmt::join(libraries, ", "));
+    fmt::print("{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} {:>14} {:>6} {:>8}\n", "M", "N", "K", "thr",
+               "normscope", "peak", "oneDNN", "OpenBLAS", "ratio", "error");
+  }
+  const auto run = [&](const Size& s, cpu::Pool& pool, const char* group) {
+    for (Layout layout : kLayouts) {
+      if (std::string_view(group) == "gradients" && layout != Layout::TN) continue;
+      Problem p(s, layout);
+      nlohmann::json row = measure(p, pool, settings, machine);
+      row["group"] = group;
+      part.right = part.right && right(row);
+      if (!settings.quiet) print(row);
+      part.rows.push_back(std::move(row));
+    }
+  };
+  cpu::Pool pool(settings.threads), single(1);
+  if (const std::vector<int64_t>& asked = settings.shape; !asked.empty()) {
+    run({asked[0], asked[1], asked[2]}, pool, "asked");
+  } else {
+    for (const Size& s : kListed) run(s, pool, "listed");
+    for (const Size& s : kGradients) run(s, pool, "gradients");
+    for (const Size& s : kPerHead) run(s, single, "per-head");
+  }
+  return part;
+}
+
+}  // namespace normscope::bench

@@ -1,0 +1,140 @@
+// `bench_scaling` times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
+// thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
+// measures real steps, on as many threads as this machine has cores.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "addons/bench/app/bench.h"
+#include "addons/bench/app/stepper.h"
+#include "engine/core/machine.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/pool.h"
+#include "training/measure/step/profile.h"
+#include "training/measure/step/timing.h"
+
+namespace normscope::bench {
+namespace {
+
+constexpr int kThreads[] = {1, 2, 4, 8, 16};
+constexpr int kRepeats = 7;
+
+// Long enough for every thread to come and take a chunk.
+constexpr auto kChunkTime = std::chrono::microseconds(5);
+
+void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
+  const auto end = std::chrono::steady_clock::now() + kChunkTime;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// What a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
+double stage_seconds(int threads, double budget) {
+  cpu::Pool pool(threads);
+  const Call call{};
+  const StepInputs inputs;
+  const double seconds = time_call([&] { pool.run({timed_chunk, threads}, call, inputs); }, budget).median;
+  return seconds - std::chrono::duration<double>(kChunkTime).count();
+}
+
+/// Returns medians over some repeats, chunk by chunk.
+std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
+  std::vector<std::vector<StageSeconds>> repeats;
+  for (int i = 0; i < kRepeats; ++i)
+    repeats.push_back(time_chunks(stepper.program->executable(), stepper.inputs));
+  std::vector<StageSeconds> medians = repeats[0];
+  for (size_t stage = 0; stage < medians.size(); ++stage) {
+    for (size_t chunk = 0; chunk < medians[stage].chunks.size(); ++chunk) {
+      std::vector<double> samples;
+      for (const auto& repeat : repeats) samples.push_back(repeat[stage].chunks[chunk]);
+      std::nth_element(samples.begin(), samples.begin() + kRepeats / 2, samples.end());
+      medians[stage].chunks[chunk] = samples[kRepeats / 2];
+    }
+  }
+  return medians;
+}
+
+/// The seconds of a stage on that many threads: whoever is free first takes the next chunk of its
+/// own share, then of the next share that has one.
+double dealt_out(const std::vector<double>& chunks, size_t threads) {
+  std::vector<double> busy(threads, 0.0);
+  std::vector<size_t> next(threads), end(threads);
+  for (size_t t = 0; t < threads; ++t) {
+    next[t] = t * chunks.size() / threads;
+    end[t] = (t + 1) * chunks.size() / threads;
+  }
+  for (size_t taken = 0; taken < chunks.size(); ++taken) {
+    const auto free = static_cast<size_t>(std::min_element(busy.begin(), busy.end()) - busy.begin());
+    size_t share = free;
+    while (next[share] == end[share]) share = (share + 1) % threads;
+    busy[free] += chunks[next[share]++];
+  }
+  return *std::max_element(busy.begin(), busy.end());
+}
+
+/// The seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
+/// thread costs as much as the second.
+double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
+  double sum = 0;
+  for (const StageSeconds& stage : stages) {
+    const bool shared = !stage.one_thread && stage.chunks.size() > 1 && threads > 1;
+    sum += dealt_out(stage.chunks, shared ? threads : 1);
+    if (shared) sum += stage_cost * static_cast<double>(threads - 1);
+  }
+  return sum;
+}
+
+/// How long a step's bytes take at the machine's bandwidth, as if none came from a cache.
+double memory_seconds(Stepper& stepper, const MachinePeak& machine) {
+  double bytes = 0;
+  const ProgramData& program = stepper.program->data();
+  for (const Instruction& i : program.instructions) bytes += cost_of(program, i).bytes;
+  return 1e-9 * bytes / machine.bandwidth_gbs;
+}
+
+}  // namespace
+
+Part bench_scaling(const Settings& settings, const MachinePeak& machine) {
+  Part part;
+  const double stage_cost = stage_seconds(2, settings.budget);
+  const int cores = usable_cores();
+  if (!settings.quiet)
+    fmt::print(
+        "\nThreads: a step over the same on one thread, simulated from its chunks and the pool's cost ({:.2f} us a "
+        "stage); measured where there are cores\n{:9} {:>7} {:>10} {:>9} {:>9} {:>18}\n",
+        1e6 * stage_cost, "model", "threads", "ms", "faster", "measured", "from memory, ms");
+  for (const Model& m : models()) {
+    if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("wide")
+                               : settings.model != m.name)
+      continue;
+    Stepper stepper(m, 1);
+    const std::vector<StageSeconds> stages = chunk_seconds(stepper);
+    const double one = simulated(stages, 1, stage_cost), memory = memory_seconds(stepper, machine);
+    double measured_one = 0;
+    for (const int threads : kThreads) {
+      const double seconds = simulated(stages, static_cast<size_t>(threads), stage_cost);
+      nlohmann::json row = {{"model", m.name},           {"threads", threads},
+                            {"ms", 1e3 * seconds},       {"faster", one / seconds},
+                            {"memory_ms", 1e3 * memory}, {"stage_us", 1e6 * stage_cost}};
+      std::string measured = "–";
+      if (threads <= cores) {
+        Stepper real(m, threads);
+        const double median = time_call([&] { real.step(); }, settings.budget).median;
+        if (threads == 1) measured_one = median;
+        row["measured_ms"] = 1e3 * median;
+        row["measured_faster"] = measured_one / median;
+        measured = fmt::format("{:.2f}", measured_one / median);
+      }
+      if (!settings.quiet)
+        fmt::print("{:9} {:7} {:10.2f} {:9.2f} {:>9} {:18.2f}\n", m.name, threads, 1e3 * seconds,
+                   one / seconds, measured, 1e3 * memory);
+      part.right = part.right && std::isfinite(seconds) && seconds > 0;
+      part.rows.push_back(std::move(row));
+    }
+  }
+  return part;
+}
+
+}  // namespace normscope::bench

@@ -1,0 +1,137 @@
+#include "addons/bench/app/stepper.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/model/record_model.h"
+#include "training/measure/look.h"
+#include "training/spec/update_rule.h"
+
+namespace normscope::bench {
+namespace {
+
+constexpr int32_t kSide = 28;                 // pixels of convnet's images
+constexpr int32_t kTransitions = 2 * 37 + 1;  // transitions of the model parser
+
+constexpr Model kModels[] = {
+    {"lesson", 6, 64, 4, 256, 64, 16, 96},
+    {"deep", 18, 64, 4, 256, 64, 16, 96},
+    {"wide", 6, 256, 4, 1024, 128, 16, 256},
+    {"base", 6, 512, 8, 2048, 128, 32, 10000},
+    {"encdec", 6, 512, 4, 1024, 64, 64, 10000, true, true, Placement::Pre, Architecture::EncoderDecoder},
+    {"memory", 6, 64, 4, 256, 64, 16, 96, true, false, Placement::Pre, Architecture::Decoder, 64},
+    {"convnet", 3, 0, 0, 0, 1, 32, 256, true, false, Placement::Post, Architecture::Convolutional},
+    {"parser", 2, 50, 1, 512, 48, 1024, 10000, true, false, Placement::Pre, Architecture::Parser},
+    {"micro16", 1, 16, 4, 64, 16, 16, 27, false},
+    {"micro32", 1, 32, 4, 128, 16, 16, 27, false},
+    {"micro64", 1, 64, 4, 256, 16, 16, 27, false},
+    {"hero", 6, 64, 4, 256, 64, 16, 30, false, true},
+    {"hero-post", 6, 64, 4, 256, 64, 16, 30, false, true, Placement::Post},
+    {"deep-post", 18, 64, 4, 256, 64, 16, 96, false, false, Placement::Post}};
+
+}  // namespace
+
+std::span<const Model> models() { return kModels; }
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const Model& m : kModels) names.emplace_back(m.name);
+  return names;
+}
+
+const Model& model_of(std::string_view name) {
+  const auto found = std::ranges::find(kModels, name, &Model::name);
+  if (found == std::end(kModels))
+    fail("bench", "there is no model {}: expected {}", name, fmt::join(model_names(), ", "));
+  return *found;
+}
+
+ModelConfig config_of(const Model& m) {
+  ModelConfig c;
+  c.architecture = m.architecture;
+  c.layers = m.layers;
+  c.d_model = m.width;
+  c.heads = m.heads;
+  c.feed_forward = m.feed_forward;
+  c.sequence = m.sequence;
+  c.vocabulary = m.vocabulary;
+  c.tied_output = m.tied;
+  c.memory = m.memory;
+  if (m.memory > 0) c.positions = Positions::Relative;
+  if (m.architecture == Architecture::Convolutional) {
+    c.classes = 10;
+    c.images.height = c.images.width = kSide;
+  }
+  if (m.architecture == Architecture::Parser) c.classes = kTransitions;
+  set_placement(c, m.placement);
+  return c;
+}
+
+BatchShape shape_of(const Model& m) {
+  const int32_t source = m.architecture == Architecture::EncoderDecoder  ? m.sequence
+                         : m.architecture == Architecture::Convolutional ? kSide * kSide
+                                                                         : 0;
+  return {m.batch, m.sequence, source, false, m.architecture == Architecture::Parser};
+}
+
+int64_t targets_of(const Model& m) {
+  return shape_of(m).one_target ? m.batch : int64_t{m.batch} * m.sequence;
+}
+
+double gflop_of(const Model& m) { return 1e-9 * step_flop(config_of(m), m.batch); }
+
+Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads, const SealOptions& options)
+    : backend(make_cpu_backend(threads)), store(*backend), config(model) {
+  Tape tape(store);
+  values = record_model(tape, model, record_options(shape, true, model.memory));
+  store.materialize(1);
+  SealOptions seal_options = options;
+  seal_options.loss = values.loss;
+  seal_options.reuse_bytes = true;  // as a run does
+  program = std::make_unique<Program>(seal(tape, seal_options));
+  fill(shape);
+  inputs.lr = 1e-4f;
+  inputs.bias_correction1 = 0.1f;
+  inputs.bias_correction2 = 0.02f;
+  inputs.clip = 1e30f;
+  constexpr double kDropout = 0.1;
+  for (DropoutInputs& d : inputs.dropout) d = dropout_inputs(kDropout);
+}
+
+void Stepper::fill(const BatchShape& shape) {
+  const BatchView batch = inputs_of(*program, shape);
+  uint32_t purpose = 0;
+  for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {
+    uint32_t i = 0;
+    const bool classes = config.classes > 0 && rows.data() == batch.targets.data();
+    const auto outcomes = static_cast<uint32_t>(classes ? config.classes : config.vocabulary);
+    for (int32_t& t : rows) t = static_cast<int32_t>(philox({i++, 1, purpose, 0}, 3)[0] % outcomes);
+    ++purpose;
+  }
+  for (const LayerMemory& layer : values.memories) {  // of unit variance, like what a norm leaves
+    uint32_t i = 0;
+    for (float& x : program->floats(layer.name))
+      x = static_cast<float>(philox({i++, 1, purpose, 0}, 3)[0]) / 1239850263.0f - 1.7320508f;
+    ++purpose;
+  }
+  if (!values.memories.empty()) std::ranges::fill(program->tokens("memory_lengths"), config.memory);
+}
+
+size_t Stepper::bytes() const {
+  const MemoryPlan& plan = program->data().plan;
+  return 4 * (3 * store.size() + plan.inputs + plan.activations + plan.gradients + plan.workspace);
+}
+
+size_t Stepper::parameters() const {
+  size_t sum = 0;
+  for (const ParameterInfo& p : store.parameters()) sum += static_cast<size_t>(p.shape.size());
+  return sum;
+}
+
+}  // namespace normscope::bench

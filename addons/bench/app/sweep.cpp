@@ -1,0 +1,169 @@
+// `bench_sweep` times a step as sizes and threads grow; `bench_crowded` times it on a machine that is not its own, with
+// more pool threads than cores and beside other busy processes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addons/bench/app/bench.h"
+#include "addons/bench/app/busy_processes.h"
+#include "addons/bench/app/stepper.h"
+#include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "training/measure/step/timing.h"
+
+namespace normscope::bench {
+namespace {
+
+constexpr int kCrowdedRounds = 5;
+constexpr double kCrowdedGoal = 1.3;
+
+/// What a step is measured beside.
+struct Crowd {
+  std::string what;
+  int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
+  bool own_session = false;
+  double fair = 1;  ///< a step's time over its time alone where all threads and processes have the same share
+};
+
+/// Whether the system divides its time between sessions first.
+bool sessions_have_shares() {
+  int enabled = 0;
+  std::ifstream("/proc/sys/kernel/sched_autogroup_enabled") >> enabled;
+  return enabled == 1;
+}
+
+std::vector<Crowd> crowds_of(int threads) {
+  std::vector<Crowd> crowds = {{"one thread more than cores"}};
+  for (bool own_session : {false, true})
+    for (int busy : {1, 2, 4, 8}) {
+      const int cores = usable_cores();
+      double fair = std::max(1.0, static_cast<double>(busy + threads) / std::max(cores, threads));
+      if (own_session && busy + threads > cores && sessions_have_shares()) fair = std::max(2.0, fair);
+      crowds.push_back(
+          {fmt::format("beside {} busy process{}", busy, busy > 1 ? "es" : ""), busy, own_session, fair});
+    }
+  return crowds;
+}
+
+/// The mean of as many steps as `seconds` have room for, one at least: beside others their times are far
+/// from each other.
+double mean_ms(Stepper& stepper, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  for (int steps = 1;; ++steps) {
+    stepper.step();
+    const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+    if (spent >= seconds) return 1e3 * spent / steps;
+  }
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+Part bench_sweep(const Settings& settings) {
+  Part part;
+  if (!settings.quiet)
+    fmt::print(
+        "\nSweep around lesson: growth of time over growth of arithmetic, from the row before\n{:8} {:>6} "
+        "{:>9} {:>8} {:>8}\n",
+        "what", "value", "ms", "GFLOP/s", "growth");
+  const auto row = [&](const char* what, int value, const Model& m, int threads, double& last) {
+    Stepper stepper(m, threads);
+    const Timing t = time_call([&] { stepper.step(); }, settings.budget);
+    const double gflop = gflop_of(m), per = t.median / gflop;
+    const double growth = last > 0 ? per / last : 1;
+    last = per;
+    part.rows.push_back({{"what", what},
+                         {"value", value},
+                         {"ms", 1e3 * t.median},
+                         {"best_ms", 1e3 * t.minimum},
+                         {"gflops", gflop / t.median},
+                         {"growth_over_arithmetic", growth}});
+    if (!settings.quiet)
+      fmt::print("{:8} {:6} {:9.2f} {:8.0f} {:8.2f}\n", what, value, 1e3 * t.median, gflop / t.median,
+                 growth);
+  };
+  const auto over = [&](const char* what, std::initializer_list<int> values, auto set) {
+    double last = 0;
+    for (int value : values) {
+      Model m = models()[0];
+      set(m, value);
+      row(what, value, m, settings.threads, last);
+    }
+  };
+  over("L", {3, 6, 12, 24}, [](Model& m, int v) { m.layers = v; });
+  over("d", {32, 64, 128, 256}, [](Model& m, int v) {
+    m.width = v;
+    m.feed_forward = 4 * v;
+  });
+  over("T", {32, 64, 128, 256}, [](Model& m, int v) { m.sequence = v; });
+  over("B", {4, 16, 64}, [](Model& m, int v) { m.batch = v; });
+  double last = 0;
+  for (int threads = 1; threads <= settings.threads + 1; ++threads)
+    row("threads", threads, models()[0], threads, last);
+  return part;
+}
+
+Part bench_crowded(const Settings& settings) {
+  Part part;
+  const std::vector<Crowd> crowds = crowds_of(settings.threads);
+  const int rounds = settings.budget < kTrial ? 1 : kCrowdedRounds;
+  if (!settings.quiet)
+    fmt::print(
+        "\nA crowded machine: medians of {} rounds, each measuring all one after the other. fair: what the "
+        "processes' number alone makes of a step; goal: at most {} times that\n{:9} {:32} {:>5} {:>9} {:>9} "
+        "{:>6} {:>6} {:>10}\n",
+        rounds, kCrowdedGoal, "model", "", "group", "alone ms", "ms", "ratio", "fair", "over fair");
+  for (const Model& m : models()) {
+    if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("deep")
+                               : settings.model != m.name)
+      continue;
+    Stepper own(m, settings.threads), more(m, settings.threads + 1);
+    std::vector<double> alone;
+    std::vector<std::vector<double>> ms(crowds.size());
+    // What is timed is the mean of steps after as long a time for everybody to settle.
+    const auto take = [&](Stepper& stepper) {
+      mean_ms(stepper, settings.budget);
+      return mean_ms(stepper, settings.budget);
+    };
+    for (int round = 0; round < rounds; ++round) {
+      alone.push_back(take(own));
+      for (size_t i = 0; i < crowds.size(); ++i) {
+        std::optional<BusyProcesses> busy;
+        if (crowds[i].busy > 0) busy.emplace(crowds[i].busy, crowds[i].own_session);
+        ms[i].push_back(take(crowds[i].busy > 0 ? own : more));
+      }
+    }
+    for (size_t i = 0; i < crowds.size(); ++i) {
+      const Crowd& crowd = crowds[i];
+      const double median = median_of(ms[i]), quiet = median_of(alone), ratio = median / quiet;
+      const char* group = crowd.own_session ? "other" : "same";
+      part.rows.push_back({{"model", m.name},
+                           {"what", crowd.what},
+                           {"busy", crowd.busy},
+                           {"group", group},
+                           {"alone_ms", quiet},
+                           {"ms", median},
+                           {"ratio", ratio},
+                           {"fair", crowd.fair},
+                           {"over_fair", ratio / crowd.fair},
+                           {"goal", kCrowdedGoal}});
+      if (!settings.quiet)
+        fmt::print("{:9} {:32} {:>5} {:9.2f} {:9.2f} {:6.2f} {:6.2f} {:10.2f}\n", m.name, crowd.what, group,
+                   quiet, median, ratio, crowd.fair, ratio / crowd.fair);
+    }
+  }
+  return part;
+}
+
+}  // namespace normscope::bench

@@ -1,0 +1,13 @@
+// Processes of this system that do nothing but count, as none can be split off as on Linux.
+#include "addons/bench/app/busy_processes.h"
+
+#include "engine/core/error.h"
+
+namespace normscope::bench {
+
+BusyProcesses::BusyProcesses(int, bool) {
+  fail("bench", "--crowded starts processes as Linux does, which Windows cannot: expected no --crowded");
+}
+BusyProcesses::~BusyProcesses() = default;
+
+}  // namespace normscope::bench

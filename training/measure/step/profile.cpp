@@ -1,0 +1,91 @@
+#include "training/measure/step/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace normscope {
+namespace {
+
+struct NodeLine {
+  std::string name, op;
+  double seconds[2] = {0, 0}, share = 0;
+  Cost cost[2];
+};
+
+/// Keeps the order of execution and makes the probes one line, as each alone is too short for a clock.
+std::vector<NodeLine> node_lines(const std::vector<InstructionProfile>& rows) {
+  std::vector<NodeLine> lines;
+  std::map<std::string, size_t> index;
+  for (const InstructionProfile& r : rows) {
+    if (r.phase == Phase::Update) continue;
+    const bool probe = r.op == OpKind::Probe;
+    const std::string name = probe ? "probes" : r.name;
+    const auto [at, fresh] = index.emplace(name + (probe ? "" : to_string(r.op)), lines.size());
+    if (fresh) lines.push_back({name, to_string(r.op), {}, 0, {}});
+    NodeLine& line = lines[at->second];
+    const int side = r.phase == Phase::Backward;
+    line.seconds[side] += r.seconds;
+    line.share += r.share;
+    line.cost[side] += r.cost;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats) {
+  using Clock = std::chrono::steady_clock;
+  const std::vector<Instruction>& instructions = program.data().instructions;
+  std::vector<std::vector<double>> samples(instructions.size());
+  program.replay(inputs);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const auto start = Clock::now();
+      program.executable().run(i, i + 1, inputs);
+      samples[i].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  }
+  std::vector<InstructionProfile> rows;
+  double sum = 0;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& it = instructions[i];
+    std::sort(samples[i].begin(), samples[i].end());
+    const double median = samples[i][samples[i].size() / 2];
+    rows.push_back({it.name, it.op, it.phase, median, 0, cost_of(program.data(), it)});
+    sum += median;
+  }
+  for (InstructionProfile& row : rows) row.share = sum > 0 ? row.seconds / sum : 0;
+  return rows;
+}
+
+std::string profile_table(const std::vector<InstructionProfile>& rows) {
+  std::string text = fmt::format("{:26} {:13} {:>10} {:>14} {:>10} {:>14} {:>7}\n", "node", "op", "forward",
+                                 "", "backward", "", "share");
+  const auto ms = [](double s) { return s > 0 ? fmt::format("{:.3f} ms", 1e3 * s) : std::string(); };
+  for (const NodeLine& l : node_lines(rows))
+    text += fmt::format("{:26} {:13} {:>10} {:>14} {:>10} {:>14} {:6.2f}%\n", l.name, l.op, ms(l.seconds[0]),
+                        rate_text(l.cost[0], l.seconds[0]), ms(l.seconds[1]),
+                        rate_text(l.cost[1], l.seconds[1]), 100 * l.share);
+  for (const InstructionProfile& r : rows)
+    if (r.phase == Phase::Update)
+      text += fmt::format("{:26} {:13} {:>10} {:>14} {:>25} {:6.2f}%\n", "all parameters", r.name,
+                          ms(r.seconds), rate_text(r.cost, r.seconds), "", 100 * r.share);
+  for (Phase phase : {Phase::Forward, Phase::Backward, Phase::Update}) {
+    double seconds = 0, share = 0;
+    Cost cost;
+    for (const InstructionProfile& r : rows) {
+      if (r.phase != phase) continue;
+      seconds += r.seconds;
+      share += r.share;
+      cost += r.cost;
+    }
+    text += fmt::format("{:40} {:>10} {:>14} {:>25} {:6.2f}%\n", std::string("sum ") + to_string(phase),
+                        ms(seconds), rate_text(cost, seconds), "", 100 * share);
+  }
+  return text;
+}
+
+}  // namespace normscope
