@@ -169,24 +169,25 @@ Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, c
                                     const Values& p) {
   const auto spec = c.attributes.as<AttentionSpec>();
   const int64_t Tq = c.in[0].shape[1], Tk = c.in[1].shape[1], D = c.in[0].shape[2], width = D / spec.heads;
+  const int64_t K = c.in[1].shape[2], times = D / K;
   Values dq(in[0].size(), 0.0);
   for (int64_t row = 0; row < c.in[0].shape[0] * spec.heads * Tq; ++row) {
-    const int64_t b = row / (spec.heads * Tq), first = row / Tq % spec.heads * width;
+    const int64_t b = row / (spec.heads * Tq), h = row / Tq % spec.heads, first = h * width;
     const size_t of_query = reference::at((b * Tq + row % Tq) * D + first),
-                 of_keys = reference::at(b * Tk * D + first);
+                 of_keys = reference::at(b * Tk * K + h / times * width);
     double mean = 0;
     Values by_key;
     for (int64_t s = 0; s < Tk; ++s) {
       double product = 0;
       for (size_t j = 0; j < reference::at(width); ++j)
-        product += dy[of_query + j] * in[2][of_keys + reference::at(s * D) + j];
+        product += dy[of_query + j] * in[2][of_keys + reference::at(s * K) + j];
       by_key.push_back(product);
       mean += p[reference::at(row * Tk + s)] * product;
     }
     for (int64_t s = 0; s < Tk; ++s)
       for (size_t j = 0; j < reference::at(width); ++j)
         dq[of_query + j] += spec.scale_of(width) * p[reference::at(row * Tk + s)] *
-                            (by_key[reference::at(s)] - mean) * in[1][of_keys + reference::at(s * D) + j];
+                            (by_key[reference::at(s)] - mean) * in[1][of_keys + reference::at(s * K) + j];
   }
   return dq;
 }
