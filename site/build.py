@@ -83,18 +83,20 @@ class Site:
 
         def named(match):
             nonlocal file
-            path = match[1]
-            if "." in match[1] and (ROOT / path).is_file():
+            path = match[2]
+            if match[1]:
+                return match[0]  # it is a link already
+            if "." in path and (ROOT / path).is_file():
                 file, line = path, 0
             else:
                 if "/" in path:
                     file = None  # of a path that begins elsewhere
-                line = first_line(file, html.unescape(match[1])) if file and match.string[match.start() - 2] in ":," else 0
+                line = first_line(file, html.unescape(path)) if file and match.string[match.start() - 2] in ":," else 0
             if not line and path != file:
                 return match[0]
             anchor = f"#L{line}" if line else ""
             return f'<a href="{self.address("", file, page)}{anchor}">{match[0]}</a>'
-        return re.sub(r'(?<!">)<code>([^<]+)</code>', named, text)
+        return re.sub(r'(<a [^>]*>)?<code>([^<]+)</code>', named, text)
 
     def document(self, source, page, name):
         text = pages.translated(source)
