@@ -10,7 +10,7 @@
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/look.h"
-#include "training/measure/step/reference_norms.h"
+#include "training/measure/norm_curve.h"
 
 namespace normscope {
 namespace {
@@ -148,9 +148,9 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
   std::fill(norms.begin(), norms.end(), 0 * alpha);  // NaN, once the run has diverged, and it stays
   const size_t width = x.size() / norms.size();
   for (size_t j = 0; j < x.size(); ++j) {
-    const reference::Dual u{alpha * static_cast<double>(x[j]) + shift, alpha};
     double& steepest = norms[j / width];
-    steepest = std::max(steepest, std::abs(reference::curve(kind, u).slope));
+    const double u = alpha * static_cast<double>(x[j]) + shift;
+    steepest = std::max(steepest, std::abs(norm_curve_slope(kind, u) * alpha));
   }
   return norms;
 }

@@ -23,13 +23,6 @@ void LoneInstruction::prepare(Shape out, const std::vector<Shape>& saved,
   scratch_ = cpu::allocate_block(cpu::kScratchFloats);
 }
 
-std::vector<reference::Input<double>> LoneInstruction::in_double() const {
-  std::vector<reference::Input<double>> all;
-  for (const Input& input : inputs_)
-    all.push_back({input.shape, {input.numbers.begin(), input.numbers.end()}, input.integers});
-  return all;
-}
-
 void LoneInstruction::write_inputs() {
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];

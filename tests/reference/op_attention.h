@@ -9,7 +9,7 @@
 #include "engine/ops/qk_clip/qk_clip.h"
 #include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 
