@@ -89,6 +89,7 @@ struct Var {
   friend Var operator/(Var a, Var b) {
     return {a.v / b.v, Trace::follows(a.place, 1 / b.v, b.place, -a.v / (b.v * b.v))};
   }
+  friend Var operator-(Var a) { return {-a.v, Trace::follows(a.place, -1)}; }
   Var& operator+=(Var o) { return *this = *this + o; }
   Var& operator-=(Var o) { return *this = *this - o; }
   Var& operator*=(Var o) { return *this = *this * o; }

@@ -238,6 +238,22 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
   CHECK(scales > 7);
 }
 
+// The kernels' formulas are the reference's too, so their values are held to those of the definitions.
+TEST_CASE("reference: the formulas have the values of their definitions", "[reference]") {
+  namespace formulas = reference::formulas;
+  for (const double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 2.5}) {
+    INFO(x);
+    const double phi = 0.5 * std::erfc(-x / std::sqrt(2.0));
+    CHECK(formulas::Relu{}.value(x) == std::max(x, 0.0));
+    CHECK(formulas::GeluErf{}.value(x) == Approx(x * phi).epsilon(1e-6));
+    CHECK(formulas::Gelu{}.value(x) == Approx(x * phi).margin(2e-3));  // the tanh form comes that near
+    CHECK(formulas::Silu{}.value(x) == Approx(x / (1 + std::exp(-x))));
+    CHECK(formulas::SoftCap{{2.0f}}.value(x) == Approx(2 * std::tanh(x / 2)));
+    CHECK(formulas::Multiply{}.value(x, 3.0) == 3 * x);
+  }
+  CHECK(formulas::Gelu{}.value(1.0) == Approx(0.84119199).epsilon(1e-7));
+}
+
 TEST_CASE("reference: every op of ops.def has a case", "[reference]") {
   std::set<OpKind> covered;
   for (const OpCase& c : op_cases()) covered.insert(c.op);
