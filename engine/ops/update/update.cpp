@@ -1,7 +1,22 @@
 // The ops of the update are placed by seal and recorded by no function of their own: this file says what they compute.
+#include "engine/ops/update/update.h"
+
+#include <cmath>
+
 #include "engine/ops/rules.h"
 
 namespace normscope {
+
+StepInputs Adam::step(uint32_t t) const {
+  StepInputs in{
+      .step = t, .lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay};
+  const auto correction = [t](float beta) {
+    return static_cast<float>(1.0 - std::pow(static_cast<double>(beta), static_cast<double>(t)));
+  };
+  in.bias_correction1 = correction(beta1);
+  in.bias_correction2 = correction(beta2);
+  return in;
+}
 
 OpRules grad_norm_rules() {
   static constexpr OpRule kRows[] = {
