@@ -37,7 +37,9 @@ std::string words_of(OpKind op) {
 }
 
 std::string update_label(OpKind op) {
-  return op == OpKind::Sgd ? "SGD" : traits_of(op).moves ? rules_of(op).rules[0].title : words_of(op);
+  return op == OpKind::Sgd                    ? "SGD"
+         : traits_of(op).duty == Duty::Update ? rules_of(op).rules[0].title
+                                              : words_of(op);
 }
 
 /// Has the names that came or are rewired, and which of both.

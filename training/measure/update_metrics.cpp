@@ -27,7 +27,7 @@ UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
       clips_(clips(program)),
       group_of_(program.store->parameters().size(), kUntrained) {
   for (const Instruction& i : program.instructions)
-    if (traits_of(i.op).moves) second_moments_ = traits_of(i.op).second_moments;
+    if (traits_of(i.op).duty == Duty::Update) second_moments_ = traits_of(i.op).second_moments;
   for (const int32_t parameter : program.parameter_order) {
     const ParameterInfo& info = store_->parameters()[static_cast<size_t>(parameter)];
     const std::string name = part_of(info.name);

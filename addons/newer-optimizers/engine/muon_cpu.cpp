@@ -46,7 +46,7 @@ MatrixRoom room_of(const Call& call, const ParameterCall& p) {
 
 /// Computes a product on one worker, whose scratch holds the panels.
 void whole_product(const Call& call, const Gemm& g, Scratch scratch) {
-  GemmPlan plan = plan_gemm(g, call.l2_bytes);
+  GemmPlan plan = plan_gemm(g);
   if (plan.pack_b == GemmPlan::PackB::ByStage) plan.pack_b = GemmPlan::PackB::ByChunk;
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) gemm_chunk(g, plan, chunk, nullptr, scratch.p);
 }

@@ -53,7 +53,7 @@ void LoneInstruction::run(const cpu::Stages& stages, const Call& planned) {
   const cpu::Block workspace = cpu::allocate_block(std::max<size_t>(stages.workspace_floats, 16));
   Call call = planned;
   call.workspace = workspace.get();
-  call.plans = stages.plans;
+  call.extra = stages.plans;
   call.kept = kept_.get();
   for (int s = 0; s < stages.count; ++s)
     for (int64_t chunk = 0; chunk < stages.stage[s].chunks; ++chunk)
