@@ -1,9 +1,11 @@
 #include "addons/papers/app/reproduce/writers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "addons/papers/app/reproduce/plan.h"
 #include "addons/papers/app/reproduce/recorded.h"
@@ -132,12 +134,20 @@ experiments::TableRow page_row(const Outcome& outcome) {
   for (const Checked& checked : outcome.checks)
     measured += (measured.empty() ? "" : "<br>") + part_text(outcome, checked);
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
-  return {"`" + claim.id + "`", claim.source.item, claim.says, measured,
-          fmt::format("{}{}{}. {}<br>*Setting:* {}", strong, verdict_of(outcome), strong, outcome.sentence,
-                      claim.setting)};
+  std::string sentence = outcome.sentence;
+  // Each part stands with its verdict beside what was measured.
+  if (outcome.finding == Finding::PartsDiffer) {
+    const std::string parts = parts_text(outcome.checks);
+    sentence =
+        (claim.data.empty() ? "" : claim.data + ".") + sentence.substr(sentence.find(parts) + parts.size());
+  }
+  std::string verdict = fmt::format("{0}{1}{0}.", strong, verdict_of(outcome));
+  if (!sentence.empty()) verdict += " " + std::string(trimmed(sentence));
+  return {"`" + claim.id + "`", claim.source.item, claim.says, measured, verdict};
 }
 
-/// Everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
+/// Everything of one paper: which version of it numbers the figures, its claims as a table, then the setting of each
+/// and the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
   experiments::Table table{{{"", ""},
                             {"", "where"},
@@ -145,17 +155,20 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
                             {"", "measured here: mean, range over the seeds"},
                             {"", "verdict"}}};
   std::string notes;
+  std::set<std::string> versions;
   for (const Outcome& outcome : outcomes) {
     const Claim& claim = *outcome.claim;
     if (claim.source.paper != paper) continue;
     table.rows.push_back(page_row(outcome));
-    notes += fmt::format("- `{}` ({}).", claim.id, claim.source.version);
+    versions.insert(claim.source.version);
+    notes += fmt::format("- `{}`. {}", claim.id, claim.setting);
     for (size_t i = 0; i < claim.numbers.size(); ++i)
-      notes += fmt::format("{}{} {}", i == 0 ? " The paper: " : "; ", claim.numbers[i].what,
+      notes += fmt::format("{}{} {}", i == 0 ? " Its numbers: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
     notes += claim.numbers.empty() ? "\n" : ".\n";
   }
-  return fmt::format("\n## {}\n\n{}\n{}", paper, experiments::to_markdown(table), notes);
+  return fmt::format("\n## {}\n\n{}.\n\n{}\n{}", paper, fmt::join(versions, "; "),
+                     experiments::to_markdown(table), notes);
 }
 
 }  // namespace
@@ -269,7 +282,7 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "opposite does. *cannot be told here*: a neighbouring hypothesis would pass too, or \"as good\" is measured more "
       "coarsely than half of the smallest effect that the source shows. *not at this scale*: none of these. *no system "
       "yet*: no run of this program could show it. *Speed, not quality*: the losses compared had not levelled off. Losses "
-      "are nats. A verdict is of its setting alone, which stands in it and names what the source does otherwise. Claims "
+      "are nats. A verdict is of its setting alone, which stands below the table and names what the source does otherwise. Claims "
       "are files, and so are these rules: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that "
       "several claims ask for counts in each).\n",
       command, summary_text(outcomes), all.runs, all.steps);
