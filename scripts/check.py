@@ -14,7 +14,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "python/": {"python.program"},
     "scripts/check.py": {"house.check"},
     "scripts/walk_lines.py": {"house.walks"},
-    "scripts/release/": {"release.parts"},
+    "platforms/packages/release/": {"release.parts"},
     "tests/house/test_check.py": {"house.check"},
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},
