@@ -72,7 +72,7 @@ class AttentionParts : protected ModelParts {
     return rotary(tape_, name, x, local ? turns_of_windows_ : turns_, {heads, config_.rotary.pairing});
   }
 
-  /// Gives every head of queries keys, or values, of its own.
+  /// Gives every head of queries keys of its own, as each scales them for itself.
   ValueId for_all_heads(const std::string& name, ValueId x) {
     const int32_t heads = kv_heads(config_), times = config_.heads / heads;
     return times == 1 ? x : repeat_heads(tape_, name, x, heads, times);
@@ -133,9 +133,9 @@ class AttentionParts : protected ModelParts {
       k = concat(tape_, n + ".keys", past_k, k);
       v = concat(tape_, n + ".values", past_v, v);
     }
-    k = for_all_heads(n + ".k_repeated", k);
-    v = for_all_heads(n + ".v_repeated", v);
     if (inner.sphere) {
+      k = for_all_heads(n + ".k_repeated", k);
+      v = for_all_heads(n + ".v_repeated", v);
       q = rescaled(n + ".qk", inner, q, root_of_width());
       k = affine(tape_, n + ".k_scaled", k, 1.0f, tape_.parameter(n + ".qk_scale"), kNone);
     }

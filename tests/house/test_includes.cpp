@@ -47,7 +47,7 @@ constexpr Room kRooms[] = {
     {"training/measure",
      "engine/core registry engine/tape engine/ops engine/cpu engine/model training/io training/data"},
     {"training/run",
-     "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure"},
+     "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data training/spec training/measure"},
     {"training/session",
      "engine/core engine/tape engine/ops engine/cpu training/io training/data training/spec training/measure training/run"},
     {"training/files",

@@ -1,4 +1,4 @@
-// The model is a decoder written straight from the papers, in double over training/measure/step/reference.h, on numbers
+// The model is a decoder written straight from the papers, in double over reference/ops.h, on numbers
 // that know their derivatives (var.h): Post-LN and Pre-LN (Xiong et al. 2020), Sandwich, DeepNorm (Wang et al. 2022),
 // ReZero (Bachlechner et al. 2020), Admin (Liu et al. 2020) and the younger ones, one case each. It knows nothing of
 // the engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's names.

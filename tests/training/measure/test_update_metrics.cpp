@@ -167,7 +167,8 @@ TEST_CASE("updates: both numbers are those of their definition under every optim
         gg += g * g;
         gs += g * (w0 - w1);
         ss += (w0 - w1) * (w0 - w1);
-        if (!keeps_second_moment(optimizer) || (optimizer == Optimizer::Muon && p.hidden)) return;
+        const SecondMoments kept = traits_of(update_op(optimizer)).second_moments;
+        if (kept == SecondMoments::None || (kept == SecondMoments::NotOfMatrices && p.hidden)) return;
         const double corrected = std::max(v / static_cast<double>(in.bias_correction2), eps * eps);
         const double decay = static_cast<double>(in.l2) * w0;
         ratio += std::pow(factor * g + decay, 2) / corrected;

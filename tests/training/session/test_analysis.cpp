@@ -11,7 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
-#include "training/measure/step/reference.h"
+#include "reference/ops.h"
 #include "training/session/analysis.h"
 #include "training/support/small_runs.h"
 

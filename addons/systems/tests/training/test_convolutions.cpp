@@ -15,7 +15,7 @@
 #include "engine/support/helpers.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
-#include "training/measure/step/reference.h"
+#include "reference/ops.h"
 #include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"
 

@@ -1,10 +1,8 @@
 // The reference's norms, in plain loops: see reference.h.
 #pragma once
 
-#include <numbers>
-
 #include "engine/ops/layer_norm/layer_norm.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 
@@ -31,20 +29,7 @@ Statistics<S> statistics_of(NormKind kind, const S* row, int64_t D, double eps) 
   return {mean, S(1.0) / sqrt(variance + S(eps))};
 }
 
-/// A number with its derivative beside it, for the slope of a curve.
-struct Dual {
-  double value = 0, slope = 0;
-};
-inline Dual tanh(Dual x) {
-  const double t = std::tanh(x.value);
-  return {t, (1 - t * t) * x.slope};
-}
-inline Dual erf(Dual x) {
-  return {std::erf(x.value), 2 / std::sqrt(std::numbers::pi) * std::exp(-x.value * x.value) * x.slope};
-}
-
-/// What a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf). The step's
-/// measurements and the Jacobian take it, and its slope, from here.
+/// What a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf).
 template <class S>
 S curve(NormKind kind, S u) {
   return has_shift(kind) ? erf(u) : tanh(u);

@@ -1,16 +1,16 @@
 // The reference is every op of the engine, written a second time as plainly as possible: scalar loops, templated on
-// the number type. In double, the tests compare SIMD and CUDA kernels with it, and numeric_check takes its differences.
+// the number type. In double, the tests compare SIMD and CUDA kernels with it.
 // With Var (tests/reference/var.h) it gives the exact derivative of each formula, which the kernels' backward is
 // compared with. Formulas: docs/ops.md. No kernel knows these files. A new op has its formula and its `forward` in one
 // of the files that are included here; an add-on names its header in oracle.def.
 #pragma once
 
-#include "training/measure/step/reference_attention.h"
-#include "training/measure/step/reference_call.h"
-#include "training/measure/step/reference_images.h"
-#include "training/measure/step/reference_norms.h"
-#include "training/measure/step/reference_rows.h"
-#include "training/measure/step/reference_streams.h"
+#include "reference/op_attention.h"
+#include "reference/op_call.h"
+#include "reference/op_images.h"
+#include "reference/op_norms.h"
+#include "reference/op_rows.h"
+#include "reference/op_streams.h"
 
 // The headers of add-ons with such functions for their ops.
 #include "chosen/oracle.def"

@@ -5,7 +5,7 @@
 
 #include "engine/ops/mix/mix.h"
 #include "engine/ops/softmax/softmax.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 

@@ -10,7 +10,7 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 
@@ -89,12 +89,43 @@ Outputs<S> forward(Op<OpKind::Concat>, const Call<S>& c) {
       concat<S>(c.numbers(0), c.numbers(1), c.attributes.template as<ConcatSpec>().parts ? b.rows() : b[0])};
 }
 
+// The formulas that the kernels compute, on plain numbers and on Var.
+namespace formulas {
+
+template <class S>
+S fma(S a, S b, S c) {
+  return a * b + c;
+}
+template <class S>
+S nfma(S a, S b, S c) {
+  return c - a * b;
+}
+template <class S>
+bool below_zero(S x) {
+  return value_of(x) < 0;
+}
+template <class S>
+S zero_if(bool mask, S x) {
+  return mask ? S(0.0) : x;
+}
+#define FORMULA
+#include "engine/ops/formulas.h"
+#undef FORMULA
+
+}  // namespace formulas
+
+template <class Formula, class S>
+Array<S> each_value(const Formula& f, Array<S> x) {
+  for (S& e : x) e = f.value(e);
+  return x;
+}
 template <class S>
 Array<S> relu(const Array<S>& x) {
-  Array<S> y(x);
-  for (S& e : y)
-    if (value_of(e) <= 0) e = S(0.0);  // NaN stays NaN
-  return y;
+  return each_value(formulas::Relu{}, x);
+}
+template <class S>
+Array<S> gelu(const Array<S>& x) {
+  return each_value(formulas::Gelu{}, x);
 }
 
 template <class S>
@@ -102,58 +133,30 @@ Outputs<S> forward(Op<OpKind::Relu>, const Call<S>& c) {
   return {relu<S>(c.numbers(0))};
 }
 
-inline constexpr double kGeluScale = 0.7978845608028654;  // sqrt(2/pi)
-inline constexpr double kGeluCubic = 0.044715;
-
-template <class S>
-Array<S> gelu(const Array<S>& x) {
-  Array<S> y(x);
-  for (S& e : y) e = S(0.5) * e * (S(1.0) + tanh(S(kGeluScale) * (e + S(kGeluCubic) * e * e * e)));
-  return y;
-}
-
 template <class S>
 Outputs<S> forward(Op<OpKind::Gelu>, const Call<S>& c) {
   return {gelu<S>(c.numbers(0))};
 }
 
-/// gelu_erf computes  x Phi(x)
-template <class S>
-Array<S> gelu_erf(const Array<S>& x) {
-  Array<S> y(x);
-  for (S& e : y) e = S(0.5) * e * (S(1.0) + erf(e / S(std::sqrt(2.0))));
-  return y;
-}
-
 template <class S>
 Outputs<S> forward(Op<OpKind::GeluErf>, const Call<S>& c) {
-  return {gelu_erf<S>(c.numbers(0))};
-}
-
-template <class S>
-Array<S> silu(const Array<S>& x) {
-  Array<S> y(x);
-  for (S& e : y) e = e / (S(1.0) + exp(S(0.0) - e));
-  return y;
+  return {each_value(formulas::GeluErf{}, c.numbers(0))};
 }
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Silu>, const Call<S>& c) {
-  return {silu<S>(c.numbers(0))};
+  return {each_value(formulas::Silu{}, c.numbers(0))};
 }
 
 template <class S>
 Outputs<S> forward(Op<OpKind::SoftCap>, const Call<S>& c) {
-  const S cap(static_cast<double>(c.attributes.template as<SoftCapSpec>().cap));
-  Array<S> y(c.numbers(0));
-  for (S& e : y) e = cap * tanh(e / cap);
-  return {y};
+  return {each_value(formulas::SoftCap{c.attributes.template as<SoftCapSpec>()}, c.numbers(0))};
 }
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Multiply>, const Call<S>& c) {
   Array<S> y(c.numbers(0));
-  for (size_t i = 0; i < y.size(); ++i) y[i] *= c.numbers(1)[i];
+  for (size_t i = 0; i < y.size(); ++i) y[i] = formulas::Multiply{}.value(y[i], c.numbers(1)[i]);
   return {y};
 }
 

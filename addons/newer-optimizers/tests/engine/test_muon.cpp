@@ -3,11 +3,12 @@
 #include <cmath>
 #include <set>
 
+#include "addons/newer-optimizers/tests/engine/muon_changes.h"
+#include "addons/newer-optimizers/tests/engine/muon_reference.h"
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
-#include "reference/update.h"
 
 namespace normscope::test {
 namespace {
@@ -261,6 +262,12 @@ TEST_CASE("muon: a zero gradient moves nothing, NaN stays visible", "[ops]") {
   p.run(OpKind::Muon, s, orders()[0]);
   CHECK(std::isnan(p.weight_norm[2]));
   CHECK(std::isfinite(p.weight_norm[4]));
+}
+
+TEST_CASE("muon: changing what it reads of a step changes the result", "[replay]") {
+  check_every_step_input_counts(
+      {.row_weights = true, .clip = true, .dropout = 0.1f}, [] { return make_cpu_backend(1); },
+      muon_changes());
 }
 
 TEST_CASE("muon: the matrices of the layers are its own, and nothing else", "[model]") {

@@ -9,7 +9,7 @@
 #include "engine/ops/qk_clip/qk_clip.h"
 #include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 
@@ -127,6 +127,16 @@ inline void drop(AttentionShape& a, const StepInputs& step, uint32_t site) {
   a.keep_scale = scale_of(step, DropoutKind::Attention);
 }
 
+/// repeat_heads writes each of the heads, `width` numbers long, `times` times.
+template <class S>
+Array<S> repeat_heads(const Array<S>& x, int64_t width, int64_t times) {
+  Array<S> out;
+  for (size_t head = 0; head < x.size(); head += at(width))
+    for (int64_t k = 0; k < times; ++k)
+      for (size_t j = 0; j < at(width); ++j) out.push_back(x[head + j]);
+  return out;
+}
+
 template <class S>
 Outputs<S> forward(Op<OpKind::Attention>, const Call<S>& c) {
   const auto spec = c.attributes.template as<AttentionSpec>();
@@ -136,7 +146,8 @@ Outputs<S> forward(Op<OpKind::Attention>, const Call<S>& c) {
   a.cap = static_cast<double>(spec.cap);
   a.factor = static_cast<double>(spec.scale);
   drop(a, c.step, spec.dropout_site);
-  auto r = attention<S>(c.numbers(0), c.numbers(1), c.numbers(2), a);
+  const auto each = [&](size_t i) { return repeat_heads<S>(c.numbers(i), a.width(), a.D / c.shape(1)[2]); };
+  auto r = attention<S>(c.numbers(0), each(1), each(2), a);
   return {r.out, r.probabilities};
 }
 
@@ -200,17 +211,7 @@ Outputs<S> forward(Op<OpKind::LargestLogit>, const Call<S>& c) {
   a.key_lengths = c.integers(2);
   a.window = spec.window;
   a.factor = static_cast<double>(spec.scale);
-  return {largest_logits<S>(c.numbers(0), c.numbers(1), a)};
-}
-
-/// repeat_heads writes each of the heads, `width` numbers long, `times` times.
-template <class S>
-Array<S> repeat_heads(const Array<S>& x, int64_t width, int64_t times) {
-  Array<S> out;
-  for (size_t head = 0; head < x.size(); head += at(width))
-    for (int64_t k = 0; k < times; ++k)
-      for (size_t j = 0; j < at(width); ++j) out.push_back(x[head + j]);
-  return out;
+  return {largest_logits<S>(c.numbers(0), repeat_heads<S>(c.numbers(1), a.width(), a.D / c.shape(1)[2]), a)};
 }
 
 template <class S>

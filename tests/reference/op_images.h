@@ -3,7 +3,7 @@
 
 #include "engine/ops/images/conv2d.h"
 #include "engine/ops/images/max_pool.h"
-#include "training/measure/step/reference_call.h"
+#include "reference/op_call.h"
 
 namespace normscope::reference {
 

@@ -1,12 +1,12 @@
 // Muon on the CPU, one instruction over all parameters: a stage that orthogonalises, a chunk for each matrix, and one
 // that moves the weights block by block. One worker computes all products of a matrix, so that the stages stay four.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/ops/update/muon_cpu.cpp"
+#define HWY_TARGET_INCLUDE "addons/newer-optimizers/engine/muon_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
+#include "addons/newer-optimizers/engine/muon.h"
 #include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/ops/update/muon.h"
 #include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -46,7 +46,7 @@ MatrixRoom room_of(const Call& call, const ParameterCall& p) {
 
 /// Computes a product on one worker, whose scratch holds the panels.
 void whole_product(const Call& call, const Gemm& g, Scratch scratch) {
-  GemmPlan plan = plan_gemm(g, call.l2_bytes);
+  GemmPlan plan = plan_gemm(g);
   if (plan.pack_b == GemmPlan::PackB::ByStage) plan.pack_b = GemmPlan::PackB::ByChunk;
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) gemm_chunk(g, plan, chunk, nullptr, scratch.p);
 }

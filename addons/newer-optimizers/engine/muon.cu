@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "engine/ops/update/muon.h"
+#include "addons/newer-optimizers/engine/muon.h"
 #include "engine/ops/update/update.cuh"
 
 namespace normscope::cuda {
