@@ -14,7 +14,7 @@
 #include "app/shell/app_state.h"
 #include "app/shell/parts/linked.h"
 #include "engine/core/real_text.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 #include "training/spec/limits.h"
 
 namespace normscope::commands {
@@ -88,7 +88,7 @@ class Stage {
     else if (verb == "fresh")
       begin();
     else if (verb == "file")
-      shell::begin_opening(state.files, state.session, argument, shell::Sure::Asked, state.notice);
+      shell::begin_opening(state.files, state.session, argument, false, state.notice);
     else if (verb == "lesson")
       open_lesson(argument);
     else if (verb == "offer")

@@ -98,16 +98,15 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
 
 namespace {
 
-/// Whether the log goes on after lines that begin as a log's do, today's or an earlier one's, which
-/// had no header. Behind anything else nothing is written.
+/// Whether the log goes on after lines that begin as a log's do. Behind anything else nothing is written.
 bool has_lines(const std::string& path) {
-  constexpr std::string_view kBegin = "{\"format\":\"normscope log", kFormerly = "{\"run\":";
+  constexpr std::string_view kBegin = "{\"format\":\"normscope log";
   if (!std::filesystem::is_regular_file(path)) return false;
   InputFile file(path, input::kLog);
   std::string begin(std::min<uint64_t>(file.size(), kBegin.size()), '\0');
   file.read(begin.data(), begin.size());
   if (begin.empty()) return false;
-  if (begin == kBegin || begin.starts_with(kFormerly)) return true;
+  if (begin == kBegin) return true;
   throw CommandError(Exit::Usage,
                      fmt::format("--log {}: is no log that could be continued: expected another name", path));
 }

@@ -130,7 +130,7 @@ Axis axis_from(std::string_view text, const RunSpec& base) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0) fail(kWhere, "{}: expected {}", shown_text(text), kAxisForms);
   Axis axis;
-  axis.key = current_key(text.substr(0, equals));
+  axis.key = text.substr(0, equals);
   refuse_key(axis.key);
   const std::string_view values = text.substr(equals + 1);
   const Field* field = find_field(axis.key);

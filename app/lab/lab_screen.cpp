@@ -26,17 +26,6 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
-/// Takes out a command that replaces the runs by another model, so that the app can ask first.
-void part_replacing(Desk& desk) {
-  const auto other = std::find_if(
-      desk.commands.begin(), desk.commands.end(),
-      [](const session::Command& command) { return std::holds_alternative<session::ReplaceRuns>(command); });
-  if (other == desk.commands.end()) return;
-  desk.replacing = {std::get<session::ReplaceRuns>(std::move(*other)), "settings/replace",
-                    "settings/model.architecture", words::say("lab.other_model").c_str()};
-  desk.commands.erase(other);
-}
-
 diagram::DiagramInput diagram_input(const LabView& view, view::LabData& data, int step, bool compact,
                                     std::optional<int> layer) {
   return {view, data, step, compact, layer};
@@ -92,7 +81,6 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   // A person who starts a fork wants to see it train.
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
-  part_replacing(desk);
   cells_.hand_over(desk);
   return desk;
 }

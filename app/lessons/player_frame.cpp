@@ -59,9 +59,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
       spotlight(ui.paint(), ui.theme(), control->rect);
   }
   fresh_ = false;
-  if (to_lab)
-    desk.replacing = {std::move(*to_lab), "lesson/replace", "lesson/lab",
-                      words::say("shell.replace.lesson").c_str()};
+  if (to_lab) desk.replacing = std::move(*to_lab);
   // Two trainings at once would only slow each other down.
   if (measuring() && view.playing) desk.commands.emplace_back(session::Pause{});
   return desk;

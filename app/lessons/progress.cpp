@@ -2,7 +2,6 @@
 
 #include <array>
 #include <filesystem>
-#include <limits>
 
 #include "app/course/exercises/say.h"
 #include "engine/core/error.h"
@@ -17,7 +16,7 @@ namespace normscope::course {
 template <class Io>
 void io(Io& io, codec::Of<Io, Try>& one) {
   io("set", one.set, codec::Text{4096});
-  io("loss", one.loss, codec::AnyNumber{.null = std::numeric_limits<double>::infinity()});
+  io("loss", one.loss);
 }
 
 }  // namespace normscope::course
@@ -35,7 +34,7 @@ constexpr int32_t kMostHints = 100;
 template <class Io>
 void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   constexpr codec::Text kText{kLongest};
-  constexpr codec::AnyNumber kNumber{.null = 0};
+  constexpr codec::AnyNumber kNumber;
   const auto told = [&](auto& one, const std::array<const char*, 8>& keys) {
     io.optional(keys[0], one.skipped);
     io.optional(keys[1], one.order, codec::List{0, kMostCards, kText});

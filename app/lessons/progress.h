@@ -12,8 +12,7 @@
 
 namespace normscope::lessons {
 
-/// A prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h); a file
-/// of an earlier version has the words alone.
+/// A prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h).
 struct Told {
   bool skipped = false;               ///< the prediction was skipped
   std::vector<std::string> order;     ///< Order: ids of the cards

@@ -274,7 +274,7 @@ void draw_app(AppState& state, Ui& ui) {
     if (std::string saved = panels::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     post_commands(state);
-    keep_sidecar(state.sidecar, screens, session, state.parts);
+    keep_window(state.window, screens, session, state.parts);
   });
   if (!error.empty()) state.notice = std::move(error);
 }

@@ -11,7 +11,7 @@
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/shell/window_part.h"
 #include "app/ui/ui.h"
@@ -43,7 +43,7 @@ struct AppState {
   Files files;
   Shell shell;
   WindowParts parts = make_window_parts();
-  SidecarState sidecar;  // as it was last handed over for the saved session
+  KeptWindow window;
   About about;
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused

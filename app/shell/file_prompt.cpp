@@ -28,7 +28,7 @@ constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
 /// The prompt's words for its purpose: "title", "go", and below the list "first" and "second".
 const std::string& say_for(FilePurpose purpose, const char* what) {
-  constexpr const char* kPurposes[] = {"save", "save_placement", "open", "open_for_good"};
+  constexpr const char* kPurposes[] = {"save", "save_placement", "open"};
   return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
 }
 

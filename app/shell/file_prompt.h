@@ -1,7 +1,7 @@
 // The file prompt is the one place where a file is named: save the runs under a name (Ctrl+Shift+S), open a session, a
 // configuration or a text (Ctrl+O). It has a field to type a path into (Tab completes it), below it the recent files
 // and those of the folder, for arrows and mouse; what the marked file is, read from its content; what saving will leave
-// out, and what cannot be undone. The shell draws it after the screens. Controls: app/file/path, app/file/row/N,
+// out. The shell draws it after the screens. Controls: app/file/path, app/file/row/N,
 // app/file/go, app/file/says.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace normscope::shell {
 
-enum class FilePurpose : uint8_t { Save, SavePlacement, Open, OpenForGood };  // OpenForGood cannot be undone
+enum class FilePurpose : uint8_t { Save, SavePlacement, Open };
 inline bool saves(FilePurpose purpose) { return purpose <= FilePurpose::SavePlacement; }
 
 struct FilePrompt {

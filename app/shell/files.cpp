@@ -7,8 +7,8 @@
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
 #include "training/files/placement_file.h"
-#include "training/files/session_file.h"
 #include "training/io/atomic_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::shell {
 namespace {
@@ -26,10 +26,6 @@ std::string absolute(const std::string& path) {
 
 bool prompting(const Ui& ui) { return ui.popup_open("app/file"); }
 
-FilePurpose open_purpose(const UndoLog& undo) {
-  return undo.keeps_sessions() ? FilePurpose::Open : FilePurpose::OpenForGood;
-}
-
 // Refuses in the prompt where it stands open, else in the top bar.
 void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& path,
             const std::string& why) {
@@ -40,9 +36,8 @@ void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& 
 }
 
 // Makes the prompt say what would happen, so that Enter does it.
-void ask_first(Ui& ui, FilePrompt& prompt, const UndoLog& undo, const std::string& path,
-               const std::string& why) {
-  if (!prompting(ui)) ask_for_file(ui, prompt, open_purpose(undo), path);
+void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const std::string& why) {
+  if (!prompting(ui)) ask_for_file(ui, prompt, FilePurpose::Open, path);
   refuse(prompt, why, path, true);
 }
 
@@ -53,9 +48,7 @@ void done(Ui& ui, Files& files, const std::string& path) {
 
 void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>& runs,
                const std::string& path, bool play = true) {
-  session::ReplaceRuns command = replacing(runs, play);
-  command.stash = session.undo.next_slot();
-  session.asked.emplace_back(std::move(command));
+  session.asked.emplace_back(replacing(runs, play));
   files.replacing = path;
 }
 
@@ -127,38 +120,36 @@ void remember(std::vector<std::string>& recent, const std::string& path) {
   if (recent.size() > kMostRecent) recent.resize(kMostRecent);
 }
 
-void begin_opening(Files& files, const ShownSession& session, const std::string& path, Sure sure,
+void begin_opening(Files& files, const ShownSession& session, const std::string& path, bool again,
                    std::string& notice) {
   notice.clear();
   if (!session.lab) return;
   files.opening = path;
-  files.sure = sure;
+  files.again = again;
   files.opened.forget();  // the same file may hold something else now
   files.opened.ask(
       path, [path] { return read_opened(path); }, files.wake);
 }
 
-void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, std::string& notice) {
+void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& notice) {
   if (files.opening.empty()) return;
   const OpenedFile* file = files.opened.find(files.opening);
   if (!file) return;
   const std::string path = std::exchange(files.opening, {});
-  const Sure sure = files.sure;
   if (ui.held("command/open")) return void(notice = ui.locked_help());
-  const bool ask = sure == Sure::Dropped && !session.undo.keeps_sessions();
   switch (file->look.kind) {
     case FileKind::Unusable:
       return say_no(ui, files.prompt, notice, path, file->look.words);
     case FileKind::Folder:
-      if (!prompting(ui)) ask_open(ui, files.prompt, session.undo);
+      if (!prompting(ui)) ask_open(ui, files.prompt);
       return enter_folder(ui, files.prompt, path);
     case FileKind::Recorded:  // it replaces nothing; Compare shows it, or asks where it shall stand
       files.recorded.push_back(path);
       notice.clear();
       return done(ui, files, path);
     case FileKind::Numbers:
-      if (sure != Sure::Again)
-        return ask_first(ui, files.prompt, session.undo, path,
+      if (!files.again)
+        return ask_first(ui, files.prompt, path,
                          words::say("shell.file.as_text", {{"look", words::error(file->look.words)}}));
       [[fallthrough]];
     case FileKind::Text:
@@ -166,17 +157,14 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
       notice.clear();
       return done(ui, files, path);
     case FileKind::Config:
-      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
       take_runs(session, files, file->runs, path);
       break;
     case FileKind::Model:
-      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
       take_runs(session, files, file->runs, path, false);
       files.looked_into = true;
       break;
     case FileKind::Session:
-      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
-      restore_session(session, files, path, selected);
+      session.asked.emplace_back(session::RestoreSession{path});
       break;
   }
   notice = words::say("shell.notice.opened", {{"path", path}});
@@ -206,9 +194,7 @@ void save_placement(Ui& ui, Files& files, const diagram::DiagramState& state, co
   ask_for_file(ui, files.prompt, FilePurpose::SavePlacement, free_name(path));
 }
 
-void ask_open(Ui& ui, FilePrompt& prompt, const UndoLog& undo) {
-  ask_for_file(ui, prompt, open_purpose(undo), "");
-}
+void ask_open(Ui& ui, FilePrompt& prompt) { ask_for_file(ui, prompt, FilePurpose::Open, ""); }
 
 void draw_files(Ui& ui, Files& files, const ShownSession& session, std::string& notice) {
   const FileSurroundings around{files.recent, files.wake, !files.opening.empty()};
@@ -217,26 +203,12 @@ void draw_files(Ui& ui, Files& files, const ShownSession& session, std::string& 
   if (saves(files.prompt.purpose))
     choose_name(ui, files, *session.view, *choice, notice);
   else
-    begin_opening(files, session, choice->path, choice->again ? Sure::Again : Sure::Asked, notice);
+    begin_opening(files, session, choice->path, choice->again, notice);
 }
 
 void runs_were_replaced(Files& files) {
   const std::string path = std::exchange(files.replacing, {});
   files.own = path.empty() ? OwnFile{} : own_file(path);
-}
-
-session::Ticket restore_session(ShownSession& session, Files& files, const std::string& folder,
-                                char selected) {
-  // What was done in this window is kept and can come back. In a new window the session's own undo does that.
-  UndoLog& undo = session.undo;
-  const bool worked = (undo.can_undo() || session.view->restored > 0) && undo.keeps_sessions();
-  const std::string slot = worked ? undo.next_slot() : "";
-  if (worked) session.lab->post(session::SaveSession{slot});
-  const session::Ticket ticket = session.lab->post(session::RestoreSession{folder});
-  undo.replaced(*session.view, slot, ticket, selected, selected);
-  if (worked) session.coming_back.push_back({ticket, false});
-  runs_were_replaced(files);
-  return ticket;
 }
 
 }  // namespace normscope::shell

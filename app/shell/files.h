@@ -25,15 +25,12 @@ OwnFile own_file(const std::string& path);
 // Whether it is the same file and nobody else has written to it.
 bool is_own(const OwnFile&, const std::string& path);
 
-// How sure the user is: the file was dropped, chosen where the prompt said what it does, or chosen once more.
-enum class Sure : uint8_t { Dropped, Asked, Again };
-
 struct Files {
   FilePrompt prompt{};
   OwnFile own{};
   std::vector<std::string> recent{};  // opened and saved lately, newest first
   std::string opening{};              // being read
-  Sure sure = Sure::Dropped;
+  bool again = false;                 // although the prompt said why not
   Background<OpenedFile> opened{};
   std::string replacing{};              // the runs of this file replace all that are shown
   bool looked_into = false;             // a model of another program was opened, which Inside is to show
@@ -47,25 +44,20 @@ void remember(std::vector<std::string>& recent, const std::string& path);
 
 // Recognises a file by its content in one of the next frames: a text to learn, a configuration whose
 // runs replace the present ones, a kept session, a log or a saved run for Compare. What was done, or why not, is said
-// in `notice`, or in the prompt while it is open. Everything can be undone; where the session cannot be stashed for
-// that, the prompt asks first if the file was only dropped. Without a Lab nothing is opened.
-void begin_opening(Files&, const ShownSession&, const std::string& path, Sure, std::string& notice);
-// Takes what was read, at the beginning of a frame. `selected` is as for restore_session.
-void finish_opening(ui::Ui&, Files&, ShownSession&, char selected, std::string& notice);
+// in `notice`, or in the prompt while it is open. Everything can be undone. Without a Lab nothing is opened.
+void begin_opening(Files&, const ShownSession&, const std::string& path, bool again, std::string& notice);
+// Takes what was read, at the beginning of a frame.
+void finish_opening(ui::Ui&, Files&, ShownSession&, std::string& notice);
 // `save` (Ctrl+S) saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, std::string& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
-// Opens the prompt. The undo log says whether opening a file can be undone.
-void ask_open(ui::Ui&, FilePrompt&, const UndoLog&);
+// Opens the prompt.
+void ask_open(ui::Ui&, FilePrompt&);
 // Draws the prompt and carries out what was chosen in it.
 void draw_files(ui::Ui&, Files&, const ShownSession&, std::string& notice);
 // Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
-
-// Brings back the session kept in `folder` and returns its ticket; `selected` is the run shown in the
-// diagram.
-session::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
 
 }  // namespace normscope::shell

@@ -21,6 +21,7 @@
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/toml.h"
+#include "training/io/toml_json.h"
 
 namespace normscope::shell {
 namespace {
@@ -29,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKeptSessions = 3,
                  kRecent = 8;  // closed sessions; those that crashed stay until they were offered
-constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
 
@@ -86,8 +86,7 @@ void mark(const fs::path& path) {
   }
 }
 
-// Orders sessions by their beginning, whatever the clock says. Earlier versions' names began with the time
-// in milliseconds: their numbers are large, and the next ones larger still.
+// Orders sessions by their beginning, whatever the clock says.
 int64_t number_of(const fs::path& folder) {
   constexpr int64_t kLargest = int64_t{1} << 60;
   const std::string name = folder.filename().string();
@@ -96,13 +95,17 @@ int64_t number_of(const fs::path& folder) {
   return error == std::errc{} && number > 0 && number < kLargest ? number : 0;
 }
 
+bool has_only_lock(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "closed") return false;
+  return !error;
+}
+
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
-// Recognises a session that could not be restored; older versions wrote .broken.
-bool is_stashed(const fs::path& folder) {
-  const std::string ending = folder.extension().string();
-  return ending.starts_with(".bad") || ending.starts_with(".broken");
-}
+// Recognises a session that could not be restored.
+bool is_stashed(const fs::path& folder) { return folder.extension().string().starts_with(".bad"); }
 
 /// Reads one table. It remembers the first impossible value, whose default holds.
 class SettingsTable {
@@ -262,7 +265,6 @@ void write_settings(const std::string& path, const Settings& s) {
 AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   const fs::path sessions = sessions_folder(state_folder);
   make_folder(sessions.string(), Access::Own, "autosave");
-  chmod(sessions.c_str(), 0700);  // earlier versions left it open to others
   int64_t number = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions, error))
@@ -297,13 +299,7 @@ AutosaveFolder::~AutosaveFolder() {
   if (lock_ >= 0) close(lock_);
 }
 
-void AutosaveFolder::close_cleanly() {
-  std::error_code error;
-  fs::remove_all(replaced(), error);
-  mark(fs::path(path_) / "closed");
-}
-
-std::string AutosaveFolder::replaced() const { return (fs::path(path_) / kReplaced).string(); }
+void AutosaveFolder::close_cleanly() { mark(fs::path(path_) / "closed"); }
 
 std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   std::vector<EndedSession> ended;
@@ -319,10 +315,9 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
       fs::remove_all(folder, error);  // left by a window that was killed as it began
       continue;
     }
-    fs::remove_all(folder / kReplaced, error);
-    if (fs::exists(folder / "session.json", error))
+    if (fs::exists(folder / kSessionFile, error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
-    else if (gone.is_ours())
+    else if (gone.is_ours() && has_only_lock(folder))
       remove_at_once(folder, gone);  // left by a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {

@@ -51,8 +51,6 @@ class AutosaveFolder {
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
-  // A folder in it for sessions that an opened file replaced, for undo. It is removed with the window.
-  std::string replaced() const;
   // Says that the user closed the window: the session is kept as the last one, and not offered as a
   // lost one.
   void close_cleanly();

@@ -15,8 +15,8 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/files/command_text.h"
-#include "training/files/session_file.h"
 #include "training/io/input_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::shell {
 namespace {
@@ -38,12 +38,12 @@ void take_back(AppState& state, bool undo) {
   std::string& notice = state.notice;
   if (AppScreen* const own = made_screen(state.screens, state.screens.shown); own && own->has_changes())
     return own->take_back(undo);
-  const bool did = undo ? session.undo.undo(session.commands, diagram.selected)
-                        : session.undo.redo(session.commands, diagram.selected);
-  if (!did) return;
+  const auto back = undo ? session.undo.undo(session.commands) : session.undo.redo(session.commands);
+  if (!back) return;
+  diagram.selected = back->selected;
   diagram.pending.reset();
-  if (!std::holds_alternative<session::SwapSession>(session.commands.back())) return;
-  notice = undo ? words::say("shell.notice.back") : words::say("shell.notice.opened_back");
+  if (back->other_runs)
+    notice = undo ? words::say("shell.notice.back") : words::say("shell.notice.opened_back");
 }
 
 void copy_command(const LabView& view, std::string& clipboard, std::string& notice) {
@@ -59,10 +59,10 @@ void answer_lost(Offers& offers) {
   offers.answered = true;
 }
 
-void restore(ShownSession& session, Files& files, Offers& offers, char selected) {
-  const std::string folder = next_to_restore(offers);
-  offers.restoring = folder;
-  offers.restore_ticket = restore_session(session, files, folder, selected);
+void restore(ShownSession& session, Offers& offers) {
+  offers.restoring = next_to_restore(offers);
+  offers.restore_ticket = 0;
+  session.asked.emplace_back(session::RestoreSession{offers.restoring});
   answer_lost(offers);
 }
 
@@ -77,34 +77,28 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
 
 // Stashes a session that could not be restored, so that it is neither offered again nor lost.
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
-  if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
+  if (offers.restore_ticket == 0 || view.answered < offers.restore_ticket) return;
   if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
     notice = words::say("shell.notice.not_restored",
                         {{"why", words::error(why)}, {"folder", stash(offers.restoring)}});
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
   offers.restoring.clear();
+  offers.restore_ticket = 0;
 }
 
 // Makes what the screens asked for in this frame something to take back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
-  for (session::Command& command : session.commands)  // a setting that replaces the runs knows of no folder
-    if (auto* other = std::get_if<session::ReplaceRuns>(&command); other && other->stash.empty())
-      if (!session.view->runs.empty()) other->stash = session.undo.next_slot();
   post_commands(state);
   const bool held =
       ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-  session.undo.note(*session.view, std::span(session.commands).subspan(shell.own_commands),
+  session.undo.note(std::span(session.commands).subspan(shell.own_commands),
                     std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
                     state.screens.lab.diagram().selected, held);
 
-  const auto replaces = [](const session::Command& command) {
-    return std::holds_alternative<session::ReplaceRuns>(command) ||
-           std::holds_alternative<session::SwapSession>(command);
-  };
-  if (std::any_of(session.commands.begin(), session.commands.end(), replaces))
+  if (std::any_of(session.commands.begin(), session.commands.end(), session::replaces_runs))
     runs_were_replaced(state.files);
 }
 
@@ -118,7 +112,7 @@ void post_commands(AppState& state) {
     const session::Ticket ticket = session.lab ? session.lab->post(command) : session.last_ticket + 1;
     session.tickets.push_back(ticket);
     session.last_ticket = ticket;
-    if (std::holds_alternative<session::SwapSession>(command)) session.coming_back.push_back({ticket, true});
+    if (std::holds_alternative<session::RestoreSession>(command)) state.shell.offers.restore_ticket = ticket;
     for (const OtherScreen& other : screens.others)
       if (other.screen) other.screen->posted(command, ticket);
     if (std::holds_alternative<session::ReplaceRuns>(command) && screens.linked_cursor &&
@@ -164,7 +158,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::SaveAs:
       return save_as(ui, state.files, view);
     case Act::OpenFile:
-      return ask_open(ui, state.files.prompt, session.undo);
+      return ask_open(ui, state.files.prompt);
     case Act::CopyCommand:
       return copy_command(view, state.shell.clipboard, state.notice);
     case Act::CopyLink:
@@ -188,7 +182,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::Measurements:
       return void(screen.few() = !screen.few());
     case Act::Restore:
-      return restore(session, state.files, state.shell.offers, screen.diagram().selected);
+      return restore(session, state.shell.offers);
     case Act::FirstLesson:
       return begin_course(state.screens, session.lab, state.shell.offers, state.notice);
     case Act::MeasureBatch:
@@ -200,11 +194,10 @@ void run_act(AppState& state, Ui& ui, Act act) {
 }
 
 void begin_shell(AppState& state, Ui& ui) {
-  const char selected = state.screens.lab.diagram().selected;
   for (const auto& part : state.parts) part->keys(ui);
   state.session.undo.settle(*state.session.view);
   check_restored(state.shell.offers, *state.session.view, state.notice);
-  finish_opening(ui, state.files, state.session, selected, state.notice);
+  finish_opening(ui, state.files, state.session, state.notice);
   for (const Act act : kAnywhere)
     if (view::pressed(ui, act)) run_act(state, ui, act);
   state.shell.own_commands = state.session.commands.size();

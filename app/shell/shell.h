@@ -25,8 +25,8 @@ struct Offers {
   std::string last_session;  // a folder that can be restored; empty: none
   // Sessions whose window did not close, the newest first: offered one after the other.
   std::vector<std::string> lost;
-  std::string restoring;  // asked for, not answered yet
-  session::Ticket restore_ticket = 0;
+  std::string restoring;               // asked for, not answered yet
+  session::Ticket restore_ticket = 0;  // of the command that does; 0: not posted
 };
 
 // The folder that is restored next; empty: there is none.

@@ -25,39 +25,19 @@ std::string gesture_of(std::span<const Command> made) {
 
 }  // namespace
 
-std::string UndoLog::next_slot() {
-  return stash_.empty() ? "" : stash_ + "/" + std::to_string(slots_++ % kSlots);
-}
-
 void UndoLog::add(Done done) {
   done.undone_before = std::exchange(undone_, {});
   done_.push_back(std::move(done));
-  ++changes_;
   if (done_.size() > kMostEntries) done_.erase(done_.begin());
 }
 
-void UndoLog::replaced(const LabView& view, const std::string& stash, Ticket ticket, char selected_before,
-                       char selected_after) {
-  Done done{.selected_before = selected_before, .selected_after = selected_after};
-  done.replaces = true;
-  done.first = done.last = ticket;
-  if (const std::string other = stash + "-after"; !stash.empty())
-    done.change = {{SwapSession{other, stash, view.playing}}, {SwapSession{stash, other, true}}};
-  add(std::move(done));
-  const auto has_slot = [](const Done& entry) { return entry.replaces && !entry.for_good(); };
-  if (std::count_if(done_.begin(), done_.end(), has_slot) == kSlots)
-    done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), has_slot) + 1);
-}
-
-void UndoLog::note(const LabView& view, std::span<const Command> made, std::span<const Ticket> tickets,
-                   char selected_before, char selected_after, bool held) {
-  for (size_t i = 0; i < made.size(); ++i)
-    if (const auto* other = std::get_if<ReplaceRuns>(&made[i]))
-      return replaced(view, other->stash, tickets[i], selected_before, selected_after);
+void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,
+                   char selected_after, bool held) {
   if (std::none_of(made.begin(), made.end(), can_be_taken_back)) return;
   Done done{.selected_before = selected_before, .selected_after = selected_after};
+  done.replaces = std::any_of(made.begin(), made.end(), replaces_runs);
   done.gesture = gesture_of(made);
-  done.first = tickets.front();
+  done.begun = done.first = tickets.front();
   done.last = tickets.back();
   if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
     done_.back().last = done.last;  // the same drag went on
@@ -71,46 +51,43 @@ void UndoLog::settle(const LabView& view) {
       Done& entry = (*list)[i];
       if (!entry.open()) continue;
       const Ticket known = std::min(entry.last, view.answered);
-      if (!entry.replaces) add_changes(entry.change, view.answers, entry.first, known);
+      add_changes(entry.change, view.answers, entry.first, known);
       entry.first = std::max(entry.first, known + 1);
       if (entry.open()) continue;
-      ++changes_;
-      const auto at = list->begin() + static_cast<std::ptrdiff_t>(i);
-      if (entry.replaces ? !refusal(view.answers, entry.last).empty() : entry.change.undo.empty()) {
-        const bool newest = list == &done_ && i + 1 == done_.size();
-        if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
-        list->erase(at);
-      } else if (entry.for_good()) {
-        list->erase(list->begin(), at + 1);
-        break;
-      } else {
+      if (!entry.change.undo.empty()) {
         entry.undone_before.clear();
+        continue;
       }
+      const bool newest = list == &done_ && i + 1 == done_.size();
+      if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
+      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
     }
+  // What was done before a session that the trainer dropped cannot be undone either.
+  const auto kept = std::find_if(done_.rbegin(), done_.rend(),
+                                 [&](const Done& one) { return one.replaces && one.begun <= view.dropped; });
+  done_.erase(done_.begin(), kept.base());
 }
 
-bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
-  if (!can_undo()) return false;
-  ++changes_;
+std::optional<UndoLog::Back> UndoLog::undo(std::vector<Command>& commands) {
+  if (!can_undo()) return {};
   Done done = std::move(done_.back());
   done_.pop_back();
-  if (done.open() && !done.replaces) commands.emplace_back(TakeBack{done.first, done.last});
+  if (done.open()) commands.emplace_back(TakeBack{done.first, done.last});
   commands.insert(commands.end(), done.change.undo.begin(), done.change.undo.end());
-  selected = done.selected_before;
+  const Back back{done.selected_before, done.replaces};
   undone_.push_back(std::move(done));
-  return true;
+  return back;
 }
 
-bool UndoLog::redo(std::vector<Command>& commands, char& selected) {
-  if (undone_.empty()) return false;
-  ++changes_;
+std::optional<UndoLog::Back> UndoLog::redo(std::vector<Command>& commands) {
+  if (undone_.empty()) return {};
   Done done = std::move(undone_.back());
   undone_.pop_back();
   commands.insert(commands.end(), done.change.redo.begin(), done.change.redo.end());
-  if (done.open() && !done.replaces) commands.emplace_back(TakeBack{done.first, done.last, true});
-  selected = done.selected_after;
+  if (done.open()) commands.emplace_back(TakeBack{done.first, done.last, true});
+  const Back back{done.selected_after, done.replaces};
   done_.push_back(std::move(done));
-  return true;
+  return back;
 }
 
 }  // namespace normscope::shell

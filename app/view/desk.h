@@ -17,21 +17,14 @@ struct Desk {
   struct File {
     std::string name, text;
   };
-  /// Puts runs in the place of all that the Lab has. Where the old runs could not come back, a popup
-  /// beside the control asks first.
-  struct Replacing {
-    session::ReplaceRuns runs;
-    const char *popup = "", *control = "", *whose = "";
-  };
-
   std::vector<session::Command> commands{};  ///< for the trainer
   std::vector<view::SavePlot> saves{};       ///< figures for the pictures folder
   std::vector<File> files{};
-  std::string copied{};  ///< for the clipboard
-  std::string notice{};  ///< for the title bar
-  std::optional<Replacing> replacing{};
-  std::optional<Screen> shown{};  ///< another screen
-  bool opens_file = false;        ///< the prompt for a file's path
+  std::string copied{};                             ///< for the clipboard
+  std::string notice{};                             ///< for the title bar
+  std::optional<session::ReplaceRuns> replacing{};  ///< runs in the place of all that the Lab has
+  std::optional<Screen> shown{};                    ///< another screen
+  bool opens_file = false;                          ///< the prompt for a file's path
 };
 
 }  // namespace normscope

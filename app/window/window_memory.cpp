@@ -22,10 +22,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   if (std::vector<std::string> refused = load_placements(placements_folder()); !refused.empty())
     notice_ = std::move(refused.front());
   settings_.dark = written_.dark = system_dark().value_or(false);
-  if (safe_mode) {
-    temporary_.emplace();
-    return;
-  }
+  if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
     ReadSettings read = read_settings(file_);
@@ -40,7 +37,6 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
       notice_ = describe_exception("autosave");
     }
   }
-  if (!folder_) temporary_.emplace();
 }
 
 void WindowMemory::put(AppState& state) const {
@@ -55,7 +51,6 @@ void WindowMemory::put(AppState& state) const {
   state.screens.keeps = !safe_mode_;
   state.files.recent = settings_.recent;
   state.notice = notice_;
-  state.session.undo.stash_in(folder_ ? folder_->replaced() : temporary_->path());
   shell::Offers& offers = state.shell.offers;
   if (!ended_.empty()) offers.last_session = ended_.front().path;
   for (const EndedSession& session : ended_)

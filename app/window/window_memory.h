@@ -9,7 +9,6 @@
 
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
-#include "training/files/places.h"
 
 namespace normscope::window {
 
@@ -38,8 +37,6 @@ class WindowMemory {
   shell::Settings settings_, written_;
   std::string notice_;
   std::optional<shell::AutosaveFolder> folder_;
-  std::optional<TemporaryFolder>
-      temporary_;  // only without the other: what undo needs of sessions that were replaced
   std::vector<shell::EndedSession> ended_;
   double changed_at_ = -1;
 };

@@ -19,7 +19,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cuda/loader.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::window {
 namespace {
@@ -118,12 +118,6 @@ void WindowSession::turn(double soon) {
 
 void WindowSession::close(bool by_hand) {
   lab_->on_change({});
-  // The last frames' commands are kept with what takes them back, while this thread waits.
-  lab_->at_end([this] {
-    state_.session.view = state_.session.lab->view();
-    state_.session.undo.settle(*state_.session.view);
-    shell::keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.parts);
-  });
   lab_.reset();
   state_.session.lab = nullptr;
   memory_.close(state_.notice, by_hand);
@@ -183,9 +177,8 @@ void WindowSession::draw() {
 }
 
 void WindowSession::open_file(const std::string& path) {
-  say(guarded("opening a file", [&] {
-    shell::begin_opening(state_.files, state_.session, path, shell::Sure::Dropped, state_.notice);
-  }));
+  say(guarded("opening a file",
+              [&] { shell::begin_opening(state_.files, state_.session, path, false, state_.notice); }));
 }
 
 void WindowSession::restore_last() {

@@ -112,7 +112,7 @@ bool set_word(Wiring& w, const std::string& word) {
     w.skip = scale_from(value, word, true);
   else if (key == "branch")
     w.branch = scale_from(value, word, false);
-  else if (key == "pre-scale" || key == "depth")  // depth: its former name
+  else if (key == "pre-scale")
     w.pre_scale = number_from(value, word);
   else if (key == "gain")
     w.init_gain = number_from(value, word);

@@ -1,15 +1,11 @@
 // A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two steps
-// are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from the past.
+// are trained. Also as the one run of a session, with a fork from the past.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "fuzz.h"
-#include "test_paths.h"
 #include "training/data/task.h"
-#include "training/run/keyframes.h"
 #include "training/run/saved_run.h"
 #include "training/session/lab_trainer.h"
 
@@ -18,12 +14,11 @@ using namespace normscope;
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{64} << 20;
-constexpr int32_t kNearKeyframe = 22;  // that of the corpus is at step 20
+constexpr int32_t kForkedAt = 22;
 
-const std::string kSession =
-    R"({"format":"normscope session 1","generation":1,"step":2,"budget":40,"sidecar":"",)"
-    R"("runs":[{"place":"run","empty":false,"letter":"A","file":"A-1.safetensors","forked_from":-1,)"
-    R"("fork_step":0,"fork_note":"","hold":-1,"keyframes":["K.safetensors"]}],"stash":[]})";
+constexpr const char* kSession =
+    "[window]\ngeneration = 1\nstep = 2\nbudget = 40\nportion = 40\n"
+    "runs = [{ letter = \"A\", file = \"A-1.safetensors\" }]\n";
 
 void look_at(const Run& run) {
   const History& history = *run.history();
@@ -51,27 +46,18 @@ void restore(const fuzz::Folder& folder) {
   static LabTrainer trainer({.threads = 1, .sample_text = false, .validation_every = 0});
   trainer.carry_out(session::RestoreSession{folder.path(), false});
   const int32_t step = trainer.view().step;
-  fuzz::accepts([&] { trainer.carry_out(session::ForkFrom{0, std::min(step, kNearKeyframe)}); });
+  fuzz::accepts([&] { trainer.carry_out(session::ForkFrom{0, std::min(step, kForkedAt)}); });
   trainer.carry_out(session::StepOnce{});
   for (int i = 0; i < 4 && trainer.has_work(); ++i) trainer.work();
   trainer.view();
   trainer.image(1, true);
 }
 
-std::string base(const char* name) {
-  std::ifstream file(std::string(NORMSCOPE_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/") + name,
-                     std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 FUZZ_TARGET(restore, fuzz::mutate_safetensors) {
   const fuzz::Folder& folder = fuzz::Folder::instance();
-  static const std::string run = base("run"), keyframe = base("run-keyframe");
-  const bool frame = fuzz::accepts(
-      [&] { read_keyframe(SafetensorsFile::parse(fuzz::bytes_of(input), "fuzz.safetensors")); });
-  const std::string path = folder.write("A-1.safetensors", frame ? run : input);
+  const std::string path = folder.write("A-1.safetensors", input);
   const bool small = fuzz::accepts([&] {
     const SavedRun saved = read_saved_run(SafetensorsFile::load(path));
     // A model may take what the machine has, and its data be read from where the file says: not here.
@@ -81,7 +67,6 @@ FUZZ_TARGET(restore, fuzz::mutate_safetensors) {
   });
   if (!small) return;
   fuzz::accepts([&] { load(path); });
-  folder.write("K.safetensors", frame ? input : keyframe);
-  folder.write("session.json", kSession);
+  folder.write("session.toml", kSession);
   fuzz::accepts([&] { restore(folder); });
 }

@@ -1,19 +1,16 @@
-// The gate of a session folder: session.json, and the log of undo and the bookmarks that the window keeps in it.
+// The gate of a session folder: session.toml, and the window's rows in it.
+#include "training/session/session_file.h"
+
 #include "app/shell/app_state.h"
 #include "fuzz.h"
-#include "training/session/lab_session.h"
 
 using namespace normscope;
 
-FUZZ_TARGET(session, fuzz::mutate_json) {
+FUZZ_TARGET(session) {
   static shell::AppState state;
   state.session.view = std::make_shared<const LabView>();
-  std::string sidecar(input);
-  fuzz::accepts([&] { sidecar = parse_session(input, "session.json").sidecar; });
-  fuzz::accepts([&] { shell::apply_sidecar(state.screens, state.session, sidecar); });
-  std::vector<session::Command> commands;
-  char selected = 'A';
-  for (int i = 0; i < 3; ++i) state.session.undo.undo(commands, selected);
-  for (int i = 0; i < 3; ++i) state.session.undo.redo(commands, selected);
-  state.session.undo.to_json();
+  std::string rows(input);
+  fuzz::accepts([&] { rows = parse_session(input, "session.toml").window; });
+  fuzz::accepts([&] { shell::show_window(state.screens, state.session, state.parts, rows); });
+  fuzz::accepts([&] { shell::window_rows(state.screens, state.parts); });
 }

@@ -1,4 +1,4 @@
-// These tests bring the app's files to the gate: each field of measured.json, progress, settings and sidecar below and
+// These tests bring the app's files to the gate: each field of measured.json, progress, settings and session below and
 // above its range, of a wrong type and missing; lessons and configurations nested beyond measure; one way in for all.
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "app/course/reader.h"
 #include "app/lessons/progress.h"
 #include "app/shell/app_state.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/shell/settings.h"
 #include "app/support/program.h"
 #include "app/tex/tex.h"
@@ -194,36 +194,18 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
                  "is too large (1.4 MB): expected at most 1 MB; kept as " + path + ".bad-2"));
 }
 
-TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
+TEST_CASE("files: the window's rows of a session", "[gate]") {
   AppState state;
   const auto bookmarks = [&](const std::string& text) {
-    apply_sidecar(state.screens, state.session, text);
+    show_window(state.screens, state.session, state.parts, text);
     return state.screens.lab.transport().bookmarks;
   };
-  CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B", "undo": ""})") == std::vector<int>{10, 20});
+  CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B"})") == std::vector<int>{10, 20});
   CHECK(state.screens.lab.diagram().selected == 'B');
-  for (const char* wrong : {R"({"bookmarks": [-1], "selected": "A", "undo": ""})",
-                            R"({"bookmarks": [2147483647], "selected": "A", "undo": ""})",
-                            R"({"bookmarks": 7, "selected": "A", "undo": ""})", "[]", ""})
+  for (const char* wrong : {R"({"bookmarks": [-1]})", R"({"bookmarks": [2147483647]})", R"({"bookmarks": 7})",
+                            R"({"bookmarks": [], "selected": "z"})", "[]", ""})
     CHECK(bookmarks(wrong).empty());
-  apply_sidecar(state.screens, state.session, R"({"bookmarks": [], "selected": "z", "undo": ""})");
-  CHECK(state.screens.lab.diagram().selected == 'B');
-  shell::UndoLog log;
-  const auto entry = [&](const std::string& command) {
-    const Json json =
-        Json::parse(R"({"specs": [[["model.layers", "2"]]], "undone": [], "done": [{"undo": [)" + command +
-                    R"(], "redo": [], "before": "A", "after": "B"}]})");
-    log.restore(InputValue::parse(json.dump(), "log"));
-    return log.can_undo();
-  };
-  for (const char* good : {R"(["edit", 0, "train.lr", "1"])", R"(["spec", 3, 0, 2])", R"(["budget", 300])",
-                           R"(["text", "a.txt"])", R"(["remove fork"])", R"(["restore fork"])"})
-    CHECK(entry(good));
-  for (const char* wrong :
-       {R"(["edit", 4, "train.lr", "1"])", R"(["edit", 0])", R"(["spec", 0, 1, 2])", R"(["spec", 0, -1, 2])",
-        R"(["spec", 0, 0])", R"(["spec", 0, 0, -2])", R"(["budget", 0])", R"(["budget", 2147483647])",
-        R"(["text"])", R"(["format"])", "[]", "7"})
-    CHECK_FALSE(entry(wrong));
+  CHECK(state.screens.lab.diagram().selected == 'A');
 }
 
 TEST_CASE("files: the record of a run", "[gate]") {
@@ -353,7 +335,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"pairs, labels, sentences", input::kTable},
                                                     {"configuration", input::kConfig},
                                                     {"placement", input::kPlacement},
-                                                    {"`session.json`", input::kSession},
+                                                    {"`session.toml`", input::kSession},
                                                     {"`lesson.toml`", input::kLesson},
                                                     {"a lesson's Markdown", input::kProse},
                                                     {"`measured.json`", input::kMeasured},

@@ -240,7 +240,7 @@ class Window:
 
 def sessions():
     folder = appdata("Local/normscope/state/sessions")
-    return [path for path in folder.glob("*") if (path / "session.json").is_file()]
+    return [path for path in folder.glob("*") if (path / "session.toml").is_file()]
 
 
 class WindowTest(WindowsTest):

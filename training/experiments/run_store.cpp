@@ -127,7 +127,6 @@ Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
   Plan plan;
   plan.name = "a lesson's runs";
   plan.measurement = kTaking;
-  plan.states_of = kEarlierStates;
   plan.keep_state = true;
   plan.keep_results = false;
   plan.live = true;

@@ -58,8 +58,8 @@ class Session {
   void look_up(size_t index, Backend& backend);
   template <typename Read>
   bool usable(const std::string& damaged, const Read& read);
-  bool is_known(size_t index, const std::string& measurement, Backend& backend);
-  bool measure_kept(size_t index, const std::string& measurement, Backend& backend);
+  bool is_known(size_t index, Backend& backend);
+  bool measure_kept(size_t index, Backend& backend);
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
   void validate(Run& run, int32_t steps) const;
   void train_one(size_t index, Backend& backend);
@@ -143,11 +143,7 @@ RunSpec Session::spec_of(size_t index) const {
 }
 
 void Session::look_up(size_t index, Backend& backend) {
-  const auto known = [&](const std::string& name) { return is_known(index, name, backend); };
-  const auto kept = [&](const std::string& name) { return measure_kept(index, name, backend); };
-  known_[index] = known(plan_.measurement) || std::any_of(plan_.earlier.begin(), plan_.earlier.end(), known);
-  if (!known_[index] && !options_.stored_only)
-    known_[index] = kept(plan_.measurement) || kept(plan_.states_of);
+  known_[index] = is_known(index, backend) || (!options_.stored_only && measure_kept(index, backend));
   ++done_;
 }
 
@@ -165,9 +161,9 @@ bool Session::usable(const std::string& damaged, const Read& read) {
 }
 
 /// Whether the store has a result that is enough for the measurement.
-bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
-  std::optional<InputValue> result = store_.find(keys_[index], measurement);
-  const std::string state = store_.state_path(keys_[index], measurement);
+bool Session::is_known(size_t index, Backend& backend) {
+  std::optional<InputValue> result = store_.find(keys_[index], plan_.measurement);
+  const std::string state = store_.state_path(keys_[index], plan_.measurement);
   if (!result) return false;
   const bool whole = !plan_.keep_state || is_there(state);
   return usable(whole ? state : "", [&] {
@@ -181,11 +177,11 @@ bool Session::is_known(size_t index, const std::string& measurement, Backend& ba
 }
 
 /// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
-bool Session::measure_kept(size_t index, const std::string& measurement, Backend& backend) {
+bool Session::measure_kept(size_t index, Backend& backend) {
   const Experiment& experiment = plan_.experiments[index];
   // A run that begins where another ends has no fresh state that could be measured beside it.
-  if (measurement.empty() || experiment.from || !store_.find(keys_[index], measurement)) return false;
-  const std::string state = store_.state_path(keys_[index], measurement);
+  if (experiment.from || !store_.find(keys_[index], plan_.measurement)) return false;
+  const std::string state = store_.state_path(keys_[index], plan_.measurement);
   if (!is_there(state)) return false;
   return usable("", [&] {
     const std::unique_ptr<Run> end = Run::load(state, task_of(index), backend);

@@ -52,12 +52,7 @@ struct Plan {
   std::vector<Experiment>
       experiments;  ///< the run that one starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< for the experiment at an index
-  bool keep_state = false;  ///< of finished runs, with their whole history, for later measurements
-  /// Lists names that the measurement had in earlier versions.
-  std::vector<std::string> earlier;
-  /// Another measurement under which states of finished runs are kept. A run whose state is kept there,
-  /// or under this plan's own measurement, is measured and not trained.
-  std::string states_of;
+  bool keep_state = false;     ///< of finished runs, with their whole history, for later measurements
   bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
   int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
   bool keep_results = true;    ///< in Outcome::results; false: only the measurements are told them

@@ -95,8 +95,6 @@ Studied train(const Study& study, ResultStore& store, const RunnerOptions& optio
   Gathering gathering{studied.runs, places, on_taken, study.parts, std::vector<Parts>(places.size())};
   plan.name = study.name;
   plan.measurement = kTaking;
-  plan.earlier.assign(std::begin(kEarlierTakings), std::end(kEarlierTakings));
-  plan.states_of = kEarlierStates;
   plan.keep_results = false;
   if (study.on_run) {
     plan.keep_state = plan.live = true;

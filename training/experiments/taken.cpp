@@ -17,8 +17,6 @@ namespace {
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
 constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kNumbers | kLast;
-/// What was measured for claims when files did not say it.
-constexpr Parts kOfClaims = kScores | kLayers | kLeftOut | kNumbers;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
 /// A number for each name.
@@ -91,7 +89,7 @@ void io(Io& io, codec::Of<Io, LeftOutRise>& rise) {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, Taken>& taken) {
-  io.optional("parts", taken.parts, codec::Whole{0, kAll}, kOfClaims);
+  io("parts", taken.parts, codec::Whole{0, kAll});
   io("record", taken.record);
   io("validation", taken.validation);
   io("accuracy", taken.accuracy);
@@ -113,13 +111,7 @@ double Taken::score(const std::string& key) const {
 
 nlohmann::json to_json(const Taken& taken) { return codec::write(taken); }
 
-Taken taken_from(const InputValue& json) {
-  if (json.find("record")) return codec::read<Taken>(json);
-  Taken taken;  // only a record
-  taken.parts = kShares;
-  taken.record = record_from(json);
-  return taken;
-}
+Taken taken_from(const InputValue& json) { return codec::read<Taken>(json); }
 
 std::vector<int32_t> ladder() {
   return {1, 2, 3, 5, 10, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000, 1500, 2000};

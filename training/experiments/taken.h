@@ -14,11 +14,8 @@
 
 namespace normscope::experiments {
 
-/// Names the measurement in the store; earlier versions kept parts of it under `kEarlierTakings`.
-inline constexpr const char* kTaking = "run 2";
-inline constexpr const char* kEarlierTakings[] = {"record 2", "claim 1"};
-/// Names the measurement under which earlier versions kept the states of lessons' runs.
-inline constexpr const char* kEarlierStates = "lesson 1";
+/// Names the measurement in the store.
+inline constexpr const char* kTaking = "run 1";
 
 /// A sum of the parts of a Taken that were measured, or are asked for.
 using Parts = uint8_t;
@@ -70,8 +67,7 @@ struct Taken {
 
 /// Writes the parts that were measured.
 nlohmann::json to_json(const Taken& taken);
-/// Reads also what earlier versions kept: a record alone, or what claims took. Throws Error for anything
-/// else.
+/// Throws Error for anything else.
 Taken taken_from(const InputValue& json);
 
 /// The steps at which a run's numbers by layer are kept, the last step apart.

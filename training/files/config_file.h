@@ -9,6 +9,8 @@
 // what differs is in the run
 //   edits = [{ step = 214, key = "train.lr", value = 1e-3 }]
 //
+// A table [window] is a session's (training/session/session_file.h) and is left out here.
+//
 // Promises: an unknown key, a wrong type, an impossible value, a duplicate or a syntax error throws Error as
 // "FILE:LINE: [train.warmup] 'soon' is text: expected ..."; parse_config reads back equal what write_config writes.
 // Called by the command line and by the Lab's save and open.
@@ -22,6 +24,8 @@
 #include "training/spec/spec.h"
 
 namespace normscope {
+
+inline constexpr const char* kSessionFile = "session.toml";  ///< the configuration in a session's folder
 
 struct ConfigRun {
   char letter = 'A';
@@ -41,9 +45,6 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 std::string write_config(std::span<const ConfigRun> runs);
 /// Writes the whole file or nothing (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);
-
-/// Writes a text as TOML does, in quotes.
-std::string toml_string(std::string_view text);
 
 /// Reads "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup).
 /// Throws Error, for a key of the data too.

@@ -99,11 +99,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
       continue;
     }
     check_known(place, name, key.source());
-    const std::string now(current_key(name));
-    if (now != name && table.contains(std::string_view(now).substr(prefix.size() + 1)))
-      place.refuse(key.source(),
-                   fmt::format("[{}] is what {} was called before, which stands here too", name, now));
-    out.insert_or_assign(now, Assignment{&node, key.source()});
+    out.insert_or_assign(name, Assignment{&node, key.source()});
   }
 }
 
@@ -188,7 +184,7 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
       edit.step = static_cast<int32_t>(*value.value<int64_t>());
       has_step = true;
     } else if (name == "key" && value.is_string()) {
-      edit.key = current_key(*value.value<std::string>());
+      edit.key = *value.value<std::string>();
     } else if (name == "value" && !value.is_array() && !value.is_table()) {
       for (FieldType type : {FieldType::Real, FieldType::Flag, FieldType::Text}) {
         if (auto text = text_of(value, type)) edit.value = *text;
@@ -273,6 +269,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
   std::vector<std::pair<char, RunTable>> runs;
   for (const auto& [key, node] : root) {
     const std::string group(key.str());
+    if (group == "window") continue;
     if (is_group(group)) {
       collect_group(place, key, node, shared);
       continue;

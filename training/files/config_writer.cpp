@@ -6,20 +6,9 @@
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
 #include "training/io/atomic_file.h"
+#include "training/io/toml_json.h"
 
 namespace normscope {
-
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      out += fmt::format("\\u{:04x}", static_cast<int>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 namespace {
 

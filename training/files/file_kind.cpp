@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
+#include "training/files/config_file.h"
 #include "training/io/gguf.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
@@ -123,8 +124,12 @@ FileLook look(const std::string& path) {
                         ? fmt::format("There is no file {}.", path)
                         : fmt::format("{} cannot be read: {}.", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) {
-    if (fs::exists(fs::path(path) / "session.json"))
+    if (fs::exists(fs::path(path) / kSessionFile))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+    if (fs::exists(fs::path(path) / "session.json"))
+      return unusable(fmt::format(
+          "{} is a session of before session.toml: expected one of its saved runs, *.safetensors.",
+          name_of(path)));
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))

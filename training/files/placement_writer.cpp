@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/files/config_file.h"
 #include "training/files/placement_file.h"
+#include "training/io/toml_json.h"
 
 namespace normscope {
 namespace {

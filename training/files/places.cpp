@@ -50,15 +50,4 @@ std::string state_folder() { return folder_at({"XDG_STATE_HOME", ".local/state",
 std::string cache_folder() { return folder_at({"XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "cache"}); }
 std::string data_folder() { return folder_at({"XDG_DATA_HOME", ".local/share", "LOCALAPPDATA", "data"}); }
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  std::string path = (std::filesystem::temp_directory_path(error) / "normscope-XXXXXX").string();
-  if (!error && mkdtemp(path.data())) path_ = path;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  if (!path_.empty()) std::filesystem::remove_all(path_, error);
-}
-
 }  // namespace normscope

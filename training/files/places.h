@@ -33,18 +33,4 @@ std::string state_folder();
 std::string cache_folder();
 std::string data_folder();
 
-/// A folder among the system's temporary ones, readable by its user alone and gone with this
-/// object. The path is empty where none could be made.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace normscope

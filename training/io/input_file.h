@@ -29,7 +29,7 @@ inline constexpr InputKind kText{"text", "a UTF-8 text file", 50'000'000,
                                  "so cut it, for example with head -c 50000000"};
 inline constexpr InputKind kTable{"", "a UTF-8 text file of lines", 2'000'000'000};
 inline constexpr InputKind kSafetensors{"safetensors", "a safetensors file", uint64_t{1} << 40};
-inline constexpr InputKind kSession{"session", "a session.json", 64'000'000};
+inline constexpr InputKind kSession{"session", "a session.toml", 64'000'000};
 }  // namespace input
 
 /// An open file that passed the checks above.

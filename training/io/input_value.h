@@ -2,7 +2,7 @@
 // sequence of calls that reads it.
 //
 // Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error
-// as "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
+// as "[session DIR/session.toml] window.runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
 // Nesting is limited, and nothing here recurses over the text.
 #pragma once
 
@@ -49,8 +49,8 @@ class InputValue {
   /// A text as it is; a number, true or false as JSON writes it.
   std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
-  std::string json_text(size_t most) const;    ///< as JSON, of at most `most` bytes
-  std::string object_text(size_t most) const;  ///< the same of an object
+  std::string json_text(size_t most) const;                      ///< as JSON, of at most `most` bytes
+  std::string object_text(size_t most) const;                    ///< the same of an object
 
   /// Throws Error for what the calls above cannot check.
   [[noreturn]] void refuse(std::string_view expected) const;

@@ -58,8 +58,7 @@ class Plateau {
     int32_t count = 0;  ///< losses given so far
     bool stuck = false;
     int32_t learning_since = 0;
-    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: unknown, as in
-    /// older files.
+    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: unknown.
     std::array<double, kBlocks> blocks{};
     bool operator==(const State&) const = default;
   };

@@ -5,17 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "engine/tape/store.h"
-#include "training/io/safetensors.h"
 #include "training/measure/plateau.h"
 #include "training/run/recurrence/segment_memory.h"
 
 namespace normscope {
-
-class SafetensorsFile;
 
 /// What a parameter is while it is trained: its value and Adam's moments.
 inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
@@ -48,10 +44,6 @@ class Keyframes {
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
   size_t bytes() const;
-  /// The keyframes worth a place in a file: spread over the run, and not so young that they soon go.
-  std::vector<std::shared_ptr<const Keyframe>> lasting() const;
-  /// Adds a keyframe from a file. Throws Error unless it is newer than the others.
-  void restore(std::shared_ptr<const Keyframe> frame);
 
  private:
   void drop_one();
@@ -62,10 +54,5 @@ class Keyframes {
 
 /// Writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
 void restore(const Keyframe& frame, Store& store);
-
-/// These write and read a keyframe as a safetensors file, which is written once.
-void write_keyframe(const Keyframe& frame, const std::string& path);
-std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);  ///< throws Error
-std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file);
 
 }  // namespace normscope

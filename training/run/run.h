@@ -155,10 +155,6 @@ class Run {
   /// Sets the bytes of the history's frames and of the keyframes; both thin at once.
   void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
-  /// Worth a place in a file; a keyframe never changes (write_keyframe, read_keyframe).
-  std::vector<std::shared_ptr<const Keyframe>> lasting_keyframes() const;
-  /// Adds keyframes from files, oldest first. Throws Error unless they are this very run's.
-  void restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames);
 
   std::shared_ptr<const RunImage> image() const;  ///< a copy in memory, for another thread to write
   /// Moves the run to another backend, with its present weights and optimizer state. Throws and leaves all

@@ -22,8 +22,6 @@ std::unique_ptr<Run::Impl> Run::Impl::standing_at(const Keyframe* frame, const R
   if (frame) {
     restore(*frame, run->network->store);
     run->plateau.restore(frame->plateau);
-    require_memory_of(fmt::format("keyframe of step {}", frame->step), frame->memory, run->spec.model,
-                      run->spec.train.batch);
     run->memory.restore(frame->memory);
   }
   run->refresh_level();
@@ -57,17 +55,6 @@ void Run::limit_bytes(size_t frames, size_t keyframes) {
   impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);
-}
-std::vector<std::shared_ptr<const Keyframe>> Run::lasting_keyframes() const {
-  return impl_->keyframes.lasting();
-}
-void Run::restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames) {
-  for (auto& frame : frames) {
-    if (frame->step > impl_->steps || frame->edits > impl_->edits.size())
-      fail("keyframe", "step {} with {} edits is not of this run: it has {} steps and {} edits", frame->step,
-           frame->edits, impl_->steps, impl_->edits.size());
-    impl_->keyframes.restore(std::move(frame));
-  }
 }
 size_t Run::kept_bytes() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
 

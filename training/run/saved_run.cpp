@@ -50,10 +50,10 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
   require_length(file, "losses", run.losses, static_cast<size_t>(run.step));
 }
 
-// Allows a file of an older version without frames, which only serve to be looked at.
+// Allows a file without frames, which only serve to be looked at: a fold of Admin has none.
 void read_frames(const SafetensorsFile& file, SavedRun& run) {
   if (!file.contains("frames/steps")) return;
-  if (file.metadata().contains("stats")) metadata(file, "stats", run.stats, kStatNames);
+  metadata(file, "stats", run.stats, kStatNames);
   FrameBlock& block = run.frames;
   block.steps = steps_of(file, "frames/steps", kMostSteps);
   block.stats = file.floats("frames/stats");
@@ -72,16 +72,15 @@ void read_frames(const SafetensorsFile& file, SavedRun& run) {
 }
 
 /// Finds the numbers of a saved frame in this layout, by name; nothing where a name is unknown here, or out
-/// of order. Older files have no names: their numbers must be as many.
+/// of order.
 std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
   const size_t numbers =
       saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
-  const bool named = !saved.stats.empty();
-  if (numbers != (named ? saved.stats.size() : layout.size())) return {};
+  if (numbers != saved.stats.size()) return {};
   std::vector<int32_t> places;
   size_t place = 0;
   for (size_t i = 0; i < numbers; ++i, ++place) {
-    while (named && place < layout.size() && layout[place].name != saved.stats[i]) ++place;
+    while (place < layout.size() && layout[place].name != saved.stats[i]) ++place;
     if (place == layout.size()) return {};
     places.push_back(static_cast<int32_t>(place));
   }
@@ -96,6 +95,20 @@ void restore_frames(const SavedRun& saved, History& history) {
   if ((saved.frames.steps.size() + 4 * saved.frames.gone.size()) * width * sizeof(float) > kHistoryBudget)
     return;
   history.restore_frames(spread(saved.frames, places, width));
+}
+
+/// Reads a plateau's means and losses, which a checkpoint has as tensors; the rest stays 0.
+Plateau::State plateau_from(const SafetensorsFile& file) {
+  Plateau::State state;
+  const auto read = [&](const char* name, auto& to) {
+    const std::vector<double> numbers = file.doubles(name);
+    if (numbers.size() != to.size())
+      fail(where_of(file), "{} has {} numbers: expected {}", name, numbers.size(), to.size());
+    std::copy(numbers.begin(), numbers.end(), to.begin());
+  };
+  read("plateau/window", state.window);
+  read("plateau/blocks", state.blocks);
+  return state;
 }
 
 RunSpec with_edits(RunSpec spec, const std::vector<Edit>& edits, int64_t& bytes) {
@@ -130,19 +143,6 @@ void restore_history(const SavedRun& saved, History& history) {
   if (history.last_step() > saved.step) history.truncate(saved.step);  // they are made again
 }
 
-Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file) {
-  Plateau::State state;
-  const auto read = [&](const char* name, auto& to) {
-    const std::vector<double> numbers = file.doubles(name);
-    if (numbers.size() != to.size())
-      fail(where, "{} has {} numbers: expected {}", name, numbers.size(), to.size());
-    std::copy(numbers.begin(), numbers.end(), to.begin());
-  };
-  read("plateau/window", state.window);
-  if (file.contains("plateau/blocks")) read("plateau/blocks", state.blocks);  // older files lack them
-  return state;
-}
-
 SavedRun read_saved_header(const SafetensorsFile& file) {
   const auto format = file.metadata().find("format");
   if (format == file.metadata().end() || format->second != kSavedRunFormat)
@@ -171,7 +171,7 @@ SavedRun read_saved_run(const SafetensorsFile& file) {
   read_history(file, run);
   read_frames(file, run);
   metadata(file, "events", run.events, kEvents);
-  run.plateau = plateau_from(where_of(file), file);
+  run.plateau = plateau_from(file);
   metadata(file, "plateau", run.plateau, plateau_rule(run.step));
   metadata(file, "non_finite", run.broken, report_rule(run.step));
   run.memory = memory_from(file);

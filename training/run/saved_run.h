@@ -30,7 +30,7 @@ struct SavedRun : RunPast {
   std::vector<int32_t> loss_steps, validation_steps;
   std::vector<float> history_losses, history_rates, validation_losses;
   FrameBlock frames;               ///< empty: the file has none
-  std::vector<std::string> stats;  ///< names of a frame's numbers; empty in older files
+  std::vector<std::string> stats;  ///< names of a frame's numbers
   std::vector<RunEvent> events;
   Plateau::State plateau;
   MemoryState memory;
@@ -47,9 +47,6 @@ SavedRun read_saved_run(const SafetensorsFile& file);
 /// which the other numbers are unknown. It leaves frames out whose numbers are others, or so few that the frames
 /// would be larger here than any history.
 void restore_history(const SavedRun& saved, History& history);
-/// Reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
-/// 0.
-Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file);
 
 inline constexpr const char* kSavedRunFormat = "normscope run 1";
 
@@ -71,7 +68,7 @@ struct EditRows {
   static auto edit(int32_t low, int32_t high) {
     return codec::row(3, [=](auto& io, auto& edit) {
       io("step", edit.step, codec::Whole{low, high});
-      io("key", edit.key, SettingKey{});
+      io("key", edit.key, codec::Text{kLongestText});
       io("value", edit.value, codec::Text{kLongestText});
     });
   }

@@ -146,7 +146,7 @@ struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
-/// Puts other runs in the place of all present ones.
+/// Puts other runs in the place of all present ones, whose session undo brings back.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;               ///< 1 to 4
   std::vector<std::vector<Edit>> edits{};  ///< a list for each run, or none; each edit takes effect at its
@@ -155,7 +155,6 @@ struct ReplaceRuns {
   /// Trains no finished run again: such a run stands at the end of its budget at once, and the others catch up
   /// with it. Without any such run, all play from step 0.
   bool known = false;
-  std::string stash{};    ///< folder in which the session is saved first; empty: it is lost
   std::string letters{};  ///< one for each run, of A to D, ascending; empty: without a gap
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
@@ -167,29 +166,29 @@ struct TakeBack {
   const char* doing() const { return again ? "making a change again" : "taking a change back"; }
 };
 /// Saves the whole session, each run with weights, optimizer state and history, in a folder that
-/// RestoreSession reads. Stashed forks and runs and the text of Lab::keep() go along. The former contents stay
-/// readable until the new state is complete. It is carried out even when the Lab ends.
+/// RestoreSession reads. The text of Lab::keep() goes along. The former contents stay readable until the new
+/// state is complete. It is carried out even when the Lab ends.
 struct SaveSession {
   std::string folder;
   static const char* doing() { return "saving the session"; }
 };
-/// Goes on from a saved session, bit for bit; a folder that cannot be read changes nothing.
+/// Goes on from a saved session, bit for bit, in the place of the present one; a folder that cannot be read
+/// changes nothing.
 struct RestoreSession {
   std::string folder;
   bool play = false;
   static const char* doing() { return "restoring the session"; }
 };
-/// Saves the session in one folder and restores another from the other.
-struct SwapSession {
-  std::string save, restore;
-  bool play = false;
+/// Undoes or redoes that another session took the place of one, which comes back as it was left.
+struct ExchangeSession {
+  bool back = true;
   static const char* doing() { return "changing the session"; }
 };
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
                                 RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, ReplaceRuns,
-                                TakeBack, SaveSession, RestoreSession, SwapSession>;
+                                TakeBack, SaveSession, RestoreSession, ExchangeSession>;
 /// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {
@@ -214,6 +213,8 @@ struct Answer {
 /// In the order of their tickets.
 using Answers = std::vector<std::shared_ptr<const Answer>>;
 
+/// Whether the command puts another session in the place of the present one.
+bool replaces_runs(const Command& command);
 /// Whether the command's Answer may have a Change.
 bool can_be_taken_back(const Command& command);
 /// Why a command was refused; empty where it was not, or has no answer yet.

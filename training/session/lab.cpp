@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -21,9 +20,6 @@ using session::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
-// The autosave waits for kKeptBy after an answer, so that the app has kept what it makes of the answer. kLongestWait
-// bounds this wait while a hand never rests.
-constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
 /// Holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
 bool is_quiet(const Command& c) {
@@ -39,18 +35,14 @@ struct Lab::Impl {
   };
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  session::Ticket give(Command command);
   bool leaving();
   void run();
   void loop(LabTrainer& trainer, std::deque<Posted>& taken);
-  bool take_commands(const LabTrainer& trainer, std::deque<Posted>& taken);
+  bool take_commands(LabTrainer& trainer, std::deque<Posted>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
   void say_autosave_error(LabTrainer& trainer, const std::string& error);
   void wait_for_autosave(size_t bytes = 0);
-  void put_off_autosave();
-  void keep_last(const LabTrainer& trainer);
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
-  void carry_out(LabTrainer& trainer, const Posted& posted);
   void answer(LabTrainer& trainer, const Posted& posted);
   void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
   void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why);
@@ -68,35 +60,19 @@ struct Lab::Impl {
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
   std::function<void()> callback;
-  std::function<void()> at_end;  // under the mutex
-  uint64_t version = 0;          // trainer thread only
-  Clock::time_point shown{};     // trainer thread only
-  bool unsaved = false;          // trainer thread only, as next_save
+  uint64_t version = 0;       // trainer thread only
+  Clock::time_point shown{};  // trainer thread only
+  bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::optional<Clock::time_point> latest_save;  // trainer thread only: when a save that was put off is due
-  std::string step_refusal;                      // trainer thread only: the message of a quiet command
-  std::string sidecar;                           // under the mutex, as sidecar_changed
-  bool sidecar_changed = false;
+  std::string step_refusal;  // trainer thread only: the message of a quiet command
+  std::string window;        // under the mutex, as window_changed
+  bool window_changed = false;
   int64_t generation = 0;  // trainer thread only, as `whole`: the autosave's
   bool whole = true;       // the next image refers to no file of an earlier one
   std::unique_ptr<Autosaver> autosaver;
   std::promise<void> made;  // set when the trainer is made
   std::jthread thread;
 };
-
-// Queues a command that stands for two as two, under the mutex: each fails by itself, and the first is still
-// saved when the Lab ends. The ticket is the second's.
-session::Ticket Lab::Impl::give(Command command) {
-  const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
-  if (auto* other = std::get_if<session::ReplaceRuns>(&command); other && !other->stash.empty()) {
-    put(session::SaveSession{std::exchange(other->stash, {})});
-  } else if (auto* swap = std::get_if<session::SwapSession>(&command)) {
-    put(session::SaveSession{std::move(swap->save)});
-    command = session::RestoreSession{std::move(swap->restore), swap->play};
-  }
-  put(std::move(command));
-  return posted;
-}
 
 void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
   auto next = std::make_shared<LabView>(trainer.view());
@@ -114,9 +90,9 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
 }
 
 // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
-bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& taken) {
+bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<Posted>& taken) {
   std::unique_lock lock(mutex);
-  const auto called = [this] { return quitting || !commands.empty() || sidecar_changed; };
+  const auto called = [this] { return quitting || !commands.empty() || window_changed; };
   if (!trainer.has_work()) {
     idle = commands.empty();
     if (idle) changed.notify_all();
@@ -131,7 +107,10 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& tak
   }
   idle = false;
   taken.swap(commands);
-  if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
+  if (std::exchange(window_changed, false)) {
+    trainer.keep(window);
+    unsaved = !options.autosave.empty();
+  }
   return !quitting;
 }
 
@@ -142,24 +121,16 @@ bool Lab::Impl::leaving() {
   return quitting;
 }
 
-void Lab::Impl::carry_out(LabTrainer& trainer, const Posted& posted) {
-  const bool saves = std::holds_alternative<session::SaveSession>(posted.command);
-  if (saves) {
-    const std::lock_guard lock(mutex);
-    trainer.own_sidecar = sidecar;
-  }
-  trainer.carry_out(posted.command, posted.ticket);
-  whole = whole || saves;  // LabTrainer::save says why
-}
-
 void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
   try {
     try {
-      carry_out(trainer, posted);
+      trainer.carry_out(posted.command, posted.ticket);
     } catch (const DeviceError& error) {  // the command is carried out on the CPU
       if (!trainer.fall_back(error.what())) throw;
-      carry_out(trainer, posted);
+      trainer.carry_out(posted.command, posted.ticket);
     }
+    if (std::holds_alternative<session::SaveSession>(posted.command))
+      whole = true;  // LabTrainer::save says why
   } catch (...) {
     trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
     if (is_quiet(posted.command)) step_refusal = trainer.message;
@@ -184,41 +155,13 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
     trainer.answered = posted.ticket;
   }
   taken.clear();
-  if (!quiet) {
-    unsaved = !options.autosave.empty();
-    put_off_autosave();
-  }
+  if (!quiet) unsaved = !options.autosave.empty();
   publish(trainer);
-}
-
-// Waits for the sidecar, which follows the answer to a command. A save before it would hold the
-// command without what takes it back, until the next save.
-void Lab::Impl::put_off_autosave() {
-  const auto now = Clock::now();
-  if (now + kKeptBy <= next_save) return;
-  if (!latest_save) latest_save = now + kLongestWait;
-  next_save = std::max(next_save, std::min(now + kKeptBy, *latest_save));
-}
-
-// Shows the answers to the last commands when the trainer rests for good, and the app keeps what it makes
-// of them.
-void Lab::Impl::keep_last(const LabTrainer& trainer) {
-  std::function<void()> call;
-  {
-    const std::lock_guard lock(mutex);
-    call = at_end;
-  }
-  if (!call) return;
-  publish(trainer);
-  call();
-  const std::lock_guard lock(mutex);
-  if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
 }
 
 // Leaves the disk in peace: large models, such as opened ones, are saved less often.
 void Lab::Impl::wait_for_autosave(size_t bytes) {
   constexpr double kBytesASecond = 50e6;
-  latest_save.reset();
   const std::chrono::duration<double> interval(
       std::max(options.autosave_every, static_cast<double>(bytes) / kBytesASecond));
   next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
@@ -248,10 +191,6 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   const bool all = std::exchange(whole, true);
   SessionImage image = trainer.image(++generation, all);
   whole = unsaved = false;
-  {
-    const std::lock_guard lock(mutex);
-    image.sidecar = sidecar;
-  }
   autosaver->give(std::move(image));
 }
 
@@ -301,10 +240,7 @@ void Lab::Impl::run() {
     taken.clear();
   }
   error = guarded("lab", [&] { answer_all(*trainer, taken); });
-  (void)guarded("autosave", [&] {
-    refuse_rest(*trainer, taken, error);
-    keep_last(*trainer);
-  });
+  (void)guarded("autosave", [&] { refuse_rest(*trainer, taken, error); });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
   autosaver.reset();  // ends when the image is on the disk
   const std::lock_guard lock(mutex);
@@ -346,26 +282,22 @@ session::Ticket Lab::post(session::Command command) {
   session::Ticket ticket = 0;
   {
     const std::lock_guard lock(impl_->mutex);
-    ticket = impl_->give(std::move(command));
+    ticket = ++impl_->posted;
+    impl_->commands.push_back({std::move(command), ticket});
     impl_->idle = false;
   }
   impl_->wake.notify_one();
   return ticket;
 }
 
-void Lab::keep(std::string sidecar) {
+void Lab::keep(std::string window) {
   {
     const std::lock_guard lock(impl_->mutex);
-    if (impl_->sidecar == sidecar) return;
-    impl_->sidecar = std::move(sidecar);
-    impl_->sidecar_changed = true;
+    if (impl_->window == window) return;
+    impl_->window = std::move(window);
+    impl_->window_changed = true;
   }
   impl_->wake.notify_one();
-}
-
-void Lab::at_end(std::function<void()> callback) {
-  const std::lock_guard lock(impl_->mutex);
-  impl_->at_end = std::move(callback);
 }
 
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }

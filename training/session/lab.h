@@ -94,9 +94,12 @@ struct LabView {
   std::vector<RunView> runs;    ///< in letter order
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
-  std::shared_ptr<const std::string> sidecar;  ///< of the session restored last, see keep()
-  session::Ticket restored = 0;                ///< the command that restored it; 0: none
-  std::shared_ptr<PlayedStep> played;          ///< the newest result of PlayStep, or nullptr; for one user
+  uint64_t restored = 0;         ///< sessions that came back so far: from a folder, by undo or by redo
+  bool by_undo = false;          ///< the newest of them, by undo or redo
+  std::shared_ptr<const std::string> window;  ///< what was kept with it, see Lab::keep(); or nullptr
+  /// The newest command that cannot be undone any more, because the session of before it is not kept; 0: none.
+  session::Ticket dropped = 0;
+  std::shared_ptr<PlayedStep> played;  ///< the newest result of PlayStep, or nullptr; for one user
   /// The last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
@@ -128,8 +131,7 @@ struct LabOptions {
   int32_t line_length = 40;                     ///< symbols of a line
   int32_t validation_every = kValidationEvery;  ///< steps between validation losses; 0 = never
   /// Names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change
-  /// at most every `autosave_every` seconds, and at the end. After a command it waits briefly for the sidecar of the
-  /// app.
+  /// at most every `autosave_every` seconds, and at the end.
   std::string autosave{};
   /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
   double autosave_every = 8;
@@ -149,12 +151,9 @@ class Lab {
   /// LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message says
   /// what failed.
   session::Ticket post(session::Command command);
-  /// Takes a text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar:
-  /// what the app itself has to remember of it.
-  void keep(std::string sidecar);
-  /// Sets what the trainer thread calls when the Lab ends, after the last view and before the last autosave.
-  /// The destructor waits for it, and it may call view() and keep().
-  void at_end(std::function<void()> callback);
+  /// Takes what the app itself has to remember of the session, a JSON object. It travels with the session
+  /// (SaveSession, autosave) and comes back as LabView::window.
+  void keep(std::string window);
   void quit();
 
   const std::shared_ptr<RunCache>& finished_runs() const;

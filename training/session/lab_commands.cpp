@@ -1,19 +1,136 @@
-// These commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything
-// as it was. lab_edits.cpp has those that change a run, lab_fork.cpp those about D.
+// The commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything as it
+// was. lab_edits.cpp has those that change a run, and those about D.
+#include "training/session/lab_trainer.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "training/run/keyframes.h"
 #include "training/session/ablation.h"
-#include "training/session/lab_trainer.h"
+#include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
 
+struct LabTrainer::Carrier {
+  LabTrainer& trainer;
+  session::Ticket ticket;
+  void operator()(const session::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
+  void operator()(const session::PlayTo& c) const { trainer.play_to(c.step); }
+  void operator()(const session::Pause&) const { trainer.pause(); }
+  void operator()(const session::StepOnce&) const { trainer.step_once(); }
+  void operator()(const session::Reset& c) const { trainer.reset(c.new_seed); }
+  void operator()(const session::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
+  void operator()(const session::SetBudget& c) const { trainer.set_budget(c.steps); }
+  void operator()(const session::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
+  void operator()(const session::SetBackend& c) const { trainer.set_backend(c.choice); }
+  void operator()(const session::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
+  void operator()(const session::LoadText& c) const { trainer.load_text(c.path); }
+  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec, c.edits); }
+  void operator()(const session::ForkRequest& c) const { trainer.fork(c); }
+  void operator()(const session::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
+  void operator()(const session::RemoveFork&) const { trainer.remove_fork(); }
+  void operator()(const session::RestoreFork&) const { trainer.restore_fork(); }
+  void operator()(const session::CheckSeeds& c) const {
+    c.on ? trainer.check_seeds() : trainer.reruns_.cancel();
+  }
+  void operator()(const session::MeasureBatch&) const { trainer.measure_batch(); }
+  void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
+  void operator()(const session::Inquire& c) const { trainer.inquire(c); }
+  void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
+  void operator()(const session::ReplaceRuns& c) const {
+    c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
+  }
+  void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
+  void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
+  void operator()(const session::RestoreSession& c) const { trainer.restore(c, ticket); }
+  void operator()(const session::ExchangeSession& c) const { trainer.exchange_session(c.back); }
+};
+
+void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
+  const Found before = found();
+  std::visit(Carrier{*this, ticket}, command);
+  if (ticket == 0 || !can_be_taken_back(command)) return;
+  session::Change change = change_by(command, before);
+  if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
+}
+
+void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
+
+/// `keep_answer` sorts: a step that is trained again for its copy may be refused after later commands were answered.
+void LabTrainer::keep_answer(session::Answer answer) {
+  constexpr size_t kMost = 1000;
+  const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };
+  answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
+                  std::make_shared<const session::Answer>(answer));
+  if (answers_.size() > kMost) answers_.erase(answers_.begin());
+}
+
+LabTrainer::Found LabTrainer::found() const {
+  Found now{letters(), {}, {}, now_.budget, now_.playing};
+  for (LabEntry* entry : now_.entries()) {
+    now.specs.push_back(published_spec(*entry));
+    now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
+  }
+  return now;
+}
+
+/// Takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
+/// the former runs.
+session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
+  if (std::holds_alternative<session::ForkRequest>(command) ||
+      std::holds_alternative<session::ForkFrom>(command)) {
+    session::Change change{{session::RemoveFork{}}, {session::RestoreFork{}}};
+    const auto* fork = std::get_if<session::ForkRequest>(&command);
+    if (fork && fork->train && !before.playing)  // the fork started the training
+      change.undo.insert(change.undo.begin(), session::Pause{});
+    return change;
+  }
+  if (session::replaces_runs(command)) {
+    if (before.letters.empty()) return {};
+    return {{session::ExchangeSession{true}}, {session::ExchangeSession{false}}};
+  }
+  const Found now = found();
+  if (now.letters != before.letters || before.specs.empty()) return {};
+  session::Change change;
+  for (size_t i = 0; i < now.specs.size(); ++i) {
+    RunSpec then = *before.specs[i];
+    then.train.steps = now.specs[i]->train.steps;  // the budget belongs to the Lab
+    if (!(then == *now.specs[i]))
+      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i], before.edits[i]});
+  }
+  const auto* reset = std::get_if<session::Reset>(&command);
+  if (change.undo.empty() && (reset || std::holds_alternative<session::LoadText>(command)))
+    return {{session::ExchangeReset{true}}, {session::ExchangeReset{false}}};
+  if (now.budget != before.budget) change.undo.emplace_back(session::SetBudget{before.budget});
+  if (change.undo.empty()) return {};
+  const auto* edit = std::get_if<session::EditField>(&command);
+  if (edit && now.budget == before.budget && is_live(edit->key))
+    for (const session::Command& one : change.undo) {
+      const auto run = static_cast<size_t>(std::get<session::SetSpec>(one).run);
+      change.redo.emplace_back(session::SetSpec{static_cast<int32_t>(run), now.specs[run], now.edits[run]});
+    }
+  else
+    change.redo.push_back(
+        reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
+              : command);
+  return change;
+}
+
+void LabTrainer::take_back(const session::TakeBack& command) {
+  session::Change change;
+  add_changes(change, answers_, command.first, command.last);
+  for (const session::Command& one : command.again ? change.redo : change.undo) carry_out(one);
+}
+
 LabEntry& LabTrainer::entry(int32_t index) const {
-  const auto all = entries();
+  const auto all = now_.entries();
   if (index < 0 || static_cast<size_t>(index) >= all.size())
     fail("lab", "there is no run {}: expected 0 to {}", index, static_cast<int64_t>(all.size()) - 1);
   return *all[static_cast<size_t>(index)];
@@ -28,12 +145,17 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
   return task;
 }
 
-std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
-  spec.train.steps = budget_;
+// A device without room gives up sessions that are kept for undo.
+std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter, int32_t budget) {
+  spec.train.steps = budget;
   validate(spec);  // refuses the specification before reading its data
   auto made = std::make_unique<LabEntry>();
-  auto task = task_for(spec.data);
-  made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
+  const auto task = task_for(spec.data);
+  while (!made->run) try {
+      made->run = std::make_unique<Run>(spec, task, *backend_);
+    } catch (const DeviceError&) {
+      if (!backend_->error().empty() || !drop_session()) throw;
+    }
   made->letter = letter;
   made->from_start = true;
   made->born = ++made_;
@@ -42,51 +164,52 @@ std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
 
 std::vector<RunSpec> LabTrainer::specs() const {
   std::vector<RunSpec> specs;
-  for (const LabEntry* entry : entries()) specs.push_back(entry->run->spec());
+  for (const LabEntry* entry : now_.entries()) specs.push_back(entry->run->spec());
   return specs;
 }
 
 std::string LabTrainer::letters() const {
   std::string letters;
-  for (const LabEntry* entry : entries()) letters += entry->letter;
+  for (const LabEntry* entry : now_.entries()) letters += entry->letter;
   return letters;
 }
 
 // Takes the newest stashed run with this letter and specification, one with so many edits before others;
 // nullptr without one.
 std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter, int32_t edits) {
-  size_t best = parked_.size();
-  for (size_t i = parked_.size(); i-- > 0;) {
-    const LabEntry& one = *parked_[i];
+  size_t best = now_.parked.size();
+  for (size_t i = now_.parked.size(); i-- > 0;) {
+    const LabEntry& one = *now_.parked[i];
     spec.train.steps = end_of(one);
     if (one.letter != letter || !(one.run->spec() == spec)) continue;
     const bool as_many = static_cast<int32_t>(one.run->edits().size()) == edits;
-    if (as_many || best == parked_.size()) best = i;
+    if (as_many || best == now_.parked.size()) best = i;
     if (as_many) break;
   }
-  if (best == parked_.size()) return nullptr;
-  auto found = std::move(parked_[best]);
-  parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(best));
+  if (best == now_.parked.size()) return nullptr;
+  auto found = std::move(now_.parked[best]);
+  now_.parked.erase(now_.parked.begin() + static_cast<std::ptrdiff_t>(best));
   return found;
 }
 
-// Makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;
-// if one cannot be made, these stay stashed.
+// Makes the runs. With `parked`, those with the same letter and specification that were parked return as they were
+// left; if one cannot be made, these stay parked.
 std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
-                                                                const std::string& letters, Replaced old) {
+                                                                const std::string& letters, bool parked,
+                                                                int32_t budget) {
   std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
   for (size_t i = 0; i < specs.size(); ++i)
-    all.push_back(old == Replaced::Exchanged ? take_parked(specs[i], letters[i]) : nullptr);
+    all.push_back(parked ? take_parked(specs[i], letters[i]) : nullptr);
   try {
     std::vector<RunSpec> missing;
     for (size_t i = 0; i < specs.size(); ++i)
       if (!all[i]) missing.push_back(specs[i]);
     make_room(missing);
     for (size_t i = 0; i < specs.size(); ++i)
-      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letters[i]);
+      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letters[i], budget);
   } catch (...) {
     for (auto& entry : all)
-      if (entry) parked_.push_back(std::move(entry));
+      if (entry) now_.parked.push_back(std::move(entry));
     throw;
   }
   for (size_t i = 0; i < all.size(); ++i)
@@ -96,12 +219,17 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
 
 // Makes these the Lab's runs; a D among them stays apart.
 void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
-  fork_.reset();
-  runs_ = std::move(all);
-  if (runs_.size() > 1 && runs_.back()->letter == 'D') {
-    fork_ = std::move(runs_.back());
-    runs_.pop_back();
+  now_.fork.reset();
+  now_.runs = std::move(all);
+  if (now_.runs.size() > 1 && now_.runs.back()->letter == 'D') {
+    now_.fork = std::move(now_.runs.back());
+    now_.runs.pop_back();
   }
+  begin_round();
+}
+
+// Forgets what holds of the runs that were shown before.
+void LabTrainer::begin_round() {
   writing_ = 0;
   text_credit_ = 0;
   next_step_ = {};
@@ -109,58 +237,45 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   share_bytes();
 }
 
-// Replaces all runs; the present ones are shown until the new ones are built.
-void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
-                         std::vector<std::vector<Edit>> edits) {
-  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters, old);
-  int32_t step = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i < edits.size()) all[i]->run->schedule_edits(std::move(edits[i]));
-    step = std::max(step, all[i]->run->steps_done());
-  }
-  step_ = step;
-  if (old == Replaced::Forgotten) {
-    undo_.clear();
-    redo_.clear();
-    parked_.clear();
-  } else {
-    for (auto& entry : runs_) park(std::move(entry), parked_);
-    if (fork_) park(std::move(fork_), parked_);
-  }
+// Replaces all runs, which are parked; the present ones are shown until the new ones are built.
+void LabTrainer::restart(std::vector<RunSpec> specs, bool parked) {
+  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters(), parked, now_.budget);
+  now_.step = 0;
+  for (const auto& entry : all) now_.step = std::max(now_.step, entry->run->steps_done());
+  for (auto& entry : now_.runs) park(std::move(entry), now_.parked);
+  if (now_.fork) park(std::move(now_.fork), now_.parked);
   show(std::move(all));
   rest_at_end();
 }
 
-void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits,
-                       std::string letters) {
+void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
+  auto& [specs, edits, play, known, letters] = command;
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
   if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
   constexpr std::string_view kLetters = "ABCD";
   if (letters.empty()) letters = kLetters.substr(0, specs.size());
   const bool ascending =
       std::adjacent_find(letters.begin(), letters.end(), std::greater_equal<>()) == letters.end();
-  const bool known = letters.find_first_not_of(kLetters) == letters.npos;
-  if (letters.size() != specs.size() || !ascending || !known)
+  if (letters.size() != specs.size() || !ascending || letters.find_first_not_of(kLetters) != letters.npos)
     fail("lab", "letters '{}' of {} runs: expected as many of A to D, ascending", letters, specs.size());
-  const int32_t old_budget = budget_, old_portion = portion_;
-  budget_ = portion_ = specs.front().train.steps;
-  try {
-    restart(std::move(specs), letters, Replaced::Forgotten, std::move(edits));
-  } catch (...) {
-    budget_ = old_budget;
-    portion_ = old_portion;
-    throw;
-  }
+  const int32_t budget = specs.front().train.steps;
+  auto all = make_entries(std::move(specs), letters, false, budget);
+  for (size_t i = 0; i < std::min(all.size(), edits.size()); ++i)
+    all[i]->run->schedule_edits(std::move(edits[i]));
+  put_aside(ticket);
+  now_.budget = now_.portion = budget;
+  now_.playing = play;
+  show(std::move(all));
   ++generation_;
   earlier_.reset();
-  playing_ = play;
   target_ = play ? std::numeric_limits<int32_t>::max() : 0;
 }
 
-void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters) {
-  start(std::move(specs), true, std::move(edits), std::move(letters));
+void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
+  command.play = true;
+  start(std::move(command), ticket);
   bool any = false;
-  for (LabEntry* entry : entries()) {
+  for (LabEntry* entry : now_.entries()) {
     const auto known = finished_->find(run_key(entry->run->past()));
     if (!known || !known->whole()) continue;
     const std::string name = entry->run->spec().name;
@@ -170,42 +285,43 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
     any = true;
   }
   if (!any) return;
-  step_ = budget_;
+  now_.step = now_.budget;
   pause();
   share_bytes();
 }
 
 void LabTrainer::play_to(int32_t step) {
-  if (runs_.empty()) return;
+  if (now_.runs.empty()) return;
   const bool released = release_holds();
-  if (released && (step_ >= budget_ || step <= step_)) return;  // D catches up, and no other run has to
+  if (released && (now_.step >= now_.budget || step <= now_.step))
+    return;  // D catches up, and no other run has to
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
-  if (step <= step_) return;
-  if (step_ >= budget_) change_budget(portion_after(step_));
+  if (step <= now_.step) return;
+  if (now_.step >= now_.budget) change_budget(portion_after(now_.step));
   start_playing();
   target_ = step;
 }
 
 void LabTrainer::start_playing() {
-  playing_ = true;
+  now_.playing = true;
   target_ = std::numeric_limits<int32_t>::max();
   writing_ = 0;
   next_step_ = {};
 }
 
 void LabTrainer::rest_at_end() {
-  if (playing_ && step_ >= budget_) pause();
+  if (now_.playing && now_.step >= now_.budget) pause();
 }
 
 void LabTrainer::pause() {
-  playing_ = false;
-  target_ = step_;
+  now_.playing = false;
+  target_ = now_.step;
 }
 
 void LabTrainer::step_once() {
   if (release_holds()) return;
-  play_to(step_ + 1);
-  playing_ = false;
+  play_to(now_.step + 1);
+  now_.playing = false;
 }
 
 void LabTrainer::reset(bool new_seed) {
@@ -213,60 +329,103 @@ void LabTrainer::reset(bool new_seed) {
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all), letters(), Replaced::Stashed);
-  if (!playing_) target_ = 0;
+  restart(std::move(all));
+  if (!now_.playing) target_ = 0;
+}
+
+// Keeps the present session for undo, unless it has no run.
+void LabTrainer::put_aside(session::Ticket by) {
+  LabSession session = std::exchange(now_, {});
+  session.replaced_by = by;
+  now_.window = session.window;
+  after_.clear();
+  if (session.runs.empty()) return;
+  for (LabEntry* entry : session.kept()) {
+    entry->looking.reset();
+    entry->file_stamp = 0;
+  }
+  before_.push_back(std::move(session));
+  if (before_.size() > kMostSessions) drop_session();
+}
+
+// Drops the session that undo would bring back last. False: there is none.
+bool LabTrainer::drop_session() {
+  std::vector<LabSession>& sessions = before_.empty() ? after_ : before_;
+  if (sessions.empty()) return false;
+  if (&sessions == &before_) dropped_ = sessions.front().replaced_by;
+  sessions.erase(sessions.begin());
+  return true;
+}
+
+void LabTrainer::exchange_session(bool back) {
+  std::vector<LabSession>&from = back ? before_ : after_, &to = back ? after_ : before_;
+  if (from.empty()) fail("lab", "the {} runs are not kept any more", back ? "earlier" : "later");
+  for (LabEntry* entry : now_.kept()) {
+    entry->looking.reset();
+    entry->file_stamp = 0;
+  }
+  to.push_back(std::exchange(now_, std::move(from.back())));
+  from.pop_back();
+  come_back(true);
+}
+
+void LabTrainer::come_back(bool by_undo) {
+  ++restored_;
+  by_undo_ = by_undo;
+  window_ = std::make_shared<const std::string>(now_.window);
+  ++generation_;
+  earlier_.reset();
+  begin_round();
+  if (now_.playing) release_holds();
+  target_ = now_.playing ? std::numeric_limits<int32_t>::max() : now_.step;
 }
 
 // Puts in the place of each shown run the run with the same letter and specification that was made
 // last before it (or first after it). It exchanges all runs or none.
 void LabTrainer::exchange_reset(bool back) {
   std::vector<size_t> places;
-  for (const LabEntry* now : entries()) {
+  for (const LabEntry* now : now_.entries()) {
     RunSpec wanted = now->run->spec();
-    size_t best = parked_.size();
-    for (size_t i = 0; i < parked_.size(); ++i) {
-      const LabEntry& one = *parked_[i];
+    size_t best = now_.parked.size();
+    for (size_t i = 0; i < now_.parked.size(); ++i) {
+      const LabEntry& one = *now_.parked[i];
       if (one.letter != now->letter || (back ? one.born >= now->born : one.born <= now->born)) continue;
-      if (best < parked_.size() && (one.born < parked_[best]->born) == back) continue;
+      if (best < now_.parked.size() && (one.born < now_.parked[best]->born) == back) continue;
       wanted.train.steps = end_of(one);
       if (one.run->spec() == wanted) best = i;
     }
-    if (best == parked_.size())
+    if (best == now_.parked.size())
       fail("lab", "the runs of {} the reset are not kept any more", back ? "before" : "after");
     places.push_back(best);
   }
   if (places.empty()) return;
   std::vector<std::unique_ptr<LabEntry>> all;
-  for (size_t place : places) all.push_back(std::move(parked_[place]));
-  std::erase(parked_, nullptr);
-  for (auto& entry : runs_) park(std::move(entry), parked_);
-  if (fork_) park(std::move(fork_), parked_);
-  step_ = 0;
-  for (const auto& entry : all) step_ = std::max(step_, entry->run->steps_done());
+  for (size_t place : places) all.push_back(std::move(now_.parked[place]));
+  std::erase(now_.parked, nullptr);
+  for (auto& entry : now_.runs) park(std::move(entry), now_.parked);
+  if (now_.fork) park(std::move(now_.fork), now_.parked);
+  now_.step = 0;
+  for (const auto& entry : all) now_.step = std::max(now_.step, entry->run->steps_done());
   show(std::move(all));
   rest_at_end();
-  if (!playing_) target_ = step_;
+  if (!now_.playing) target_ = now_.step;
 }
 
 void LabTrainer::set_budget(int32_t steps) {
   if (steps < 1 || steps > kMostSteps)
     fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
-  portion_ = steps;
+  now_.portion = steps;
   change_budget(steps);
 }
 
 int32_t LabTrainer::portion_after(int32_t step) const {
-  return std::min(step + portion_, kMostSteps);  // both are at most kMostSteps
+  return std::min(step + now_.portion, kMostSteps);  // both are at most kMostSteps
 }
 
 void LabTrainer::change_budget(int32_t steps) {
-  budget_ = steps;
-  for (LabEntry* entry : entries()) entry->run->set_budget(steps);
-  for (const auto* parked : {&undo_, &redo_})
-    for (const auto& entry : *parked)
-      if (entry) entry->run->set_budget(steps);
-  for (const auto& entry : parked_) entry->run->set_budget(steps);
-  if (step_ >= budget_) pause();
+  now_.budget = steps;
+  for (LabEntry* entry : now_.kept()) entry->run->set_budget(steps);
+  if (now_.step >= now_.budget) pause();
 }
 
 void LabTrainer::set_steps_per_second(double limit) {
@@ -275,8 +434,8 @@ void LabTrainer::set_steps_per_second(double limit) {
 }
 
 void LabTrainer::measure_batch() {
-  if (runs_.empty()) fail("lab", "there is no run to measure");
-  std::vector<LabEntry*> measured = entries();
+  if (now_.runs.empty()) fail("lab", "there is no run to measure");
+  std::vector<LabEntry*> measured = now_.entries();
   std::erase_if(measured,
                 [](const LabEntry* entry) { return !is_transformer(entry->run->spec().model.architecture); });
   if (measured.empty()) fail("lab", "no run has sub-layers to measure: expected a transformer");
@@ -296,8 +455,108 @@ void LabTrainer::load_text(const std::string& path) {
   // The file may have changed since it was last read.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
-  restart(std::move(all), letters(), Replaced::Stashed);
-  if (!playing_) target_ = 0;
+  restart(std::move(all));
+  if (!now_.playing) target_ = 0;
+}
+
+// ---- where the runs are: all of them on one backend, and in its memory
+
+std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
+  return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
+}
+
+void LabTrainer::set_backend(BackendChoice choice) {
+  choice.tf32 = choice.tf32 && choice.cuda;
+  backend_note_.clear();
+  if (choice == choice_) return;
+  if (!choice.cuda && !backend_->error().empty()) {
+    fall_back(backend_->error());
+    return;
+  }
+  std::vector<LabEntry*> moved;
+  std::unique_ptr<Backend> device;
+  try {
+    if (choice.cuda) device = make_device(choice);
+    for (LabEntry* entry : kept()) {
+      entry->run->move_to(device ? *device : *cpu_);
+      moved.push_back(entry);
+    }
+  } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
+    const std::string why = describe_exception("moving the runs");
+    for (LabEntry* entry : moved) entry->run->move_to(*backend_);
+    if (device && drop_session()) return set_backend(choice);
+    fail("backend", "{}", why);
+  }
+  for (LabEntry* entry : moved) {
+    entry->scoring.reset();
+    entry->looking.reset();
+  }
+  reruns_.leave();
+  earlier_.reset();
+  backend_ = device ? device.get() : cpu_.get();
+  device_ = std::move(device);
+  choice_ = choice;
+}
+
+bool LabTrainer::fall_back(const std::string& why) {
+  if (backend_ == cpu_.get()) return false;
+  for (LabEntry* entry : kept()) {
+    Run& run = *entry->run;
+    run.recover_on(*cpu_, why);
+    while (run.catching_up()) run.step();                 // a snapshot is never old
+    entry->unscored = entry->unscored || entry->scoring;  // if the device failed during it
+    entry->scoring.reset();                               // a half from another backend would not fit
+    entry->looking.reset();
+  }
+  reruns_.leave();
+  earlier_.reset();
+  backend_ = cpu_.get();
+  device_.reset();
+  choice_ = {};
+  backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
+  return true;
+}
+
+size_t LabTrainer::kept_bytes() const {
+  size_t sum = 0;
+  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
+  return sum;
+}
+
+int64_t LabTrainer::memory() const {  // 0: the size is unknown
+  return options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+}
+
+int64_t LabTrainer::held_bytes() const {
+  int64_t bytes = 0;
+  for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+  return bytes;
+}
+
+// Refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
+// It drops what is kept for undo, sessions first, the oldest of them first.
+void LabTrainer::make_room(const std::vector<RunSpec>& more) {
+  int64_t wanted = 0;
+  for (const RunSpec& spec : more) {
+    validate(spec);
+    wanted += estimated_bytes(spec);
+  }
+  while (!has_room(wanted) && drop_session()) continue;
+  while (!now_.parked.empty() && !has_room(wanted)) now_.parked.erase(now_.parked.begin());
+  if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
+}
+
+// Keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
+// no more than it can use.
+void LabTrainer::share_bytes() {
+  constexpr size_t kSession = size_t{256} << 20;
+  const std::vector<LabEntry*> all = kept();
+  if (all.empty()) return;
+  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
+  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
+  for (LabEntry* entry : all)
+    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 }  // namespace normscope

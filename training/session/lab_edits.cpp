@@ -1,12 +1,14 @@
-// This part of LabTrainer changes what a run is: edits from the next step on, and networks that begin anew. A run that
-// another replaces, or that is edited, is kept as it was left, for undo.
+// The commands of LabTrainer that change what a run is: edits from the next step on, networks that begin anew, and the
+// fork D. A run that another replaces, or that is edited, is kept as it was left, for undo.
+#include "training/session/lab_trainer.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "engine/core/error.h"
 #include "training/run/finished_run.h"
-#include "training/session/lab_trainer.h"
+#include "training/spec/limits.h"
 
 namespace normscope {
 namespace {
@@ -38,7 +40,7 @@ bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
 }  // namespace
 
 void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
-  if (runs_.empty()) fail("lab", "there is no run to edit");
+  if (now_.runs.empty()) fail("lab", "there is no run to edit");
   if (run >= 0) entry(run);  // throws for an unknown run
   if (key == "train.steps") {
     RunSpec trial = entry(0).run->spec();
@@ -51,7 +53,7 @@ void LabTrainer::edit(int32_t run, const std::string& key, const std::string& va
 
 // Restarts a run in which the change would come too late for any step, as the warm-up does once it is over.
 void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
-  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
+  std::vector<LabEntry*> edited = run < 0 ? now_.entries() : std::vector<LabEntry*>{&entry(run)};
   std::vector<RunSpec> trials;
   for (const LabEntry* one : edited) {  // all runs are edited, or none
     RunSpec& trial = trials.emplace_back(one->run->spec());
@@ -77,7 +79,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
 void LabTrainer::park_copy(const LabEntry& entry) {
   if (entry.run->steps_done() == 0 || !has_room(estimated_bytes(entry.run->spec()))) return;
   auto copy = std::make_unique<LabEntry>();
-  static_cast<KeptEntry&>(*copy) = entry;
+  static_cast<SessionRun&>(*copy) = entry;
   try {
     copy->run = Run::resume(entry.run->finished(), task_for(entry.run->spec().data), *backend_);
   } catch (
@@ -91,7 +93,7 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   copy->born = entry.born;
   copy->seconds_per_step = entry.seconds_per_step;
   copy->from_start = entry.from_start;
-  park(std::move(copy), parked_);
+  park(std::move(copy), now_.parked);
   share_bytes();
 }
 
@@ -101,7 +103,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);
   if (!made) {
     make_room({spec});
-    made = make_entry(std::move(spec), old.letter);
+    made = make_entry(std::move(spec), old.letter, now_.budget);
   }
   exchange(old, std::move(made));
 }
@@ -109,14 +111,14 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
 // Puts another run in the place of one, which is stashed.
 void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   std::swap(old, *made);
-  park(std::move(made), parked_);
+  park(std::move(made), now_.parked);
   // A run that is ahead waits for the others; the others may also return before it takes its next step.
   int32_t least = std::numeric_limits<int32_t>::max();
-  for (const LabEntry* one : entries())
+  for (const LabEntry* one : now_.entries())
     if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
-  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
-    step_ = least;
-    if (!playing_) target_ = step_;
+  if (least > now_.step && least < std::numeric_limits<int32_t>::max()) {
+    now_.step = least;
+    if (!now_.playing) target_ = now_.step;
   }
   share_bytes();
 }
@@ -140,8 +142,8 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
     other.data = spec.data;
   }
   all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
+  restart(std::move(all), true);
+  if (!now_.playing) target_ = 0;
 }
 
 void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
@@ -155,8 +157,132 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
   std::vector<RunSpec> all = specs();
   for (RunSpec& spec : all) set_field(spec, key, value);
   if (all == specs()) return;
-  restart(std::move(all), letters(), Replaced::Exchanged);
-  if (!playing_) target_ = 0;
+  restart(std::move(all), true);
+  if (!now_.playing) target_ = 0;
+}
+
+// ---- run D
+
+void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
+  if (entry) entry->looking.reset();  // a copy of an earlier state takes memory
+  where.push_back(std::move(entry));
+  if (where.size() > kMostParked) where.erase(where.begin());
+}
+
+void LabTrainer::fork(session::ForkRequest request) {
+  const LabEntry& source = entry(request.source);
+  if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
+    return fork_at(std::move(request));
+  RunSpec spec = std::move(request.spec);
+  if (spec.name == source.run->spec().name) spec.name.clear();  // a new name says what it is
+  make_room({spec});
+  std::unique_ptr<LabEntry> made;
+  if (request.from_start) {
+    made = make_entry(std::move(spec), 'D', now_.budget);
+  } else {
+    spec.train.steps = end_of(source);
+    made = std::make_unique<LabEntry>();
+    made->run = source.run->fork(spec);
+    made->run->set_budget(now_.budget);
+    made->fork_step = made->run->steps_done();
+    made->hold = source.hold;  // a change of a run that waits at an earlier step waits there too
+    made->born = ++made_;
+  }
+  made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source, request.train);
+}
+
+// Replaces D when D itself is forked; the new D's source is then the run that the old D came from.
+void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
+  const LabEntry& from = entry(source);
+  made->letter = 'D';
+  made->forked_from = &from == now_.fork.get() ? from.forked_from : source;
+  park(std::move(now_.fork), now_.undo);
+  now_.redo.clear();
+  now_.fork = std::move(made);
+  share_bytes();
+  if (!train) return;
+  bring_budget();
+  release_holds();
+  start_playing();
+}
+
+// Gives the fork steps of its own. The others end where they were to end: what a finished run came to
+// stays what it was.
+void LabTrainer::bring_budget() {
+  if (!now_.fork) return;
+  now_.fork->run->set_budget(std::max(now_.budget, portion_after(now_.fork->fork_step)));
+  settle_budget();
+}
+
+// Ends the lockstep with the run that ends last.
+void LabTrainer::settle_budget() {
+  int32_t reached = 0;
+  now_.budget = 1;
+  for (const LabEntry* entry : now_.entries()) {
+    now_.budget = std::max(now_.budget, end_of(*entry));
+    reached = std::max(reached, std::min(std::max(now_.step, entry->run->steps_done()), end_of(*entry)));
+  }
+  now_.step = reached;
+  if (now_.step >= now_.budget) pause();
+}
+
+// Replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
+void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+  adopt_fork(entry_at(run, step, spec), run, false);
+}
+
+void LabTrainer::fork_at(session::ForkRequest request) {
+  auto made = entry_at(request.source, request.step, request.spec);
+  made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source, request.train);
+}
+
+// Trains a copy again, from the nearest keyframe up to the step.
+std::unique_ptr<Run> LabTrainer::run_at(int32_t run, int32_t step) {
+  std::unique_ptr<Run> made = entry(run).run->at(step);
+  made->measure_live(false);
+  while (made->steps_done() < step && made->state() != RunState::NonFinite) made->step();
+  made->measure_live(true);
+  return made;
+}
+
+std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
+                                               const std::optional<RunSpec>& spec) {
+  make_room({spec ? *spec : entry(run).run->spec()});
+  auto made = std::make_unique<LabEntry>();
+  made->born = ++made_;
+  made->run = run_at(run, step);
+  made->run->set_budget(now_.budget);
+  if (spec) {
+    RunSpec wanted = *spec;
+    wanted.train.steps = now_.budget;
+    if (wanted.name == made->run->spec().name) wanted.name.clear();  // a new name says what it is
+    made->run = made->run->fork(wanted);
+  }
+  made->fork_step = step;
+  made->fork_note = fmt::format("from step {}", step);
+  if (!now_.playing) made->hold = step;
+  return made;
+}
+
+void LabTrainer::remove_fork() {
+  if (!now_.fork && now_.undo.empty()) return;
+  park(std::move(now_.fork), now_.redo);
+  if (!now_.undo.empty()) {
+    now_.fork = std::move(now_.undo.back());
+    now_.undo.pop_back();
+  }
+  settle_budget();
+  share_bytes();
+}
+
+void LabTrainer::restore_fork() {
+  if (now_.redo.empty()) return;
+  park(std::move(now_.fork), now_.undo);
+  now_.fork = std::move(now_.redo.back());
+  now_.redo.pop_back();
+  settle_budget();
 }
 
 }  // namespace normscope

@@ -1,19 +1,28 @@
-// This part of LabTrainer has the lockstep, the text that runs write, and the views. lab_commands.cpp and lab_fork.cpp
-// have the commands.
+// The rounds of LabTrainer: the lockstep, the text that runs write, what takes long in portions, and the views.
 #include "training/session/lab_trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/cpu/backend_cpu.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
+#include "training/run/finished_run.h"
+#include "training/run/footprint.h"
 #include "training/run/keyframes.h"
+#include "training/session/played_step.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
@@ -24,7 +33,9 @@ namespace {
 
 constexpr double kTextShare = 0.02;  // share of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
-constexpr double kSmoothing = 0.1;  // weight of the newest step in the shown figures
+constexpr double kRerunShare = 0.25;       // of the training time, while the live runs play
+constexpr double kMostRerunCredit = 0.05;  // seconds; a command never waits longer
+constexpr double kSmoothing = 0.1;         // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
   figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
@@ -101,6 +112,20 @@ void keep_sample(LabEntry& entry, int32_t step) {
   all.resize(kept);
 }
 
+/// Validates first where needed: a run that was opened at its end has no validation yet.
+std::string accuracy_of(Run& run) {
+  if (run.spec().model.classes > 0 && std::isnan(run.validation_accuracy())) run.validation_loss();
+  const double accuracy = run.validation_accuracy();
+  return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
+}
+
+constexpr auto kReplayed = std::chrono::milliseconds(20);  // how long a broken run is replayed at a time
+
+/// Names what a broken run was before its last step, by its origin and edits.
+std::string key_of(const Run& run) {
+  return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
+}
+
 }  // namespace
 
 LabTrainer::LabTrainer(LabOptions options)
@@ -108,7 +133,8 @@ LabTrainer::LabTrainer(LabOptions options)
       threads_(options_.threads > 0 ? options_.threads : usable_cores()),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
-      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()),
+      reruns_(finished_, options_.losses, [this](const DataSpec& data) { return task_for(data); }) {}
 
 void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
@@ -122,46 +148,62 @@ void LabTrainer::open_device() {
 }
 LabTrainer::~LabTrainer() = default;
 
-std::vector<LabEntry*> LabTrainer::entries() const {
+std::vector<LabEntry*> LabSession::entries() const {
   std::vector<LabEntry*> all;
-  for (const auto& entry : runs_) all.push_back(entry.get());
-  if (fork_) all.push_back(fork_.get());
+  for (const auto& entry : runs) all.push_back(entry.get());
+  if (fork) all.push_back(fork.get());
   return all;
 }
 
+std::vector<LabEntry*> LabSession::kept() const {
+  std::vector<LabEntry*> kept = entries();
+  for (const auto* stash : {&undo, &redo, &parked})
+    for (const auto& entry : *stash)
+      if (entry) kept.push_back(entry.get());
+  return kept;
+}
+
+std::vector<LabEntry*> LabTrainer::kept() const {
+  std::vector<LabEntry*> kept = now_.kept();
+  for (const auto* sessions : {&before_, &after_})
+    for (const LabSession& session : *sessions)
+      for (LabEntry* entry : session.kept()) kept.push_back(entry);
+  return kept;
+}
+
 bool LabTrainer::lags(const LabEntry& entry) const {
-  const int32_t to = std::min(step_, entry.hold >= 0 ? entry.hold : end_of(entry));
+  const int32_t to = std::min(now_.step, entry.hold >= 0 ? entry.hold : end_of(entry));
   return !entry.broken() && entry.run->steps_done() < to;
 }
 
 LabEntry* LabTrainer::lagging() const {
-  for (const auto& entry : runs_)
+  for (const auto& entry : now_.runs)
     if (lags(*entry)) return entry.get();
-  return fork_ && lags(*fork_) ? fork_.get() : nullptr;
+  return now_.fork && lags(*now_.fork) ? now_.fork.get() : nullptr;
 }
 
 bool LabTrainer::all_broken() const {
-  return std::all_of(runs_.begin(), runs_.end(), [](const auto& entry) { return entry->broken(); }) &&
-         (!fork_ || fork_->broken());
+  return std::all_of(now_.runs.begin(), now_.runs.end(), [](const auto& entry) { return entry->broken(); }) &&
+         (!now_.fork || now_.fork->broken());
 }
 
 bool LabTrainer::wants_step() const {
-  const auto all = entries();
-  return step_ < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
-           return !entry->broken() && step_ < end_of(*entry);
+  const auto all = now_.entries();
+  return now_.step < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
+           return !entry->broken() && now_.step < end_of(*entry);
          });
 }
 
 LabEntry* LabTrainer::without_text() const {
   if (!options_.sample_text) return nullptr;
   const auto stale = [](const LabEntry& e) { return !e.broken() && e.text_step != e.run->steps_done(); };
-  for (const auto& entry : runs_)
+  for (const auto& entry : now_.runs)
     if (stale(*entry)) return entry.get();
-  return fork_ && stale(*fork_) ? fork_.get() : nullptr;
+  return now_.fork && stale(*now_.fork) ? now_.fork.get() : nullptr;
 }
 
 bool LabTrainer::has_work() const {
-  return only_looks() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
+  return only_looks() || unscored() || lagging() || wants_step() || without_text() || reruns_.waiting();
 }
 
 void LabTrainer::work() {
@@ -191,25 +233,17 @@ void LabTrainer::do_work() {
     keep_sample(*entry, entry->text_step);
     return;
   }
-  if (!reruns_.empty()) seed_check_step();
+  if (reruns_.waiting()) rerun_step();
 }
 
 // Ends D's wait at an earlier step, during which the others stand still.
 bool LabTrainer::release_holds() {
   bool any = false;
-  for (LabEntry* entry : entries()) {
+  for (LabEntry* entry : now_.entries()) {
     any = any || entry->hold >= 0;
     entry->hold = -1;
   }
   return any;
-}
-
-std::vector<LabEntry*> LabTrainer::kept() const {
-  std::vector<LabEntry*> kept = entries();
-  for (const auto* stash : {&undo_, &redo_, &parked_})
-    for (const auto& entry : *stash)
-      if (entry) kept.push_back(entry.get());
-  return kept;
 }
 
 // Its seconds without validation, which is rare and may take longer than many steps.
@@ -244,13 +278,13 @@ void LabTrainer::keep_finished(const LabEntry& entry) {
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0, seconds = 0;
-  for (LabEntry* entry : entries()) {
+  for (LabEntry* entry : now_.entries()) {
     // A run that is ahead took this step before the device failed in another run.
-    if (entry->broken() || entry->run->steps_done() > step_ || step_ >= end_of(*entry)) continue;
+    if (entry->broken() || entry->run->steps_done() > now_.step || now_.step >= end_of(*entry)) continue;
     seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
   }
-  ++step_;
+  ++now_.step;
   smooth(seconds_per_step_, seconds);
   if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
   if (limit_ > 0) {
@@ -259,14 +293,14 @@ void LabTrainer::step_all() {
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
-  if (!reruns_.empty()) check_seeds_beside(seconds);
+  if (reruns_.waiting()) rerun_beside(seconds);
 }
 
 // Lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
 // shown together when the last is complete. It charges its time against a share of the training time.
 void LabTrainer::write_live(double trained_seconds) {
   text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
-  std::vector<LabEntry*> writers = entries();
+  std::vector<LabEntry*> writers = now_.entries();
   std::erase_if(writers, [](const LabEntry* entry) { return entry->broken(); });
   while (text_credit_ > 0 && Clock::now() >= round_ && !writers.empty()) {
     if (writing_ >= writers.size()) writing_ = 0;
@@ -306,7 +340,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(entry, playing_);
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;
@@ -326,7 +360,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;
-  if (const SeedVariability* luck = find_variability(variability_key(entry))) view.spread = luck->spread;
+  view.spread = reruns_.spread(card_key(entry));
   view.batch = entry.batch;
   view.ablation = entry.ablation;
   view.inquiry = entry.inquiry;
@@ -345,45 +379,220 @@ bool LabTrainer::note_too_large() {
 
 size_t LabTrainer::weight_bytes() const {
   size_t bytes = 0;
-  for (const LabEntry* entry : entries())
+  for (const LabEntry* entry : now_.entries())
     bytes += entry->run->store().size() * sizeof(float) * kTrainedBlocks.size();
   return bytes;
 }
 
 LabView LabTrainer::view() const {
   LabView view;
-  view.playing = playing_;
+  view.playing = now_.playing;
   view.busy = lagging() != nullptr;
-  view.step = step_;
-  view.budget = budget_;
-  view.portion = portion_;
+  view.step = now_.step;
+  view.budget = now_.budget;
+  view.portion = now_.portion;
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
   view.threads = threads_;
   view.backend = choice_;
   view.backend_note = backend_note_;
   view.message = message;
-  view.seed_check_done = seed_check_done_;
-  view.seed_check_steps = seed_check_steps_;
-  view.sidecar = sidecar_;
+  view.seed_check_done = reruns_.done();
+  view.seed_check_steps = reruns_.steps();
   view.restored = restored_;
+  view.by_undo = by_undo_;
+  view.window = window_;
+  view.dropped = dropped_;
   view.played = played_;
   view.answered = answered;
   view.answers = answers_;
-  for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
+  for (LabEntry* entry : now_.entries()) view.runs.push_back(view_of(*entry));
   tell_apart(view.runs);
-  if (!runs_.empty()) {
-    const Task& task = runs_.front()->run->task();
+  if (!now_.runs.empty()) {
+    const Task& task = now_.runs.front()->run->task();
     view.entropy_rate = task.entropy_rate().value_or(0);
     if (!data_ || data_->hash != task.hash())
       data_ = DataNumbers{task.hash(), task.unigram_entropy(),
-                          theory::agreement_of(task, runs_.front()->run->spec().model.sequence)};
+                          theory::agreement_of(task, now_.runs.front()->run->spec().model.sequence)};
     view.unigram_entropy = data_->unigram_entropy;
     view.agreement = data_->agreement;
-    view.data_name = data_name(runs_.front()->run->spec().data);
+    view.data_name = data_name(now_.runs.front()->run->spec().data);
     view.unit = task.unit();
   }
   return view;
+}
+
+// ---- reruns with other seeds
+
+const std::string& LabTrainer::card_key(LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
+  entry.key_revision = run.revision();
+  return entry.key = Reruns::key_of(run);
+}
+
+void LabTrainer::check_seeds() {
+  if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
+  std::vector<Reruns::Card> cards;
+  for (LabEntry* entry : now_.entries()) cards.push_back({card_key(*entry), entry->run.get()});
+  reruns_.ask(cards, *backend_);
+  rerun_credit_ = 0;
+}
+
+void LabTrainer::rerun_step() {
+  std::vector<std::string> keys;
+  for (LabEntry* entry : now_.entries()) keys.push_back(card_key(*entry));
+  if (std::string says = reruns_.step(keys, *backend_); !says.empty()) message = std::move(says);
+}
+
+// Uses the time between two steps under a speed limit, and a share of the time at full speed.
+void LabTrainer::rerun_beside(double trained_seconds) {
+  const double spare =
+      limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kRerunShare * trained_seconds;
+  rerun_credit_ = std::min(rerun_credit_ + spare, kMostRerunCredit);
+  while (rerun_credit_ > 0 && reruns_.waiting()) {
+    const auto begin = Clock::now();
+    rerun_step();
+    rerun_credit_ -= seconds_between(begin, Clock::now());
+  }
+}
+
+// ---- scores and looks, in portions between which commands are carried out
+
+LabEntry* LabTrainer::unscored() const {
+  for (LabEntry* entry : now_.entries())
+    if (entry->unscored) return entry;
+  return nullptr;
+}
+
+// `score` does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
+void LabTrainer::score(LabEntry& entry) {
+  Run& run = *entry.run;
+  entry.unscored = false;  // a score that throws is not tried again
+  if (!entry.scoring) entry.scoring = run.task().scoring();
+  entry.unscored = entry.scoring && !entry.scoring->advance(run.store(), run.spec().model,
+                                                            [this] { return !(called && called()); });
+  if (entry.unscored) return;
+  entry.score = entry.scoring ? to_string(entry.scoring->scores()) : accuracy_of(run);
+  entry.scoring.reset();
+}
+
+void LabTrainer::inquire(const session::Inquire& asked) {
+  LabEntry& seen = entry(asked.run);
+  const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
+  const size_t copies = size_t{past} + static_cast<size_t>(asked.copies);
+  if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
+  std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
+  Run& run = past ? *then : *seen.run;
+  if (run.state() == RunState::NonFinite)
+    fail("inside", "the weights are not finite: expected a run that is");
+  seen.looking = asked.begin(run, std::move(then));
+  look_some(seen);
+}
+
+LabEntry* LabTrainer::looking() const {
+  LabEntry* least = nullptr;
+  for (LabEntry* entry : now_.entries())
+    if (entry->looking && (!least || entry->looking->done() < least->looking->done())) least = entry;
+  return least;
+}
+
+/// Measures at least one part, and as many more as take no time.
+void LabTrainer::look_some(LabEntry& seen) {
+  constexpr auto kAtOnce = std::chrono::milliseconds(20);
+  const auto until = Clock::now() + kAtOnce;
+  try {
+    do {
+      if (!seen.looking->holds() || !seen.looking->next()) return seen.looking.reset();
+      if (seen.looking->worth_showing()) seen.inquiry = seen.looking->result();
+    } while (Clock::now() < until);
+  } catch (...) {
+    seen.looking.reset();
+    throw;
+  }
+}
+
+// ---- copies of a step
+
+/// Trains a run that is not finite again up to the step before, since its present weights say nothing. It
+/// does so in portions between which commands are served, and keeps the run for the next time.
+void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
+  replayed_ = -1;  // a newer request replaces the older one
+  step_ticket_ = ticket;
+  LabEntry& played = entry(run);
+  require_played(played);
+  if (!played.broken() || !played.run->non_finite()) {
+    hand_out(played, *played.run);
+  } else if (earlier_ && earlier_key_ == key_of(*played.run)) {
+    hand_out(played, *earlier_);
+  } else {
+    earlier_.reset();
+    replayed_ = run;
+  }
+}
+
+/// Drops the former copy, and refuses a copy for which there is no memory.
+void LabTrainer::require_played(const LabEntry& played) {
+  played_.reset();
+  const Run& run = *played.run;
+  if (memory() == 0) return;  // the size is unknown
+  const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
+  while (!has_room(need) && drop_session()) continue;
+  require_bytes("copying a step", need, held_bytes(), memory());
+}
+
+/// Trains a broken run again by a portion, up to its last step. True: the copy is handed out.
+bool LabTrainer::replay(Clock::time_point until) {
+  LabEntry& played = entry(replayed_);
+  if (!played.broken() || !played.run->non_finite()) {  // the run was exchanged meanwhile
+    hand_out(played, *played.run);
+    return true;
+  }
+  const int32_t step = std::max(0, played.run->non_finite()->step - 1);
+  if (!earlier_ || earlier_key_ != key_of(*played.run)) {
+    earlier_ = played.run->at(step);
+    earlier_key_ = key_of(*played.run);
+  }
+  while (earlier_->steps_done() < step && earlier_->state() != RunState::NonFinite) {
+    if (Clock::now() >= until) return false;
+    earlier_->step();
+  }
+  hand_out(played, *earlier_);
+  return true;
+}
+
+void LabTrainer::replay_some() {
+  try {
+    if (!replay(Clock::now() + kReplayed)) return;
+  } catch (const DeviceError&) {  // the replay begins again on the CPU
+    earlier_.reset();
+    throw;
+  } catch (...) {
+    earlier_.reset();
+    message = describe_exception(session::PlayStep::doing());
+    refuse(step_ticket_, message);
+  }
+  replayed_ = -1;
+}
+
+void LabTrainer::hand_out(LabEntry& played, const Run& at) {
+  auto made = std::make_shared<PlayedStep>();
+  made->letter = played.letter;
+  made->generation = generation_;
+  made->step = at.steps_done() + 1;
+  made->spec = std::make_shared<const RunSpec>(at.spec());
+  const std::vector<LabEntry*> all = now_.entries();
+  if (played.forked_from >= 0 && static_cast<size_t>(played.forked_from) < all.size()) {
+    const LabEntry& source = *all[static_cast<size_t>(played.forked_from)];
+    made->source = source.letter;
+    made->source_spec = std::make_shared<const RunSpec>(source.run->spec());
+  }
+  made->shape = at.task().shape(made->spec->seed, static_cast<uint64_t>(made->step), Split::Train,
+                                made->spec->train.batch, made->spec->model.sequence);
+  made->backend = make_cpu_backend(1);
+  made->player = at.play_next(*made->backend);
+  made->ticket = step_ticket_;
+  played_ = std::move(made);
 }
 
 }  // namespace normscope

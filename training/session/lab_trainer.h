@@ -14,17 +14,19 @@
 #include "training/session/command.h"
 #include "training/session/inquiry.h"
 #include "training/session/lab.h"
-#include "training/session/lab_session.h"
+#include "training/session/reruns.h"
 #include "training/session/run_cache.h"
+#include "training/session/session_file.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope {
 
-inline constexpr size_t kMostRuns = 4;     ///< A to D
-inline constexpr size_t kMostParked = 12;  ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMostRuns = 4;      ///< A to D
+inline constexpr size_t kMostParked = 12;   ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
 
 /// A run of the Lab and what is shown of it beside its own state.
-struct LabEntry : KeptEntry {
+struct LabEntry : SessionRun {
   std::unique_ptr<Run> run;
   std::string text;                              ///< what it writes, as shown
   std::unique_ptr<Scoring> scoring;              ///< how far its score has come
@@ -37,17 +39,33 @@ struct LabEntry : KeptEntry {
   std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
   uint64_t published_revision = 0;
-  std::string key;  ///< the key of its reruns, see variability_key
+  std::string key;  ///< Reruns::key_of at `key_revision`
   uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
   std::unique_ptr<Inquiry> looking;               ///< what measures the rest of it
-  std::string file;                               ///< in the autosave's folder, written at this stamp
-  uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
+  uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
 
   bool broken() const { return run->state() == RunState::NonFinite; }
+};
+
+/// The runs that are shown, those that undo brings back, and how far they are.
+struct LabSession {
+  std::vector<std::unique_ptr<LabEntry>> runs;  ///< A to C
+  std::unique_ptr<LabEntry> fork;               ///< D, or null
+  /// The predecessors of D, the newest last, and the forks that were undone. Null stands for "there was no D".
+  std::vector<std::unique_ptr<LabEntry>> undo, redo;
+  std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that a structural edit replaced, the newest last
+  bool playing = false;
+  int32_t step = 0, budget = 300;   ///< budget: of the run that ends last, see LabTrainer::end_of
+  int32_t portion = 300;            ///< the requested budget: steps that playing on at its end adds
+  std::string window;               ///< the text of Lab::keep()
+  session::Ticket replaced_by = 0;  ///< the command that put another session in the place of this one
+
+  std::vector<LabEntry*> entries() const;  ///< the runs that are shown
+  std::vector<LabEntry*> kept() const;     ///< the others too
 };
 
 class LabTrainer {
@@ -80,7 +98,8 @@ class LabTrainer {
 
   /// The session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
-  bool empty() const { return runs_.empty(); }
+  bool empty() const { return now_.runs.empty(); }
+  void keep(std::string window) { now_.window = std::move(window); }
 
   LabView view() const;
   bool note_too_large();           ///< says once that the runs are not autosaved; true when it did
@@ -88,15 +107,13 @@ class LabTrainer {
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   std::string message;             ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
-  std::string own_sidecar;         ///< the text of Lab::keep(), for saved sessions
   std::function<bool()> called{};  ///< whether a command waits
 
  private:
   // Calls one of these functions per command. Each throws Error and then leaves everything as it was.
   struct Carrier;
-  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
-             std::string letters = {});
-  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters = {});
+  void start(session::ReplaceRuns command, session::Ticket ticket);
+  void open(session::ReplaceRuns command, session::Ticket ticket);
   void play_to(int32_t step);
   void step_once();
   void reset(bool new_seed);
@@ -112,7 +129,6 @@ class LabTrainer {
   void restore_fork();
   void load_text(const std::string& path);
   void check_seeds();
-  void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
   void inquire(const session::Inquire& asked);
@@ -125,7 +141,11 @@ class LabTrainer {
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
   void save(const std::string& folder);
-  void restore(const std::string& folder, bool play, session::Ticket ticket);
+  void restore(const session::RestoreSession& command, session::Ticket ticket);
+  void put_aside(session::Ticket by);
+  bool drop_session();
+  void exchange_session(bool back);
+  void come_back(bool by_undo);
   void take_back(const session::TakeBack& command);
 
   /// The session as a command found it.
@@ -140,26 +160,19 @@ class LabTrainer {
   session::Change change_by(const session::Command& command, const Found& before) const;
   void keep_answer(session::Answer answer);
 
-  // `runs_` are A to C, and `fork_` is D or null. `undo_` holds the predecessors of D, the newest last, and `redo_`
-  // what an undo stashed. A null entry stands for "there was no D".
-  std::vector<LabEntry*> entries() const;
-  std::vector<LabEntry*> kept() const;  ///< entries, and the stashed ones
+  std::vector<LabEntry*> kept() const;  ///< of all sessions
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
-  std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter, int32_t budget);
   int64_t memory() const;
   int64_t held_bytes() const;
   bool has_room(int64_t bytes) const { return memory() == 0 || held_bytes() + bytes <= memory(); }
   void make_room(const std::vector<RunSpec>& more);
-  // What becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
-  // stashed. Exchanged: they are stashed, and a stashed run with the same letter and specification returns as it was
-  // left.
-  enum class Replaced : uint8_t { Forgotten, Stashed, Exchanged };
   std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
-                                                      Replaced old);
+                                                      bool parked, int32_t budget);
   void show(std::vector<std::unique_ptr<LabEntry>> all);
-  void restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
-               std::vector<std::vector<Edit>> edits = {});
+  void begin_round();
+  void restart(std::vector<RunSpec> specs, bool parked = false);
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter, int32_t edits = -1);
   void park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where);
   void change_budget(int32_t steps);
@@ -168,8 +181,8 @@ class LabTrainer {
   void settle_budget();
   void start_playing();
   void rest_at_end();
-  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
-  static void require_bytes_for(const std::string& folder, const SavedSession& session);
+  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SessionRun& saved);
+  void require_bytes_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
   std::vector<RunSpec> specs() const;
@@ -201,31 +214,12 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // A run of a card with another seed (lab_seed_variability.cpp).
-  struct Rerun {
-    std::string key;
-    uint64_t seed;
-    RunSpec spec;
-    std::vector<Edit> edits;
-  };
-  /// Holds the reruns of one card: the seeds that are there, and their spread.
-  struct SeedVariability {
-    std::string key;
-    std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
-    std::shared_ptr<const RunSpread> spread;
-  };
-  static const std::string& variability_key(LabEntry& entry);
-  const SeedVariability* find_variability(const std::string& key) const;
-  void add_variability(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run);
-  bool knows_variability(const Rerun& rerun);
-  void seed_check_step();
-  void check_seeds_beside(double trained_seconds);
-  void finish_rerun();
-  void drop_stale_reruns();
+  static const std::string& card_key(LabEntry& entry);
+  void rerun_step();
+  void rerun_beside(double trained_seconds);
 
   void do_work();
   std::unique_ptr<Backend> make_device(BackendChoice choice) const;
-  void leave_rerun();
 
   LabOptions options_;
   const int threads_;                      ///< threads of the CPU backend, as views say it
@@ -242,26 +236,19 @@ class LabTrainer {
   };
   mutable std::optional<DataNumbers> data_;
   bool noted_too_large_ = false;
-  std::vector<std::unique_ptr<LabEntry>> runs_;
-  std::unique_ptr<LabEntry> fork_;
-  std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
-  std::vector<std::unique_ptr<LabEntry>> parked_;  ///< runs that a structural edit replaced, the newest last
+  LabSession now_;
+  std::vector<LabSession> before_, after_;  ///< sessions that undo and redo bring back, the nearest last
+  session::Ticket dropped_ = 0;             ///< LabView::dropped
 
-  bool playing_ = false;
-  int32_t step_ = 0, budget_ = 300;  ///< budget: of the run that ends last, see end_of
-  int32_t portion_ = 300;            ///< the requested budget: steps that playing on at its end adds
-  uint64_t made_ = 0;                ///< runs made so far, see LabEntry::born
-  int32_t target_ = 0;               ///< steps are taken while step_ < min(target_, budget_)
-  double limit_ = 0;                 ///< steps a second, 0 = none
+  uint64_t made_ = 0;   ///< runs made so far, see LabEntry::born
+  int32_t target_ = 0;  ///< steps are taken while now_.step < min(target_, now_.budget)
+  double limit_ = 0;    ///< steps a second, 0 = none
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   std::shared_ptr<RunCache> finished_;
-  std::vector<SeedVariability> variability_;  ///< in the order of their first rerun
-  std::vector<Rerun> reruns_;                 ///< reruns to do, beginning with the one under way
-  std::unique_ptr<Run> rerun_;                ///< the rerun under way
-  double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
-  int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
+  Reruns reruns_;
+  double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
 
   session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last one requested
@@ -271,8 +258,9 @@ class LabTrainer {
   std::unique_ptr<Run> earlier_;        ///< that run before it broke, as far as it is trained
   std::string earlier_key_;             ///< which run `earlier_` is of
 
-  std::shared_ptr<const std::string> sidecar_;  ///< of the session restored last
-  session::Ticket restored_ = 0;                ///< the command that restored it
+  uint64_t restored_ = 0;  ///< sessions that came back, see LabView
+  bool by_undo_ = false;
+  std::shared_ptr<const std::string> window_;  ///< what was kept with the newest
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

@@ -15,7 +15,7 @@ namespace normscope {
 
 struct PlayedStep {
   session::Ticket ticket = 0;  ///< the PlayStep that asked for it
-  uint64_t generation = 0;     ///< grows with ReplaceRuns and RestoreSession
+  uint64_t generation = 0;     ///< grows with every session that takes the place of another
   char letter = 'A';           ///< the run's
   int32_t step = 1;            ///< the step that is played: the copy stands before it
   std::shared_ptr<const RunSpec> spec;

@@ -15,8 +15,7 @@
 //
 // io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
 // with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field
-// that no rule of codec_rules.h describes has a rule of its own beside its io(). What an older version wrote stays
-// readable: a new field is optional(), and a renamed field has two keys.
+// that no rule of codec_rules.h describes has a rule of its own beside its io().
 #pragma once
 
 #include <cmath>

@@ -28,10 +28,9 @@ struct Number {
   void read(const InputValue& json, double& value) const { value = json.number(low, high); }
 };
 
-/// `AnyNumber` need not be finite. Older files wrote infinity as "never", or as null.
+/// Need not be finite: null is NaN.
 struct AnyNumber {
-  int digits = 17;                                         ///< significant digits that are written
-  double null = std::numeric_limits<double>::quiet_NaN();  ///< what null means
+  int digits = 17;  ///< significant digits that are written
   Json write(double value) const {
     if (std::isnan(value)) return nullptr;
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -40,8 +39,8 @@ struct AnyNumber {
   void read(const InputValue& json, double& value) const {
     const double infinity = std::numeric_limits<double>::infinity();
     if (json.is_null())
-      value = null;
-    else if (json.is("inf") || json.is("never"))
+      value = std::numeric_limits<double>::quiet_NaN();
+    else if (json.is("inf"))
       value = infinity;
     else
       value = json.is("-inf") ? -infinity : json.number(-kLargest, kLargest);

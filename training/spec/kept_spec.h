@@ -1,4 +1,4 @@
-// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints and a session's undo log hold them.
+// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints hold them.
 #pragma once
 
 #include <string>
@@ -13,12 +13,6 @@
 namespace normscope {
 
 inline constexpr size_t kMostFields = 4096;  ///< the table's, and three wirings for each layer of two stacks
-
-/// The key of a setting; the key of an older version is read as today's.
-struct SettingKey {
-  codec::Json write(const std::string& key) const { return key; }
-  void read(const InputValue& json, std::string& key) const { key = current_key(json.text(kLongestText)); }
-};
 
 /// Keeps a setting and its value as [key, value].
 inline constexpr auto kSetting = codec::row(2, [](auto& io, auto& setting) {

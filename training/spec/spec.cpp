@@ -87,16 +87,11 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
-// In older configurations, sessions, checkpoints and command lines; docs/configuration.md names them.
-constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
-                                                                         {"model.width", "model.d_model"}};
-
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
   std::vector<std::string_view> keys;
   for (const Field& field : spec_fields()) keys.push_back(field.key);
-  for (const auto& [former, now] : kFormerKeys) keys.push_back(former);
-  fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
+  fail(key, "no such setting: did you mean {}?", nearest(key, keys));
 }
 
 // Lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
@@ -172,12 +167,6 @@ std::span<const ArchitectureRuns* const> added_architectures() { return std::spa
 
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
-std::string_view current_key(std::string_view key) {
-  for (const auto& [former, now] : kFormerKeys)
-    if (key == former) return now;
-  return key;
-}
-
 const std::vector<Field>& spec_fields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
@@ -195,12 +184,12 @@ const std::vector<Field>& spec_fields() {
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows) {
   auto at = std::ranges::find(fields, key, &Field::key);
   if (at != fields.end()) ++at;
-  for (auto row = fields.insert(at, rows.begin(), rows.end()), end = row + std::ssize(rows); row != end; ++row)
+  for (auto row = fields.insert(at, rows.begin(), rows.end()), end = row + std::ssize(rows); row != end;
+       ++row)
     row->added = true;
 }
 
 const Field* find_field(std::string_view key) {
-  key = current_key(key);
   for (const Field& field : spec_fields())
     if (field.key == key) return &field;
   return nullptr;
@@ -276,7 +265,7 @@ Edit edit_from(std::string_view text) {
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
       !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
     fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.lr=1e-3", text);
-  const std::string key(current_key(trimmed(text.substr(colon + 1, equals - colon - 1))));
+  const std::string key(trimmed(text.substr(colon + 1, equals - colon - 1)));
   require_editable(key);
   return {static_cast<int32_t>(step), key, std::string(trimmed(text.substr(equals + 1)))};
 }
@@ -290,10 +279,10 @@ void complete(RunSpec& spec) {
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
   const ArchitectureRuns* const added = added_runs(architecture);
-  spec.data.form = both                                               ? TaskForm::Translate
-                   : architecture == Architecture::Decoder            ? TaskForm::NextSymbol
-                   : added || is_labelled(spec.data.name)             ? TaskForm::Classify
-                                                                      : TaskForm::Masked;
+  spec.data.form = both                                    ? TaskForm::Translate
+                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : added || is_labelled(spec.data.name)  ? TaskForm::Classify
+                                                           : TaskForm::Masked;
   spec.data.token_types = spec.model.token_types;
   if (added && added->complete) added->complete(spec);
 }
@@ -311,7 +300,8 @@ namespace {
 // Checks which data the architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
   const ArchitectureRow& architecture = row_of(spec.model.architecture);
-  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture.name, *kind)) return;
+  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture.name, *kind))
+    return;
   std::vector<std::string_view> names;
   for (const TaskKind* kind : task_kinds())
     if (learns(architecture.name, *kind)) names.push_back(kind->name);
@@ -374,7 +364,7 @@ int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
   int32_t least = spec.train.critical_every;
   RunSpec then = spec;
   for (const Edit& edit : edits) {
-    if (current_key(edit.key) != kKey) continue;
+    if (edit.key != kKey) continue;
     set_field(then, edit.key, edit.value);
     const int32_t every = then.train.critical_every;
     if (every > 0) least = least == 0 ? every : std::min(least, every);

@@ -82,8 +82,6 @@ const std::vector<const Field*>& file_fields();
 bool names_file(std::string_view key);
 /// The values of a Choice, with the placements that were added.
 std::vector<std::string_view> choices_of(const Field& field);
-/// What a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
-std::string_view current_key(std::string_view key);
 /// Whether the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
 /// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and

@@ -80,7 +80,7 @@ std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits) {
   RunSpec now = from;
   for (size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
-    const bool fills = fills_wiring(current_key(edit.key));
+    const bool fills = fills_wiring(edit.key);
     const bool own_before = fills && is_own(now);
     try {
       set_field(now, edit.key, edit.value);

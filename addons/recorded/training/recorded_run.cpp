@@ -26,7 +26,6 @@ bool is_safetensors(InputFile& in) {
   return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
 }
 
-/// Has the names of the frames' numbers; older files lack them.
 std::vector<StatInfo> layout_of(const SavedRun& saved) {
   std::vector<StatInfo> layout;
   for (const std::string& name : saved.stats) layout.push_back({name, parse_own_name(name).layer});

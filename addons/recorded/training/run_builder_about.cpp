@@ -15,13 +15,12 @@ namespace {
 /// Makes a specification of the settings, if every one of them is ours.
 std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::map<std::string, std::string, std::less<>> values;
-  for (const auto& [key, value] : settings) values[std::string(current_key(key))] = value;
+  for (const auto& [key, value] : settings) values[key] = value;
   for (const Field& field : spec_fields())
     if (!values.contains(field.key)) return std::nullopt;
   const bool wired = std::any_of(settings.begin(), settings.end(),
                                  [](const auto& setting) { return setting.first.starts_with("wiring."); });
-  if (values["model.placement"] == to_string(Placement::Custom) && !wired)
-    return std::nullopt;  // older logs do not have the wiring
+  if (values["model.placement"] == to_string(Placement::Custom) && !wired) return std::nullopt;
   try {
     RunSpec spec;
     for (const auto& [key, value] : settings) set_field(spec, key, value);

@@ -34,7 +34,7 @@ void check(const Plan& plan) {
     fail("sweep", "both axes are {}: expected two settings", plan.axes[0].key);
   for (const Axis& axis : plan.axes) {
     for (const std::string& assignment : plan.set)
-      if (current_key(assignment.substr(0, assignment.find('='))) == axis.key)
+      if (assignment.substr(0, assignment.find('=')) == axis.key)
         fail("sweep", "--set {}: {} is an axis, expected it once", assignment, axis.key);
     if (plan.steps > 0 && axis.key == "train.steps")
       fail("sweep", "--steps {}: train.steps is an axis, expected it once", plan.steps);
@@ -60,8 +60,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
 void require_read(const Plan& plan, const std::vector<Job>& jobs) {
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
-  for (const std::string& assignment : plan.set)
-    keys.emplace_back(current_key(assignment.substr(0, assignment.find('='))));
+  for (const std::string& assignment : plan.set) keys.push_back(assignment.substr(0, assignment.find('=')));
   for (const std::string& key : keys) {
     std::string reason;
     bool read = false;
@@ -139,7 +138,7 @@ MoreSeeds more_seeds_from(std::string_view text, const Plan& plan) {
     const std::string_view part = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const size_t equals = std::min(part.find('='), part.size());
-    const std::string_view key = current_key(part.substr(0, equals));
+    const std::string_view key = part.substr(0, equals);
     if (equals == part.size()) fail("--more-seeds", "{}: expected {}", shown_text(text), kMoreForm);
     const auto axis =
         std::find_if(plan.axes.begin(), plan.axes.end(), [&](const Axis& one) { return one.key == key; });

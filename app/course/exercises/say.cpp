@@ -36,10 +36,9 @@ std::string kept_word(const Say& say, std::string_view word) {
 
 std::string shown_word(const Say& say, std::string_view kept) {
   if (kept.empty()) return "";
-  // An earlier version kept the word as it was shown.
-  if (kept == say.kept || kept == say.word) return say.word;
+  if (kept == say.kept) return say.word;
   for (const Say::Wrong& other : say.others)
-    if (kept == other.kept || kept == other.word) return other.word;
+    if (kept == other.kept) return other.word;
   return "";
 }
 

@@ -10,7 +10,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::shell {
 using namespace link;

@@ -50,7 +50,6 @@ struct Screens {
   Screen shown = Screen::Lab;
   std::function<void()> wake;  // called from the threads of screens when something is new
   lab::LabScreen lab;
-  std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown would be lost
   LessonsScreen lessons;
   std::array<OtherScreen, kScreens> others;  // by Screen; Lab and Lessons have none
   bool keeps = false;                        // ScreenSetup::keeps

@@ -9,12 +9,6 @@
 
 namespace normscope::shell {
 
-// A session that is being restored.
-struct ComingBack {
-  session::Ticket ticket = 0;
-  bool by_undo = false;  // or redo: the screen stays
-};
-
 struct ShownSession {
   // Null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
@@ -26,8 +20,6 @@ struct ShownSession {
   std::vector<session::Command> asked;  // between two frames, by a dropped file
   std::vector<view::SavePlot> saves;    // plots of the last frame that became files
   UndoLog undo;
-  std::vector<ComingBack>
-      coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out
 };
 
 }  // namespace normscope::shell

@@ -106,7 +106,6 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
        {R"({"lessons":{"a":{"words":["1","2","3","4"]}}})", R"({"lessons":{"a":{"hints":-1}}})",
         R"({"lessons":{"a":{"tries":[{"set":"x"}]}}})", R"({"lessons":{"a":{"tries":[1]}}})"})
     CHECK_THROWS_AS(parse_progress(bad, "lessons.json"), Error);
-  // A file of an earlier version has none of these.
   CHECK(parse_progress(R"({"lessons":{"a":{"step":2}}})", "lessons.json").at("a").tries.empty());
 }
 

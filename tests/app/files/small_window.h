@@ -5,7 +5,7 @@
 
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "training/files/session_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::fixture {
 
@@ -20,9 +20,8 @@ inline std::vector<RunSpec> tiny_runs() {
 
 /// A Lab of two tiny runs, with the prompt for a file.
 struct SmallWindow : LiveDriver {
-  SmallWindow() : LiveDriver(tiny_runs(), {.threads = 1, .live_text = false}) {
-    state.session.undo.stash_in(folder.file("replaced"));
-  }
+  static LabOptions options() { return {.threads = 1, .live_text = false}; }
+  explicit SmallWindow(LabOptions given = options()) : LiveDriver(tiny_runs(), std::move(given)) {}
   ~SmallWindow() override {
     lab.wait_idle();
   }  // the folder goes before the Lab, which may still write into it
@@ -35,7 +34,7 @@ struct SmallWindow : LiveDriver {
   }
   /// Acts as if the file were dropped on the window.
   void drop(const std::string& path) {
-    shell::begin_opening(state.files, state.session, path, shell::Sure::Dropped, state.notice);
+    shell::begin_opening(state.files, state.session, path, false, state.notice);
   }
   std::string message() { return driver.value("app/message"); }
   /// What the prompt for a file says while it is open.

@@ -12,8 +12,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
-#include "training/files/session_file.h"
 #include "training/files/windows_quoted.h"
+#include "training/session/session_file.h"
 
 using namespace normscope;
 using fixture::LiveDriver;

@@ -7,6 +7,7 @@
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/files/places.h"
+#include "training/io/toml_json.h"
 
 using namespace normscope;
 
@@ -76,21 +77,6 @@ edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "tr
   REQUIRE(runs[0].edits.size() == 2);
   CHECK(runs[0].edits[0] == Edit{20, "train.lr", "0.0001"});
   CHECK(runs[0].edits[1] == Edit{40, "train.warmup", "50"});
-}
-
-TEST_CASE("a configuration with the names of before is the same, and is written with those of today") {
-  const auto
-      before = parse_config(
-          "[model]\nwidth = 32\n[train]\nrate = 0.25\n[run]\nedits = [{ step = 20, key = \"train.rate\", value = 1e-4 }]\n",
-          "lab.toml"),
-      now = parse_config(
-          "[model]\nd_model = 32\n[train]\nlr = 0.25\n[run]\nedits = [{ step = 20, key = \"train.lr\", value = 1e-4 }]\n",
-          "lab.toml");
-  CHECK(before[0].spec == now[0].spec);
-  CHECK(before[0].edits == now[0].edits);
-  CHECK(before[0].spec.model.d_model == 32);
-  CHECK(write_config(before) == write_config(now));
-  CHECK_FALSE(test::contains(write_config(before), "rate"));
 }
 
 TEST_CASE("several runs share what stands outside their tables") {

@@ -150,6 +150,8 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(look_at(folder.file("")).kind == FileKind::Folder);
   CHECK(look_at(folder.file("absent")).kind == FileKind::Unusable);
   folder.write("session.json", "{}");
+  CHECK(test::contains(look_at(folder.file("")).words, "a session of before session.toml"));
+  folder.write("session.toml", "");
   CHECK(look_at(folder.file("")).kind == FileKind::Session);
   // Not a pipe: opening one would wait for its other end.
   REQUIRE(mkfifo(folder.file("pipe.toml").c_str(), 0600) == 0);
@@ -281,7 +283,7 @@ TEST_CASE("a saved session is opened from its folder, and stays there") {
   CHECK_FALSE(window.asks());
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().step == 4);
-  CHECK(fs::exists(session + "/session.json"));
+  CHECK(fs::exists(session + "/session.toml"));
 }
 
 TEST_CASE("the thread that draws waits for no disk: the newest question is answered, an older one dropped") {

@@ -43,7 +43,7 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
                                     "training/run/saved_run.cpp",
                                     "training/run/recurrence/segment_memory.cpp",
                                     "training/session/lab_commands.cpp",
-                                    "training/session/lab_session.cpp",
+                                    "training/session/session_file.cpp",
                                     "training/data/labels_task.cpp",
                                     "training/data/text_source.cpp",
                                     "training/data/tsv.cpp",
@@ -204,7 +204,7 @@ TEST_CASE("german errors: a German window says in German why a file was not open
   mkfifo(folder.file("pipe").c_str(), 0600);
   dropped(folder.file("pipe"));
   fs::create_directory(folder.file("session"));
-  folder.write("session/session.json", "{\"runs\":");
+  folder.write("session/session.toml", "[window");
   dropped(folder.file("session"));
   folder.write("log.jsonl", "{\"format\":\"normscope log 9\"}\n");
   window.drop(folder.file("log.jsonl"));

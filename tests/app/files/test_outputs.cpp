@@ -25,7 +25,7 @@
 #include "training/files/config_file.h"
 #include "training/run/keyframes.h"
 #include "training/run/run.h"
-#include "training/session/lab_session.h"
+#include "training/session/session_file.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -103,7 +103,7 @@ std::vector<Output> outputs() {
        }},
       {"result store", result_name(), false,
        [](auto& f) { experiments::ResultStore(f).put("key", "one 1", {}); }},
-      {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
+      {"session", "session.toml", true, [](auto& f) { SessionWriter(f).write({}); }},
       {"training log", "x.jsonl", false,
        [](auto& f) {
          commands::RunLog log(f + "/x.jsonl", {});

@@ -2,6 +2,8 @@
 #include "app/files/small_window.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "training/session/lab_trainer.h"
+#include "training/spec/limits.h"
 #include "training/support/lab_runs.h"
 
 using namespace normscope;
@@ -96,7 +98,7 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   CHECK(test::contains(window.says(), "/dev/null"));
 }
 
-TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
+TEST_CASE("the prompt says that a saved file holds no weights, and that opening one can be undone") {
   SmallWindow window;
   const auto note = [&](const char* key) {
     window.key(key);
@@ -106,8 +108,6 @@ TEST_CASE("the prompt says that a saved file holds no weights, and whether openi
   };
   CHECK(test::contains(note("Ctrl+Shift+S"), "Weights are not saved"));
   CHECK(test::contains(note("Ctrl+O"), "Ctrl+Z brings those back"));
-  window.state.session.undo.stash_in("");  // safe mode
-  CHECK(test::contains(note("Ctrl+O"), "cannot be undone"));
 }
 
 TEST_CASE(
@@ -162,72 +162,56 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   CHECK_FALSE(window.state.session.undo.can_undo());
-  // A session file has none of it: the folders are this window's.
-  window.drop(one);
-  window.settle();
-  shell::UndoLog read;
-  read.restore(InputValue::parse(window.state.session.undo.to_json().dump(), "undo log"));
-  CHECK(window.state.session.undo.can_undo());
-  CHECK_FALSE(read.can_undo());
 }
 
-TEST_CASE("a session restored in the middle of work is undone; in a fresh window it brings its own undo") {
-  for (const bool worked : {true, false}) {
-    INFO((worked ? "worked" : "fresh"));
-    SmallWindow window;
-    const std::string session = window.folder.file("session");
-    window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
-    window.settle();
-    window.ask(session::SaveSession{session});
-    window.lab.post(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
-    window.state.session.undo.clear();
-    window.settle();
-    if (worked) window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
-    window.settle();
-    window.state.shell.offers.last_session = session;
-    shell::run_act(window.state, window.ui, view::Act::Restore);
-    window.settle();
-    REQUIRE(window.view().runs.size() == 2);
-    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
-    REQUIRE(window.state.session.undo.can_undo());
+TEST_CASE("a restored session takes the place of the runs that are shown, which undo brings back") {
+  SmallWindow window;
+  const std::string session = window.folder.file("session");
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
+  window.settle();
+  window.ask(session::SaveSession{session});
+  window.state.session.asked.emplace_back(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
+  window.settle();
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
+  window.settle();
+  window.state.shell.offers.last_session = session;
+  shell::run_act(window.state, window.ui, view::Act::Restore);
+  window.settle();
+  REQUIRE(window.view().runs.size() == 2);
+  CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
+  for (const auto& [runs, rate] : {std::pair{1, 0.5f}, {1, 0.003f}, {2, 0.002f}, {2, 0.003f}}) {
     window.driver.key("Ctrl+Z");
     window.settle();
-    REQUIRE(window.view().runs.size() == (worked ? 1 : 2));
-    CHECK(window.view().runs[0].spec->train.schedule.peak == (worked ? 0.5f : 0.003f));
+    REQUIRE(window.view().runs.size() == static_cast<size_t>(runs));
+    CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   }
-}
-
-TEST_CASE("only the newest opened files can be undone, in as many folders") {
-  SmallWindow window;
-  const std::string one =
-      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  for (int i = 0; i < 6; ++i) {
-    window.drop(one);
-    window.settle();
-  }
-  int undone = 0;
-  while (window.state.session.undo.can_undo()) {
-    window.driver.key("Ctrl+Z");
-    window.settle();
-    CHECK(window.message() == "the earlier runs are back");
-    ++undone;
-  }
-  CHECK(undone == shell::UndoLog::kSlots - 1);
-}
-
-TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter") {
-  SmallWindow window;
-  window.state.session.undo.stash_in("");
-  const std::string one =
-      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  window.drop(one);
-  window.settle();
-  CHECK(window.view().runs.size() == 2);
-  CHECK(test::contains(window.driver.value("app/file/note"), "cannot be undone"));
-  window.key("Enter");
-  window.settle();
-  CHECK(window.view().runs.size() == 1);
   CHECK_FALSE(window.state.session.undo.can_undo());
+}
+
+TEST_CASE("only the newest opened files can be undone, and fewer where memory has no room for them") {
+  const std::string text = std::string(test::kTiny) + "[run]\nname = \"alone\"\n";
+  const auto undone = [&](int64_t memory) {
+    LabOptions options = SmallWindow::options();
+    options.memory = memory;
+    SmallWindow window(options);
+    const std::string one = window.folder.write("one.toml", text);
+    for (int i = 0; i < 6; ++i) {
+      window.drop(one);
+      window.settle();
+      CHECK(window.view().message.empty());
+    }
+    int count = 0;
+    for (; window.state.session.undo.can_undo(); ++count) {
+      window.driver.key("Ctrl+Z");
+      window.settle();
+      CHECK(window.message() == "the earlier runs are back");
+      CHECK(window.view().runs.size() == 1);
+    }
+    return count;
+  };
+  const int64_t run = estimated_bytes(*SmallWindow().view().runs[0].spec);
+  CHECK(undone(0) == static_cast<int>(kMostSessions));
+  CHECK(undone(3 * run + run / 2) == 2);
 }
 
 TEST_CASE("a session's edits come with its runs") {

@@ -181,7 +181,7 @@ TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks
   hand.gate.set(true);
   const auto drag = [&](const Command& command) {
     const Ticket ticket = hand.lab.post(command);
-    hand.log.note(*hand.view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', true);
+    hand.log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', true);
   };
   for (const char* rate : {"0.001", "0.002", "0.004"}) drag(EditField{-1, "train.lr", rate});
   for (const int budget : {70, 80, 90}) drag(SetBudget{budget});
@@ -239,6 +239,20 @@ TEST_CASE("runs that replace all others without a way back end the log only when
   REQUIRE(hand.log.can_undo());
   hand.give(ReplaceRuns{one_tiny_run(), {}, false});
   hand.rest();
+  CHECK_FALSE(hand.log.can_undo());
+}
+
+TEST_CASE("what a round that failed left unanswered is refused, and leaves no entry") {
+  Hand hand;
+  std::atomic<int> failures{1};
+  hand.lab.on_change([&] {
+    if (failures-- > 0) fail("test", "nobody can be told");
+  });
+  const Ticket lost = hand.give(EditField{0, "model.layers", "2"});
+  hand.rest();
+  CHECK(hand.view->answered == lost);
+  CHECK(test::contains(refusal(hand.view->answers, lost), "nobody can be told"));
+  CHECK(layers(*hand.view) == "1");
   CHECK_FALSE(hand.log.can_undo());
 }
 

@@ -355,7 +355,6 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
 }
 
 TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
-  const test::Folder folder;
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
   RunSpec alone = default_comparison()[2];
@@ -364,7 +363,6 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   lab.post(session::ReplaceRuns{{alone}, {}, false});
   test::view_after(lab, session::PlayTo{2});
   p.state.session.lab = &lab;
-  p.state.session.undo.stash_in(folder.file("replaced"));
   p.open("first-steps", StepKind::Predict);
   p.driver.click("lesson/lab");
   lab.wait_idle();
@@ -378,50 +376,12 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   p.state.session.lab = nullptr;
 }
 
-TEST_CASE("where the Lab's runs could not come back, a lesson's replace them only when the hand agrees") {
-  PlayerDriver p;
-  Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = default_comparison()[2];
-  set_field(alone, "model.layers", "2");
-  set_field(alone, "run.name", "alone");
-  test::view_after(lab, session::ReplaceRuns{{alone}, {}, false});
-  p.state.session.lab = &lab;  // and no folder to put them aside: safe mode
-  p.open("first-steps", StepKind::Predict);
-  const auto ask = [&] {
-    p.click("lesson/lab");
-    REQUIRE(p.ui.popup_open("lesson/replace"));
-    CHECK(p.says("take the place of all runs in the Lab. This cannot be undone."));
-  };
-  const auto untouched = [&] {
-    p.driver.frames(3);
-    lab.wait_idle();
-    CHECK_FALSE(p.ui.popup_open("lesson/replace"));
-    CHECK(p.state.screens.shown == Screen::Lessons);
-    REQUIRE(lab.view()->runs.size() == 1);
-    CHECK(lab.view()->runs[0].name == "alone");
-  };
-  ask();
-  p.driver.key("Escape");
-  untouched();
-  ask();
-  p.driver.click("lesson/replace/no");
-  untouched();
-  ask();
-  p.click("lesson/replace/yes");
-  lab.wait_idle();
-  CHECK(p.state.screens.shown == Screen::Lab);
-  CHECK(lab.view()->runs.size() == 3);
-  p.state.session.lab = nullptr;
-}
-
 // What is opened depends on whether a prediction was made and on what was dragged, so the two steps that can differ in
 // both, before and after, stand for all, but for one lesson.
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
-  const test::Folder folder;
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});  // at rest it writes a text of each run, of those that can
   p.state.session.lab = &lab;
-  p.state.session.undo.stash_in(folder.file("replaced"));
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.state.screens.shown = Screen::Lessons;

@@ -328,11 +328,9 @@ TEST_CASE("one button of the challenge is yellow: training while there is someth
 }
 
 TEST_CASE("the ways of a challenge that were found open in the Lab, beside the start", "[player]") {
-  const test::Folder folder;
   TaskDriver p;
   Lab lab({.threads = 1, .live_text = false});
   p.state.session.lab = &lab;
-  p.state.session.undo.stash_in(folder.file("replaced"));
   p.to_challenge(false);
   p.choose("model.placement", "Pre-LN", 1, false);
   p.click("lesson/challenge/train");

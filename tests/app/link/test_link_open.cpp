@@ -79,8 +79,6 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   lab::toggle_bookmark(transport, 7);
   from.state.screens.lab.diagram().selected = 'B';
   from.state.look.dark = true;
-  const test::Folder folder;
-  to.state.session.undo.stash_in(folder.file("aside"));
   open_in(to, copied_link(from));
   check_same_runs(from.view(), to.view());
   CHECK(lab::cursor_step(to.state.screens.lab.transport(), to.view()) == 13);

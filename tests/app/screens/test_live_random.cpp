@@ -78,7 +78,6 @@ TEST_CASE("random events on a Lab that trains") {
     auto driver = std::make_unique<LiveDriver>(seed == 3   ? small_system("convolutional")
                                                : seed == 4 ? small_system("parser")
                                                            : small_runs(seed % 2 == 0 ? 1 : 2));
-    driver->state.session.undo.stash_in(folder.folder.file("aside"));
     driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
     driver->lab.post(session::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};

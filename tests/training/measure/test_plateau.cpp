@@ -192,12 +192,8 @@ TEST_CASE("a fork has no verdict before losses of its own say so", "[plateau]") 
 
 TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {
   const auto loss = [](int32_t step) { return kLevel + 0.3 - 0.0006 * step; };
-  Plateau straight, restored, without;
+  Plateau straight, restored;
   follow(straight, loss, 145);
   restored.restore(straight.state());
-  Plateau::State old = straight.state();
-  old.blocks = {};  // a file of before
-  without.restore(old);
   CHECK(follow(restored, loss, 170, 0, 146).empty());
-  CHECK(follow(without, loss, 170, 0, 146) == std::vector<Seen>{{151, Change::Stuck}});
 }

@@ -91,26 +91,6 @@ TEST_CASE("consecutive text: a batch allocates nothing", "[recurrence]") {
   CHECK(any);
 }
 
-TEST_CASE("memory: a keyframe with another's is refused", "[recurrence][keyframes]") {
-  const auto run = make_run(consecutive_spec(4));
-  steps(*run, 22);
-  const auto kept = run->lasting_keyframes();
-  REQUIRE(kept.size() == 1);
-  const auto at_22 = [&](auto change) {
-    auto frame = std::make_shared<Keyframe>(*kept.front());
-    change(frame->memory);
-    run->limit_bytes(kHistoryBudget, 0);  // its own go
-    run->restore_keyframes({frame});
-    return error_of([&] { run->at(22); });
-  };
-  CHECK(at_22([](MemoryState&) {}) == "no error");
-  CHECK(at_22([](MemoryState& memory) { memory = {}; }) == "no error");
-  CHECK_THAT(at_22([](MemoryState& memory) { memory.lengths.pop_back(); }),
-             Catch::Contains("keyframe of step 20") && Catch::Contains("memory has 3 lengths"));
-  CHECK_THAT(at_22([](MemoryState& memory) { memory.lengths.front() = 9; }),
-             Catch::Contains("a row of 9 positions: expected 0 to 8"));
-}
-
 TEST_CASE("relative attention: no value serves for two of queries, keys and values", "[recurrence]") {
   Store store(shared_backend());
   Tape tape(store);

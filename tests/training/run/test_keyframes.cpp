@@ -7,7 +7,6 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/run/keyframes.h"
-#include "training/session/lab_session.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;
@@ -73,40 +72,4 @@ TEST_CASE("keyframes keep their budget, the newest, and thin with age", "[keyfra
   CHECK(frames.steps().size() <= 1);
   frames.set_budget(0);
   CHECK(frames.steps().empty());
-}
-
-TEST_CASE(
-    "every keyframe that a saved session names is in its folder, also one that it did without for a while",
-    "[keyframes]") {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / ("normscope-keyframes-" + std::to_string(getpid()));
-  const auto run = make_run(small_spec("pre"));
-  Keyframes frames;
-  frames.set_budget(9 * (3 * run->store().size() * sizeof(float) + sizeof(Keyframe)));
-  SessionWriter writer(folder.string());
-  std::set<int32_t> left_out, before;
-  bool came_back = false;
-  for (int32_t step = 20; step <= 400; step += 20) {
-    frames.after_step(step, 0, run->store(), {});
-    SessionImage image;
-    image.step = step;
-    image.generation = step / 20;
-    SessionImage::Entry& entry = image.entries.emplace_back();
-    entry.place = "run";
-    entry.file = "A.safetensors";
-    entry.frames = frames.lasting();
-    writer.write(image);
-    std::set<int32_t> named, there;
-    for (const auto& frame : entry.frames) named.insert(frame->step);
-    for (const auto& file : fs::directory_iterator(folder))
-      if (file.path().extension() == ".safetensors") there.insert(read_keyframe(file.path().string())->step);
-    INFO(step);
-    CHECK(there == named);
-    for (const int32_t old : before)
-      if (!named.contains(old)) left_out.insert(old);
-    for (const int32_t now : named) came_back = came_back || left_out.contains(now);
-    before = named;
-  }
-  CHECK(came_back);
-  fs::remove_all(folder);
 }

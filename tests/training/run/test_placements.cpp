@@ -33,7 +33,6 @@ TEST_CASE("placement: each is recognised, as text and as a stack, in every archi
        {"enter=ln before=rms pre-scale=0.5", "q=ln k=rms v=simple head-scale", "output=ln shifts",
         "trunk=ln skip=admin:1", "trunk=ln skip=admin-paper:1", "trunk=ln bottom"})
     CHECK(to_string(wiring_from(text)) == text);
-  CHECK(wiring_from("before=rms depth=0.5") == wiring_from("before=rms pre-scale=0.5"));  // as it was called
   for (const char* text : {"head-scale=1", "shift", "q", "pre-scale=x", "branch=admin:1", "bottom=ln"})
     CHECK_THROWS_AS(wiring_from(text), Error);
   ModelConfig wrong = config_of(Placement::Post);

@@ -94,22 +94,6 @@ TEST_CASE("every field goes there and back", "[spec]") {
   }
 }
 
-TEST_CASE("what a key was called before still means it, and what is written has its name of today",
-          "[spec]") {
-  for (const auto& [former, now, value] :
-       {std::tuple{"train.rate", "train.lr", "0.25"}, std::tuple{"model.width", "model.d_model", "48"}}) {
-    RunSpec spec, twin;
-    set_field(spec, former, value);
-    set_field(twin, now, value);
-    CHECK(spec == twin);
-    CHECK_FALSE(spec == RunSpec());
-    CHECK(get_field(spec, former) == value);
-    CHECK(is_live(former) == is_live(now));
-    CHECK(edit_from(std::string("7:") + former + "=" + value) == Edit{7, now, value});
-    for (const auto& [key, text] : field_values(spec)) CHECK(key != former);
-  }
-}
-
 TEST_CASE("broken values are refused and change nothing", "[spec]") {
   for (const Field& field : spec_fields()) {
     if (field.type == FieldType::Text) continue;

@@ -1,4 +1,4 @@
-// A teacher's rules and code are kept as JSON in the session's sidecar. See teaching.h.
+// A teacher's rules and code are a row of the session's table [window]. See teaching.h.
 #pragma once
 
 #include <map>

@@ -62,7 +62,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
   ui.end_popup();
 }
 
-// Saves the session a frame later, when its sidecar already says that it is a lesson.
+// Saves the session a frame later, when it already says that it is a lesson.
 void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(panels::pictures_folder() + "/normscope-lesson");

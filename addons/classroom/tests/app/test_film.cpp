@@ -11,8 +11,8 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "training/files/config_file.h"
-#include "training/files/session_file.h"
 #include "training/session/lab.h"
+#include "training/session/session_file.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test_film {
@@ -177,7 +177,7 @@ TEST_CASE("film: what is no session, and a bad name, size or range of steps, is 
   check_refused(s.film(s.kept, "x.png", "--screen kitchen"), 2, "kitchen");
   check_refused(s.film(s.kept, "text/x.png", ""), 5, "text");  // a file, and no folder
   fs::create_directories(s.folder.file("damaged"));
-  s.folder.write("damaged/session.json", "{\"format\": \"normscope session 1\"");
+  s.folder.write("damaged/session.toml", "[window]\nstep = 3\n");
   check_refused(s.film(s.folder.file("damaged"), "x.png", ""), 3, "session");
   CHECK(s.count("x") == 1);  // "text"
 }

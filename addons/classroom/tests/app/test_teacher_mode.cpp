@@ -11,7 +11,7 @@
 
 #include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -365,23 +365,18 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
 
 TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
   const auto lesson = [](const char* code) {
-    KeptWindow window;
-    window.shown = Screen::Lessons;
-    classroom::Classroom prepared;
-    prepared.teaching.kept.code = classroom::hash_of(code);
-    prepared.teaching.kept.lesson = true;
-    window.parts[std::string(prepared.key())] = prepared.kept();
-    return window;
+    AppState prepared;
+    prepared.screens.shown = Screen::Lessons;
+    teaching_of(prepared).kept.code = classroom::hash_of(code);
+    teaching_of(prepared).kept.lesson = true;
+    return window_rows(prepared.screens, prepared.parts);
   };
   AppState state;
-  const lab::LabScreen& screen = state.screens.lab;
-  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
-                state.parts);
+  show_window(state.screens, state.session, state.parts, lesson(kCode));
   CHECK(state.screens.shown == Screen::Lessons);  // as the teacher left it
   CHECK(teaching_of(state).kept.lesson);
   state.screens.shown = Screen::Lab;
-  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),
-                state.parts);
+  show_window(state.screens, state.session, state.parts, lesson("of my own"));
   CHECK(state.screens.shown == Screen::Lab);
   CHECK_FALSE(classroom::try_to_leave(teaching_of(state), "of my own", 0));
   CHECK(classroom::try_to_leave(teaching_of(state), kCode, 100));
@@ -398,21 +393,19 @@ TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow
   CHECK_FALSE(diagram::preset_held(lab.ui, Placement::Sandwich));
 }
 
-TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {
-  classroom::Classroom prepared;
-  classroom::Teaching& teaching = prepared.teaching;
+TEST_CASE("teacher: damaged rules are left out, and the other rows stay") {
+  AppState first;
+  classroom::Teaching& teaching = teaching_of(first);
   teaching.kept.policy.set("settings", Hold::Locked);
   teaching.kept.policy.set("app/theme", Hold::Hidden);
   teaching.kept.code = classroom::hash_of(kCode);
   teaching.kept.lesson = true;
-  AppState first;
   first.screens.lab.transport().bookmarks = {7};
-  const std::string text =
-      sidecar_text(first.screens.lab, first.session.undo, {.parts = {{"teacher", prepared.kept()}}});
+  const std::string text = window_rows(first.screens, first.parts);
   CHECK_FALSE(test::contains(text, kCode));
-  const auto restored = [](const std::string& sidecar) {
+  const auto restored = [](const std::string& rows) {
     AppState state;
-    apply_sidecar(state.screens, state.session, sidecar, state.parts);
+    show_window(state.screens, state.session, state.parts, rows);
     CHECK(state.screens.lab.transport().bookmarks == std::vector<int>{7});
     return teaching_of(state).kept;
   };

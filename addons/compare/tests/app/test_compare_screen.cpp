@@ -224,18 +224,15 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
   CHECK(kept.files[4].path == path);
-  KeptWindow window;
-  window.shown = Screen::Compare;
-  window.screens[static_cast<size_t>(Screen::Compare)] = settings_of(kept);
-  const std::string text = sidecar_text(compare.state.screens.lab, compare.state.session.undo, window);
+  const std::string rows = window_rows(compare.state.screens, compare.state.parts);
 
   AppState other;
-  apply_sidecar(other.screens, other.session, text);
+  show_window(other.screens, other.session, other.parts, rows);
   CHECK(fixture::made_screen<compare_screen::CompareScreen>(other, Screen::Compare).kept_choice() == kept);
   CHECK(other.screens.shown == Screen::Compare);
   AppState damaged;
-  apply_sidecar(damaged.screens, damaged.session,
-                R"({"bookmarks": [7], "selected": "A", "undo": "", "screens": 3, "screen": "compare"})");
+  show_window(damaged.screens, damaged.session, damaged.parts,
+              R"({"bookmarks": [7], "selected": "A", "screens": 3, "screen": "compare"})");
   CHECK(damaged.screens.shown == Screen::Lab);
   CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
 }

@@ -225,7 +225,7 @@ TEST_CASE("inside: a folder that is opened is shown Inside and takes the place o
           "[inside]") {
   InsideDriver window(small_runs());
   window.state.screens.shown = Screen::Lab;
-  shell::begin_opening(window.state.files, window.state.session, kModels + "qwen3", shell::Sure::Asked,
+  shell::begin_opening(window.state.files, window.state.session, kModels + "qwen3", false,
                        window.state.notice);
   for (int i = 0; i < 500 && window.state.screens.shown != Screen::Inside; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

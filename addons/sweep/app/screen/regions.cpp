@@ -86,7 +86,7 @@ Plan with_axis(Plan plan, size_t which, Axis axis) {
     add_axis(plan, std::move(axis));
   // A setting that becomes an axis stops being an option.
   std::erase_if(plan.set, [&](const std::string& assignment) {
-    return current_key(std::string_view(assignment).substr(0, assignment.find('='))) == key;
+    return std::string_view(assignment).substr(0, assignment.find('=')) == key;
   });
   if (key == "train.steps") plan.steps = 0;
   return plan;

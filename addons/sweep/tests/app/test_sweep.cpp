@@ -100,7 +100,6 @@ TEST_CASE("an axis is a list or a range, and its text makes the same axis") {
   CHECK(axis("model.layers=1:100:log5").values == Words{"1", "3", "10", "32", "100"});
   CHECK(axis("train.warmup=200:0:lin3").values == Words{"200", "100", "0"});
   CHECK(axis("train.lr=1e-3,0.001,2e-3").values == Words{"0.001", "0.002"});
-  CHECK(axis("train.rate=1e-3").key == "train.lr");  // what it was called before
   CHECK(axis("model.placement=post,pre,admin").values == Words{"post", "pre", "admin"});
   CHECK(axis("model.placement=all").values.size() == std::size(kPresets));
   CHECK(axis("wiring.L*.attn=trunk=ln,before=ln").values == Words{"trunk=ln", "before=ln"});
@@ -226,7 +225,7 @@ TEST_CASE("a cell whose values do not go together is refused, and the others are
   CHECK(test::contains(why(plan_over({"train.lr=1e-3", "train.lr=2e-3"})), "both axes are train.lr"));
   CHECK(test::contains(why(Plan{}), "expected one or two"));
   plan = plan_over({"train.lr=1e-3,1e-2"});
-  plan.set = {"train.rate=3"};
+  plan.set = {"train.lr=3"};
   CHECK(test::contains(why(plan), "is an axis, expected it once"));
   plan.set = {"train.momentum=0.5"};
   CHECK(test::contains(why(plan), "no run takes notice of train.momentum"));

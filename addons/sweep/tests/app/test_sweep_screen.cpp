@@ -7,7 +7,7 @@
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
-#include "app/shell/session_sidecar.h"
+#include "app/shell/session_window.h"
 #include "app/support/english.h"
 #include "catch.hpp"
 
@@ -119,26 +119,23 @@ TEST_CASE("sweep screen: plan and colour travel with the session, and damage is 
   SweepDriver s;
   s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
   s.driver.key("=");
-  KeptWindow window;
-  window.shown = Screen::Sweep;
   sweep::KeptSweep kept = s.screen().sweep();
   CHECK(kept.plan == s.screen().plan());
   REQUIRE_FALSE(kept.plan.more.empty());
   kept.metric = sweep::Metric::Beta2;
-  constexpr auto kPlace = static_cast<size_t>(Screen::Sweep);
-  window.screens[kPlace] = settings_of(kept);
-  const std::string text = sidecar_text(s.state.screens.lab, s.state.session.undo, window);
+  s.screen().restore(settings_of(kept));
+  const std::string rows = window_rows(s.state.screens, s.state.parts);
 
   SweepDriver other;
-  apply_sidecar(other.state.screens, other.state.session, text);
+  show_window(other.state.screens, other.state.session, other.state.parts, rows);
   CHECK(other.screen().sweep() == kept);
   AppState unopened;
-  apply_sidecar(unopened.screens, unopened.session, text);
+  show_window(unopened.screens, unopened.session, unopened.parts, rows);
   CHECK(unopened.screens.shown == Screen::Sweep);
   CHECK(fixture::made_screen<sweep::SweepScreen>(unopened, Screen::Sweep).sweep() == kept);
   AppState damaged;
-  apply_sidecar(damaged.screens, damaged.session,
-                R"({"bookmarks": [], "selected": "B", "undo": "", "screens": ["sweep.axis=train.lr"]})");
+  show_window(damaged.screens, damaged.session, damaged.parts,
+              R"({"bookmarks": [], "selected": "B", "screens": ["sweep.axis=train.lr"]})");
   CHECK(fixture::made_screen<sweep::SweepScreen>(damaged, Screen::Sweep).plan() ==
         sweep::preset_plan("warmup"));
   CHECK(damaged.screens.lab.diagram().selected == 'B');

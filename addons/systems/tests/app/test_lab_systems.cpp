@@ -342,8 +342,6 @@ TEST_CASE("the settings have what a system reads, and the model brings three run
   CHECK(rows("memory") == "model.layers model.heads model.memory model.norm train.lr ");
 
   LabDriver lab(fixture::lab_view());
-  const test::Folder folder;
-  lab.state.session.undo.stash_in(folder.file("aside"));
   for (const char* architecture : {"convolutional", "parser"}) {
     choose_architecture(lab, architecture);
     const auto* asked = lab.last<ReplaceRuns>();
@@ -358,34 +356,8 @@ TEST_CASE("the settings have what a system reads, and the model brings three run
   }
 }
 
-TEST_CASE(
-    "where the runs could not come back, another architecture takes their place only when the hand agrees") {
-  LabDriver lab(fixture::lab_view());
-  const auto answer = [&](const char* with) {
-    choose_architecture(lab, "parser");
-    lab.driver.frames(3);
-    REQUIRE(lab.ui.popup_open("settings/replace"));
-    CHECK(lab.shows("This cannot be undone."));
-    CHECK_FALSE(lab.last<ReplaceRuns>());
-    if (std::string_view(with) == "Escape")
-      lab.driver.key(with);
-    else
-      lab.driver.click(with);
-    lab.driver.frames(3);
-    CHECK_FALSE(lab.ui.popup_open("settings/replace"));
-  };
-  answer("Escape");
-  answer("settings/replace/no");
-  CHECK_FALSE(lab.last<ReplaceRuns>());
-  answer("settings/replace/yes");
-  REQUIRE(lab.last<ReplaceRuns>());
-  CHECK(get_field(lab.last<ReplaceRuns>()->runs[0], "model.architecture") == "parser");
-}
-
 TEST_CASE("another architecture takes the place of all runs, and undo brings them back") {
   LiveDriver lab;
-  const test::Folder folder;
-  lab.state.session.undo.stash_in(folder.file("aside"));
   lab.train(3);
   const double before = lab.run('A').loss;
   std::vector<RunSpec> others = fixture::small_system("convolutional");

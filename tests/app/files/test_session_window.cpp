@@ -1,19 +1,19 @@
-// These tests keep a session as the window does: runs with their plots by layer, keyframes, forks that were stashed,
-// bookmarks and the undo log come back, and what goes on from there is what would have gone on.
-#include "app/shell/session_sidecar.h"
-
-#include <nlohmann/json.hpp>
+// These tests keep a session as the window does: runs with their plots by layer and bookmarks come back, and what goes on
+// from there is what would have gone on.
+#include "app/shell/session_window.h"
 
 #include <chrono>
 #include <filesystem>
 #include <thread>
 
 #include "app/panels/metrics.h"
+#include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/desktop.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
+#include "training/session/session_file.h"
 
 using namespace normscope::window;
 using namespace normscope;
@@ -23,18 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void fork_to_pre(LiveDriver& lab) {
-  session::ForkRequest fork;
-  fork.spec = *lab.view().runs[0].spec;
-  set_field(fork.spec, "model.placement", "pre");
-  fork.note = "norms moved";
-  const session::Command command = fork;
-  const session::Ticket ticket = lab.lab.post(command);
-  lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'D', false);
-  lab.settle();
-}
-
-// `live_a_little` trains, edits, forks twice with one fork taken back, and sets two bookmarks.
+// `live_a_little` trains, edits, forks, and sets two bookmarks.
 void live_a_little(LiveDriver& lab) {
   lab.train(24);
   lab.driver.key("B");
@@ -42,22 +31,27 @@ void live_a_little(LiveDriver& lab) {
   lab.settle();
   lab.train(6);
   lab.driver.key("B");
-  fork_to_pre(lab);
-  lab.train(10);
-  lab.driver.key("Ctrl+Z");  // D is stashed
-  lab.settle();
-  lab.train(2);
+  session::ForkRequest fork;
+  fork.spec = *lab.view().runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  fork.note = "norms moved";
+  lab.ask(fork);
+  lab.train(12);
   lab.driver.frames(2);
+}
+
+void check_equal(const LabView& a, const LabView& b) {
+  REQUIRE(a.runs.size() == b.runs.size());
+  for (size_t run = 0; run < a.runs.size(); ++run) CHECK(a.runs[run].loss == b.runs[run].loss);  // to the bit
 }
 
 }  // namespace
 
-TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork") {
+TEST_CASE("a session comes back with plots and bookmarks, and goes on to the same bits") {
   const test::Folder folder;
   LiveDriver lab;
   live_a_little(lab);
-  REQUIRE(lab.view().runs.size() == 3);
-  REQUIRE(lab.state.session.undo.can_redo());
+  REQUIRE(lab.view().runs.size() == 4);
   lab.ask(session::SaveSession{folder.file("session")});
   REQUIRE(lab.view().message.empty());
 
@@ -80,63 +74,47 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
       CHECK(panels::dependency(before, lab.view().runs[run], step).rows ==
             panels::dependency(after, other.view().runs[run], step).rows);
     }
-  // What was taken back is done again, and then everything is undone to the start, in both.
-  for (LiveDriver* driver : {&lab, &other}) {
-    driver->driver.key("Ctrl+Shift+Z");
+  for (LiveDriver* driver : {&lab, &other}) driver->train(5);
+  check_equal(lab.view(), other.view());
+  for (LiveDriver* driver : {&lab, &other}) {  // and on from an earlier step, without the keyframes of before
+    driver->lab.post(session::ForkFrom{1, 35});
     driver->settle();
-    REQUIRE(driver->view().runs.size() == 4);
-    driver->train(5);
+    driver->lab.post(session::PlayTo{50});
+    driver->settle();
   }
-  for (size_t run = 0; run < 4; ++run)
-    CHECK(lab.view().runs[run].loss == other.view().runs[run].loss);  // to the bit
-  for (int i = 0; i < 10 && other.state.session.undo.can_undo(); ++i) {
-    other.driver.key("Ctrl+Z");
-    other.settle();
-  }
-  CHECK(other.view().runs.size() == 3);
-  CHECK(other.view().runs[0].spec->train.schedule.peak == 0.003f);
+  check_equal(lab.view(), other.view());
 }
 
-TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and ends at the same bits") {
+TEST_CASE("a session is a configuration that replays it, and one checkpoint a run") {
   const test::Folder folder;
   LiveDriver lab;
-  lab.train(58);
+  live_a_little(lab);
   lab.ask(session::SaveSession{folder.file("session")});
-  int keyframes = 0;
-  for (const auto& file : fs::directory_iterator(folder.file("session")))
-    keyframes += file.path().filename().string().find("-step") != std::string::npos;
-  CHECK(keyframes == 6);  // steps 20 and 40 of three runs
-  LiveDriver other;
-  other.ask(session::RestoreSession{folder.file("session"), false});
-  REQUIRE(other.view().message.empty());
-  for (LiveDriver* driver : {&lab, &other}) {
-    driver->lab.post(session::ForkFrom{1, 45});
-    driver->settle();
-    REQUIRE(driver->view().runs.size() == 4);
-    driver->lab.post(session::PlayTo{60});
-    driver->settle();
+  int files = 0;
+  for (const auto& file : fs::directory_iterator(folder.file("session"))) {
+    INFO(file.path().string());
+    const std::string name = file.path().filename().string();
+    CHECK((name == kSessionFile || name.ends_with("-1.safetensors")));
+    ++files;
   }
-  CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
+  CHECK(files == 5);
+  const std::vector<ConfigRun> saved = read_config(folder.file("session/session.toml"));
+  REQUIRE(saved.size() == 4);
+  LiveDriver other;
+  other.ask(replacing(saved, false));
+  other.ask(session::PlayTo{lab.view().step});
+  check_equal(lab.view(), other.view());
 }
 
-TEST_CASE(
-    "an autosave writes again only what changed, and a damaged session sidecar costs the bookmarks alone") {
+TEST_CASE("an autosave writes again only what changed, and damaged rows cost the bookmarks alone") {
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();
   options.autosave = folder.file("auto");
   options.autosave_every = 0.05;
-  // As the session names it: the file of before is removed only after that.
-  const auto written = [&](char letter) {
-    const auto json = nlohmann::json::parse(test::read_all(folder.file("auto/session.json")));
-    for (const auto& run : json.at("runs"))
-      if (run.at("letter") == std::string(1, letter)) return run.at("file").get<std::string>();
-    return std::string();
-  };
+  const auto saved = [&] { return read_session(folder.file("auto")); };
   const auto wait_for = [&](const std::string& what) {
     for (int i = 0; i < 300; ++i) {
-      if (fs::exists(folder.file("auto/session.json")) &&
-          test::contains(test::read_all(folder.file("auto/session.json")), what))
-        return true;
+      if (fs::exists(folder.file("auto/session.toml")) && test::contains(saved().window, what)) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
@@ -144,14 +122,14 @@ TEST_CASE(
   Lab lab(options);
   lab.post(session::ReplaceRuns{fixture::small_runs(), {}, false});
   test::view_after(lab, session::PlayTo{10});
-  lab.keep("first");
-  REQUIRE(wait_for("\"first\""));
-  const std::string a = written('A'), b = written('B');
+  lab.keep(R"({"bookmarks": [3]})");
+  REQUIRE(wait_for("[3]"));
+  const SavedSession first = saved();
   lab.post(session::EditField{1, "train.lr", "0.001"});
-  lab.keep("no json at all");
-  REQUIRE(wait_for("no json at all"));
-  CHECK(written('A') == a);
-  CHECK(written('B') != b);
+  lab.keep(R"({"bookmarks": "soon"})");
+  REQUIRE(wait_for("soon"));
+  CHECK(saved().runs[0].file == first.runs[0].file);
+  CHECK(saved().runs[1].file != first.runs[1].file);
   LiveDriver other;
   other.ask(session::RestoreSession{folder.file("auto"), false});
   CHECK(other.view().message.empty());
@@ -161,14 +139,11 @@ TEST_CASE(
 
 TEST_CASE("a session that is opened brings its screen, one that undo brings back leaves it") {
   AppState state;
-  KeptWindow window;
-  window.shown = Screen::Lessons;
-  const std::string text = sidecar_text(state.screens.lab, state.session.undo, window);
-  const ComingBack opened{1, false}, undone{2, true};  // where something was done before
-  apply_sidecar(state.screens, state.session, text, {}, &opened);
+  const std::string rows = R"({"screen": "lessons"})";
+  show_window(state.screens, state.session, state.parts, rows);
   CHECK(state.screens.shown == Screen::Lessons);
   state.screens.shown = Screen::Lab;
-  apply_sidecar(state.screens, state.session, text, {}, &undone);
+  show_window(state.screens, state.session, state.parts, rows, true);
   CHECK(state.screens.shown == Screen::Lab);
 }
 

@@ -1,0 +1,27 @@
+// The window's rows of a session's table [window]: bookmarks, which run and which screen is shown, how the screens of
+// add-ons are set, what parts of the window keep. They travel with the runs (Lab::keep) and come back with them. draw_app calls
+// keep_window once a frame.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/shell/parts/screens.h"
+#include "app/shell/parts/shown_session.h"
+#include "app/shell/window_part.h"
+
+namespace normscope::shell {
+
+// What was handed over last, and the LabView::restored that was taken in last.
+struct KeptWindow {
+  std::string rows;
+  uint64_t restored = 0;
+};
+
+std::string window_rows(const Screens&, const WindowParts& = {});
+// Leaves out what is damaged, because the runs matter more. By undo, what is shown stays.
+void show_window(Screens&, ShownSession&, const WindowParts&, const std::string& rows, bool by_undo = false);
+// Takes in what a session brought that came back, and hands over what changed.
+void keep_window(KeptWindow&, Screens&, ShownSession&, const WindowParts&);
+
+}  // namespace normscope::shell

@@ -1,0 +1,101 @@
+// A session in a folder: session.toml, and one checkpoint for each run. session.toml is the configuration that Ctrl+S
+// writes, so `normscope train --config` replays it, with one table more: [window] names the checkpoints and says how
+// far the runs are, beside what the app keeps (Lab::keep). Autosaver, on a thread of its own, and the command "save"
+// write it.
+//
+// The files of a new state get new names. session.toml is replaced when they are complete, and only then are the old
+// files removed: whenever the program ends, by kill -9 too, session.toml names a complete state. Unchanged files are
+// not written again. Only files that the former session named, or that this writer wrote, are removed: any other file
+// in the folder is somebody else's.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "training/files/config_file.h"
+#include "training/run/run.h"
+#include "training/session/lab.h"
+
+namespace normscope {
+
+/// Has the runs that are shown, as they were at step 0, with their edits: `normscope train --config`
+/// replays them.
+std::vector<ConfigRun> session_of(const LabView& view);
+/// Puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
+/// begin with A are given anew.
+session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
+
+/// What a session says of a run beside its checkpoint. A new member is named here and by io() in session_file.cpp.
+struct SessionRun {
+  char letter = 'A';
+  std::string file;  ///< the checkpoint's name in the folder
+  int32_t forked_from = -1, fork_step = 0;
+  std::string fork_note;
+  std::string score;      ///< see RunView::score
+  bool unscored = false;  ///< a command interrupted the scoring, which is still to be done
+  int32_t hold = -1;      ///< step at which it waits for play before it catches up; -1: none
+};
+
+/// The table [window], checked; reading it is the gate of a restore.
+struct SavedSession {
+  int32_t step = 0, budget = 0, portion = 0;
+  int64_t generation = 0;
+  std::vector<SessionRun> runs;
+  std::string window;  ///< the whole table as JSON, in which the app finds its own
+};
+/// Reads session.toml; `name` stands for the file in messages. Throws Error.
+SavedSession parse_session(std::string_view text, const std::string& name);
+SavedSession read_session(const std::string& folder);
+/// The generation of the state in a folder; 0 where none can be read.
+int64_t session_generation(const std::string& folder);
+
+/// A session as it stood at one moment, to be written by another thread.
+struct SessionImage : SavedSession {
+  std::vector<ConfigRun> config;
+  std::vector<std::shared_ptr<const RunImage>> images;  ///< by run; nullptr: its file is there already
+};
+
+class SessionWriter {
+ public:
+  explicit SessionWriter(std::string folder) : folder_(std::move(folder)) {}
+  /// Throws Error; the former state is then still whole.
+  void write(const SessionImage& image);
+
+ private:
+  std::string folder_;
+  bool looked_ = false;            ///< whether it knows what the former session named
+  std::set<std::string> written_;  ///< files of the present session, and of attempts that failed
+};
+
+/// Writes images one after the other on its own thread, so that neither the trainer nor a window waits
+/// for a disk.
+class Autosaver {
+ public:
+  explicit Autosaver(std::string folder);
+  ~Autosaver();  ///< waits for the image given last
+  bool busy() const;
+  void give(SessionImage image);  ///< only while it is not busy
+  /// Says, once, what went wrong with the last image; empty: nothing.
+  std::string take_error();
+
+ private:
+  void loop();
+
+  SessionWriter writer_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::optional<SessionImage> image_;  ///< given, but not written yet
+  bool ending_ = false;
+  std::string error_;
+  std::jthread thread_;
+};
+
+}  // namespace normscope
