@@ -45,8 +45,8 @@ if("${NORMSCOPE_CHOSEN_ADDONS}" STREQUAL "${present}")
 endif()
 
 # The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
-set(NORMSCOPE_SEAMS ops op_cases oracle activations placements residuals norm_kinds init_rules optimizers schedules settings tasks architectures
-  measurements commands screens panels)
+set(NORMSCOPE_SEAMS ops op_cases oracle activations placements residuals norm_kinds init_rules optimizers schedules settings tasks
+  architectures measurements commands screens panels wiring_keepers)
 foreach(seam IN LISTS NORMSCOPE_SEAMS)
   set(rows "// Written by cmake/NormscopeAddons.cmake.\n")
   foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)

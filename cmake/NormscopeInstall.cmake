@@ -1,12 +1,20 @@
-# cmake --install installs the program, the CUDA backend where it was built, lessons, claims, studies, what a desktop needs (menu
+# cmake --install installs the program, the CUDA backend where it was built, lessons, what add-ons ship, what a desktop needs (menu
 # entry, icon, description), and what the program prints about itself: completion for three shells and the manual page.
 # Fonts are the system's. Components are the packages of NormscopePackage.cmake.
 include(GNUInstallDirs)
 
 set(component COMPONENT normscope)
 install(TARGETS normscope RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" ${component})
-foreach(folder lessons claims studies)
-  install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/${folder}" ${component})
+set(shipped lessons)
+foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)  # the file `ships` of an add-on names its folders that the program reads
+  if(EXISTS "${CMAKE_SOURCE_DIR}/addons/${addon}/ships")
+    file(STRINGS "${CMAKE_SOURCE_DIR}/addons/${addon}/ships" folders)
+    list(TRANSFORM folders PREPEND "addons/${addon}/")
+    list(APPEND shipped ${folders})
+  endif()
+endforeach()
+foreach(folder IN LISTS shipped)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope" ${component})
 endforeach()
 install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" ${component})
 

@@ -10,13 +10,11 @@ FLOORS = ("engine", "training", "app")
 HOUSE = ("test_includes",)  # cheap rules of the whole source
 ELSEWHERE = {  # what no source includes, and the tests that read it
     "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
-    "claims/": {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check", "app.test_coverage"},
-    "lessons/": {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"},
+    "lessons/": {"app.test_lesson_language", "app.test_lesson_words"},
     "python/": {"python.program"},
     "scripts/check.py": {"house.check"},
     "scripts/walk_lines.py": {"house.walks"},
     "scripts/release/": {"release.parts"},
-    "studies/": {"app.test_study_file"},
     "tests/house/test_check.py": {"house.check"},
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},

@@ -11,7 +11,8 @@ BEGIN, END = "<!-- walk -->", "<!-- end of walk -->"
 
 NUMBER = r"(?: \(\d+\))?"
 NAMES = rf"`[\w:~]+`{NUMBER}(?:, `[\w:~]+`{NUMBER})*"
-ENTRY = re.compile(rf"`(?P<file>[\w/]+\.\w+)`(?:: (?P<names>{NAMES})|{NUMBER}(?=[;\n]))")
+ENTRY = re.compile(rf"`(?P<file>[\w/]+\.\w+)`(?:: (?P<names>{NAMES})|{NUMBER}(?=;| \|))")
+ROW = re.compile(r"\| \d+ \| ")
 
 
 def function_places(path, name):
@@ -64,7 +65,7 @@ def counted(walk):
             parts.append(f"`{name}` ({count})")
         return f"`{match['file']}`: " + ", ".join(parts)
 
-    lines = [ENTRY.sub(entry, line) if line.startswith("   Read") else line for line in walk.splitlines(keepends=True)]
+    lines = [ENTRY.sub(entry, line) if ROW.match(line) else line for line in walk.splitlines(keepends=True)]
     walk = re.sub(r"\*\*[\d,]+ lines\*\* in \d+ files", f"**{total:,} lines** in {len(files)} files", "".join(lines))
     return walk, total, len(files)
 

@@ -13,7 +13,7 @@ python3 - "$root" >"$stamp.new" <<'PY'
 import pathlib, sys
 root = pathlib.Path(sys.argv[1])
 used = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)]))
-others = {".ci", ".git", "build", "cmake", "dist", "docs", "python", "scripts", "site", "studies", "tests", "web"}
+others = {".ci", ".git", "build", "cmake", "dist", "docs", "python", "scripts", "site", "tests", "web"}
 for top in (folder for folder in root.iterdir() if folder.is_dir() and folder.name not in others):
     for path in top.rglob("*"):
         if path.is_file() and path.suffix in {".cpp", ".h", ".def", ".md", ".toml", ".json"}:

@@ -31,7 +31,7 @@ READ_ME = """normscope {version} for Windows 10 and newer, 64 bits
 
 normscope.exe         a double click opens the window; files can be dropped on it
 normscope.com         the same program for a terminal: type normscope in this folder
-lessons, claims, studies, fonts   what the program reads; keep them beside it
+lessons and other folders   what the program reads; keep them beside it
 
 Nothing is installed. Settings are in %APPDATA%\\normscope, sessions, results and lessons' progress in
 %LOCALAPPDATA%\\normscope; both folders may be deleted. The terms of what is inside are in licenses.txt.
@@ -50,8 +50,8 @@ def fill(folder, objects, deps, version):
     day = os.environ | {"SOURCE_DATE_EPOCH": str(release.day_of_version())}  # else strip writes the present time
     for name, source in {"normscope.com": "normscope.exe", "normscope.exe": "normscope_launcher.exe"}.items():
         subprocess.run(["x86_64-w64-mingw32-strip", "-o", folder / name, objects / source], check=True, env=day)
-    for name in ["lessons", "claims", "studies"]:
-        shutil.copytree(ROOT / name, folder / name)
+    for place in [ROOT / "lessons", *(ships.parent / name for ships in ROOT.glob("addons/*/ships") for name in ships.read_text().split())]:
+        shutil.copytree(place, folder / place.name)
     (folder / "fonts").mkdir()
     for place, faces in FACES.items():
         for face in faces:

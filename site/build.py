@@ -72,7 +72,14 @@ class Site:
             raise SystemExit(f"{source}: links to {link}: expected a page of the site (site/pages.py) or a file")
         return pages.relative(target, page) + anchor
 
+    def left_out(self, source, link):
+        """Whether a link leads into an add-on that is not there."""
+        parts = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.partition("#")[0])).split("/")
+        return len(parts) > 2 and parts[0] == "addons" and not (ROOT / "addons" / parts[1]).is_dir()
+
     def linked(self, text, source, page):
+        text = re.sub(r'<a href="([^"]*)">(.*?)</a>', lambda a: a[2] if self.left_out(source, a[1]) else a[0], text)
+
         def moved(match):
             return f'{match[1]}="{html.escape(self.address(source, html.unescape(match[2]), page))}"'
         return re.sub(r'\b(href|src|srcset)="([^"]*)"', moved, text)
@@ -83,18 +90,20 @@ class Site:
 
         def named(match):
             nonlocal file
-            path = match[1]
-            if "." in match[1] and (ROOT / path).is_file():
+            path = match[2]
+            if match[1]:
+                return match[0]  # it is a link already
+            if "." in path and (ROOT / path).is_file():
                 file, line = path, 0
             else:
                 if "/" in path:
                     file = None  # of a path that begins elsewhere
-                line = first_line(file, html.unescape(match[1])) if file and match.string[match.start() - 2] in ":," else 0
+                line = first_line(file, html.unescape(path)) if file and match.string[match.start() - 2] in ":," else 0
             if not line and path != file:
                 return match[0]
             anchor = f"#L{line}" if line else ""
             return f'<a href="{self.address("", file, page)}{anchor}">{match[0]}</a>'
-        return re.sub(r'(?<!">)<code>([^<]+)</code>', named, text)
+        return re.sub(r'(<a [^>]*>)?<code>([^<]+)</code>', named, text)
 
     def document(self, source, page, name):
         text = pages.translated(source)

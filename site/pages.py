@@ -1,5 +1,5 @@
 """Which files become which pages, and what stands around each: header, contents, and the list of all pages. A new file
-docs/NAME.md or addons/NAME/README.md joins the manual by itself. Called by build.py."""
+docs/NAME.md joins the manual by itself, and so do addons/NAME/README.md and addons/NAME/docs. Called by build.py."""
 import html
 import pathlib
 import posixpath
@@ -16,17 +16,6 @@ CONTENTS = "<!-- contents -->"  # where a page wants its contents; otherwise the
 GROUPS = {
     "results": [
         ("docs/claims.md", "docs/claims.html"),
-        ("docs/reproduction.md", "docs/reproduction.html"),
-        ("docs/coverage.md", "docs/coverage.html"),
-        ("docs/zoo.md", "docs/zoo.html"),
-        ("docs/zoo-newer.md", "docs/zoo-newer.html"),
-        ("docs/studies/streams.md", "docs/studies/streams.html"),
-        ("docs/studies/rate-against-depth.md", "docs/studies/rate-against-depth.html"),
-        ("docs/studies/trainability.md", "docs/studies/trainability.html"),
-        ("docs/studies/logits.md", "docs/studies/logits.html"),
-        ("docs/studies/sharpness.md", "docs/studies/sharpness.html"),
-        ("docs/studies/depth-transfer.md", "docs/studies/depth-transfer.html"),
-        ("docs/studies/placements-transfer.md", "docs/studies/placements-transfer.html"),
         ("docs/performance.md", "docs/performance.html"),
         ("docs/performance/zen5.md", "docs/performance/zen5.html"),
         ("docs/performance/zen4.md", "docs/performance/zen4.html"),
@@ -36,6 +25,7 @@ GROUPS = {
     ],
     "manual": [
         ("README.md", "docs/overview.html"),
+        ("docs/README.md", "docs/contents.html"),
         ("docs/command-line.md", "docs/command-line.html"),
         ("docs/configuration.md", "docs/configuration.html"),
     ],
@@ -48,30 +38,47 @@ GROUPS = {
         ("app/README.md", "docs/the-app.html"),
         ("docs/site.md", "docs/site.html"),
         ("CONTRIBUTING.md", "docs/contributing.html"),
+        ("engine/ops/README.md", "docs/adding-an-op.html"),
+        ("engine/model/README.md", "docs/adding-a-placement.html"),
+        ("training/spec/README.md", "docs/adding-a-setting.html"),
+        ("training/measure/README.md", "docs/adding-a-number.html"),
+        ("app/panels/README.md", "docs/adding-a-panel.html"),
+        ("app/commands/README.md", "docs/adding-a-command.html"),
+        ("addons/README.md", "docs/add-ons.html"),
+        ("assets/words/README.md", "docs/words.html"),
+        ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
-        ("claims/README.md", "docs/claims-of-papers.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
         ("tests/fixtures/README.md", "docs/fixtures.html"),
     ],
 }
 
 
+def of_addons(pattern):
+    """The pages of add-ons that fit, as addons/papers/docs/zoo.md and addons/papers/zoo.html."""
+    found = [p.relative_to(ROOT).as_posix() for p in sorted(ROOT.glob(f"addons/*/{pattern}"))]
+    return [(source, source.replace("/docs/", "/").replace("/README.md", ".md").removesuffix("md") + "html") for source in found]
+
+
 def groups():
-    """Group, and its pages as source, page and name, with every other page of docs/ and of the add-ons in the manual."""
+    """Group, and its pages as source, page and name: every other page of docs/ and an add-on's README.md belong to the
+    manual, its pages of docs/ to the results, and the README.md of a folder in it to what is inside."""
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
-    others += [(f"addons/{p.parent.name}/README.md", f"addons/{p.parent.name}.html")
-               for p in sorted((ROOT / "addons").glob("*/README.md"))]
+    more = {"manual": others + of_addons("README.md"), "results": of_addons("docs/**/*.md"), "inside": of_addons("*/README.md")}
     filled = {}
     for group, pages in GROUPS.items():
-        pages = pages + (others if group == "manual" else [])
+        pages = pages + more.get(group, [])
         filled[words.say("site.group.{}".format(group))] = [(s, page, page_name(s)) for s, page in pages]
     return filled
 
 
 def translated(source):
-    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English."""
+    """The file of a page in the site's language, docs/de/NAME.md, where there is one; else the page itself, in English.
+    docs/de/README.md is the first page of the repository."""
+    if source == "docs/README.md":
+        return source
     own = posixpath.join(posixpath.dirname(source) or "docs", words.language, posixpath.basename(source))
     return own if (ROOT / own).is_file() else source
 

@@ -1,9 +1,11 @@
-"""What the site says itself, by key: assets/words/site.toml, and the files of that name of other languages. Called by
+"""What the site says itself, by key: assets/words/site.toml, the files of that name of other languages, and
+those of add-ons. Called by
 build.py, pages.py, lessons.py and markdown.py."""
 import pathlib
 import tomllib
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "assets/words"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "assets/words"
 ENGLISH = "en"
 
 
@@ -15,11 +17,16 @@ def flat(table, before):
             yield f"{before}.{name}", value
 
 
-def read(folder):
-    return dict(flat(tomllib.loads((folder / "site.toml").read_text()), "site"))
+def read(below):
+    """The texts of `below` in every folder of words: "." for English, "de" for German."""
+    texts = {}
+    for folder in (FOLDER, *sorted(ROOT.glob("addons/*/words"))):
+        if (file := folder / below / "site.toml").is_file():
+            texts |= flat(tomllib.loads(file.read_text()), "site")
+    return texts
 
 
-TEXTS = read(FOLDER)
+TEXTS = read(".")
 language = ENGLISH  # of the course and of what stands around the pages
 
 
@@ -31,7 +38,7 @@ def use(name):
         raise SystemExit(f"site: --language {name}: expected one of {', '.join(known)}")
     language = name
     if name != ENGLISH:
-        TEXTS.update(read(FOLDER / name))
+        TEXTS.update(read(name))
 
 
 def say(key, **places):

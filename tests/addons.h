@@ -19,13 +19,13 @@ inline std::vector<std::string> addon_folders() {
   return folders;
 }
 
-/// The text of a file of the core, and behind it the text of every add-on's own such file.
+/// The text of a file of the core, and behind it the text of every add-on's own such file, where they are there.
 inline std::string text_with_addons(const std::string& core, const std::string& in_addon) {
   const std::string root = NORMSCOPE_SOURCE_DIR "/";
-  std::string text = read_all(root + core);
+  std::string text = std::filesystem::is_regular_file(root + core) ? read_all(root + core) : "";
   for (const std::string& folder : addon_folders())
     if (std::filesystem::exists(root + folder + "/" + in_addon))
-      text += "\n" + read_all(root + folder + "/" + in_addon);
+      text += (text.empty() ? "" : "\n") + read_all(root + folder + "/" + in_addon);
   return text;
 }
 

@@ -179,21 +179,30 @@ def transposed(listed):
     return ["", f"TN over NN at the same shape, both ours: {min(ratios):.2f} to {max(ratios):.2f}, median {statistics.median(ratios):.2f}."] if ratios else []
 
 
-def op_lines(now, before):
-    """Lists every op of two layers beside its roofline, before and now; – where a program has no such op."""
+def op_lines(now, before, page):
+    """Says how every op of two layers stands beside its roofline, before and now, whose rows are a file of their own."""
     if not before:
         return []
-    files = [{(row["size"], row["op"], row["phase"]): row for row in file["ops"]} for file in (before, now)]
-    sizes = list(dict.fromkeys(size for file in files for size, _, _ in file))
-    keys = sorted({**files[1], **files[0]}, key=lambda key: sizes.index(key[0]))
-    lines = ["| op | size | phase | ms before | ms now | share of its roofline before | now |", "|--|--|--|--:|--:|--:|--:|"]
-    for key in keys:
-        cells = [f"{file[key][what]:.{digits}f}" if key in file else "–"
-                 for what, digits in (("ms", 3), ("share_of_roofline", 2)) for file in files]
-        lines.append(f"| {key[1]} | {key[0]} | {key[2]} | {' | '.join(cells)} |")
     roofs = [f"{file['machine']['peak_gflops']:.0f} GFLOP/s and {file['machine']['bandwidth_gb_per_s']:.0f} GB/s" for file in (before, now)]
     return ["Ops inside a step of two layers, all instances together. Their roofline is that of the FMA peak and the triad measured "
-            f"just before them: {roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache.", "", *lines]
+            f"just before them: {roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache: "
+            f"[every op of both programs]({ops_file(page).name})."]
+
+
+def ops_file(page):
+    return page.with_name(page.stem + "-ops.csv")
+
+
+def op_rows(now, before):
+    """Lists every op of two layers beside its roofline, before and now; nothing where a program has no such op."""
+    files = [{(row["size"], row["op"], row["phase"]): row for row in file["ops"]} for file in (before, now)]
+    sizes = list(dict.fromkeys(size for file in files for size, _, _ in file))
+    lines = ["op,size,phase,ms before,ms now,share of its roofline before,share now"]
+    for key in sorted({**files[1], **files[0]}, key=lambda key: sizes.index(key[0])):
+        cells = [f"{file[key][what]:.{digits}f}" if key in file else ""
+                 for what, digits in (("ms", 3), ("share_of_roofline", 2)) for file in files]
+        lines.append(",".join([key[1], key[0], key[2], *cells]))
+    return "\n".join(lines) + "\n"
 
 
 def peer_op_lines(engine, peers):
@@ -294,14 +303,16 @@ def main():
         check_comparable(args.before, before, now)
     peers, ours = split(peer_rows(args.peers))
     engine = in_turn(engine, ours)
-    text = table(engine, peers, op_lines(now, before))
+    text = table(engine, peers, op_lines(now, before, args.write or OPENING))
     if args.write:
+        if before:
+            ops_file(args.write).write_text(op_rows(now, before))
         put(args.write, f" {args.section}" if args.section else "", text)
         put(OPENING, "", opening_table())
     if args.readme:
         put(args.readme, "", short_table(engine, peers))
     if not args.write and not args.readme:
-        print(text)
+        print(text + ("\n\n" + op_rows(now, before) if before else ""))
 
 
 if __name__ == "__main__":

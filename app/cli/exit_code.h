@@ -11,7 +11,7 @@ namespace normscope::cli {
 
 enum class Exit : int {
   Ok = 0,
-  CheckFailed = 1,  ///< a requested check did not hold (verify, lesson check, bench)
+  CheckFailed = 1,  ///< a requested check did not hold
   Usage = 2,        ///< command line or configuration
   Input = 3,        ///< a text, checkpoint, fixture or lesson that cannot be used
   Display = 4,      ///< --window without a display or OpenGL

@@ -1,5 +1,5 @@
 // The study of a command is what the commands that train a study share: options, files, --dry-run, --print-command,
-// shards, progress, and the summary at the end. compare, sweep, zoo, reproduce and lesson check fill in
+// shards, progress, and the summary at the end. compare, lesson check and commands of add-ons fill in
 // what differs.
 #pragma once
 

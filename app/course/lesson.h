@@ -258,7 +258,7 @@ struct Lesson {
   std::vector<OpeningRun> opening;
   std::string language{};                       ///< language of its texts, "de"; empty: English
   const Words* words = &words::language("en");  ///< the words around its texts, in the same language
-  std::string zoo{};                            ///< a run whose wiring the learner may enter in the zoo
+  std::string own{};                            ///< a run whose wiring the learner may keep
   std::optional<Challenge> challenge;
   std::vector<Say> says;            ///< none, or three
   std::vector<Thought> thoughts;    ///< that may have led to a wrong prediction

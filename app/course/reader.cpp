@@ -282,7 +282,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");
   lesson.opening = read_opening(lesson, t);
-  lesson.zoo = t.text("zoo", "");
+  lesson.own = t.text("own", "");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
   lesson.says = read_says(t);

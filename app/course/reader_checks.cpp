@@ -198,10 +198,10 @@ class Checker : TableChecker {
     if (!lesson_.knobs.empty() && is_slot(lesson_.knobs.back()))
       refuse("knob." + lesson_.knobs.back().id, "slot",
              "comes last: expected a knob with a field, which stands below the figure");
-    const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.zoo; };
-    if (!lesson_.zoo.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
-      root_.refuse("zoo", fmt::format("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
-                                      lesson_.zoo));
+    const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.own; };
+    if (!lesson_.own.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
+      root_.refuse("own", fmt::format("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
+                                      lesson_.own));
   }
 
   void cells(const Figure& f, const std::string& table) const {

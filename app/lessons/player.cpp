@@ -12,7 +12,6 @@
 #include "app/lessons/opening_picture.h"
 #include "app/lessons/verdict.h"
 #include "app/ui/widgets.h"
-#include "app/zoo/own.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
@@ -24,7 +23,7 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
       progress_(progress_path),
       opening_(std::make_unique<OpeningPicture>()),
       folder_(Kept::folder_beside(progress_path)),
-      zoo_path_(zoo::own_path(progress_path)) {
+      progress_path_(progress_path) {
   for (const Lesson& lesson : course_.lessons)
     if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
   // The course goes on where it was left: at the first lesson that is not done. Lesson 0 is for who has done none.
@@ -74,8 +73,8 @@ void Player::choose(size_t index) {
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;
   said_of_.reset();
-  entered_.reset();
-  entering_failed_.clear();
+  kept_.reset();
+  keeping_failed_.clear();
   offered_ = {};
   next_ = StepKind::Run;
   take_up_prediction();

@@ -3,7 +3,7 @@
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
 // lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
 // lesson/walk, lesson/walk/step, lesson/bars, lesson/bars/NUMBER, add, times and written,
-// lesson/zoo, lesson/figure/ID, lesson/plot/ball, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/keep, lesson/figure/ID, lesson/plot/ball, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/reach, lesson/why,
 // lesson/ring/NUMBER/ID, lesson/review, lesson/review/copy, lesson/review/ID.
 #pragma once
@@ -262,10 +262,10 @@ class Player {
   std::string puzzle_words() const;
   float puzzle_height(ui::Ui& ui, float width) const;
   void draw_strip(ui::Ui& ui, ui::Rect rect);
-  // pages/player_zoo.cpp
-  bool can_enter() const;  ///< whether the learner's wiring is measured, and may be entered in the zoo
-  void draw_zoo_button(ui::Ui& ui, ui::Rect& head);
-  void draw_zoo_words(ui::Ui& ui, ui::Rect& rest);
+  // pages/player_keep.cpp
+  bool can_keep() const;  ///< whether the learner's wiring is measured
+  void draw_keep_button(ui::Ui& ui, ui::Rect& head);
+  void draw_keep_words(ui::Ui& ui, ui::Rect& rest);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;
 
@@ -309,9 +309,9 @@ class Player {
   view::Answer offered_;                           ///< from a link
   course::StepKind next_ = course::StepKind::Run;  ///< where the prediction leads
   bool solved_ = false;
-  std::string zoo_path_;                    ///< the file of the learner's own entries; empty: none is kept
-  std::optional<course::Changes> entered_;  ///< the changes of the run that was entered last
-  std::string entered_as_, entering_failed_;
+  std::string progress_path_;            ///< empty: nothing is kept
+  std::optional<course::Changes> kept_;  ///< the changes of the run whose wiring was kept last
+  std::string kept_as_, keeping_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   std::map<std::string, double> balls_;      ///< by figure: the rate that its ball was dragged to

@@ -372,7 +372,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (lesson()->knobs.empty()) return;
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);
-  draw_zoo_button(ui, head);
+  draw_keep_button(ui, head);
   const bool lettered = lesson()->has_letter(knob.run);
   if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   const float indent = lettered ? 30.f : 0.f;

@@ -362,7 +362,7 @@ void Player::draw_opening(Ui& ui, const Rect& room) {
 /// the reference numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest, const FlowContext& context) {
   if (step_ == StepKind::Explain) {
-    draw_zoo_words(ui, rest);
+    draw_keep_words(ui, rest);
     rest.take_top(18);
     rest.take_top(draw_box(ui, rest, word("course.claim.title"), lesson()->claim, false), 10);
     draw_reach(ui, rest, context);

@@ -202,6 +202,12 @@ std::string to_csv(const Grid& grid) {
   return experiments::to_csv(table);
 }
 
+std::string picture_text(const Grid& grid, Metric metric, const std::string& picture) {
+  const std::string refused = metric == Metric::Measured ? "" : refusals_text(grid, metric);
+  return fmt::format("\n![{}]({})\n{}{}", title_of(grid, metric), picture, refused.empty() ? "" : "\n",
+                     refused);
+}
+
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture) {
   std::string out;
   if (!picture.empty()) out += fmt::format("\n![{}]({})\n", title_of(grid, metric), picture);

@@ -21,6 +21,8 @@ std::string to_svg(const Grid& grid, Metric metric);
 
 /// The part of a page with picture, table and key.
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture);
+/// The same without table and key, as the picture has every number of them.
+std::string picture_text(const Grid& grid, Metric metric, const std::string& picture);
 /// Writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
 /// none; `command` says how the page was made.
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,

@@ -1,7 +1,7 @@
 """Records a training run for the program normscope: `normscope.watch(model, optimizer, "run.jsonl")`, one line.
 `normscope.open("run.jsonl")` shows it in the program's window.
 
-PyTorch is imported when `watch` is first called; `normscope.jax` is for JAX and Flax. docs/recording.md has the rest.
+PyTorch is imported when `watch` is first called; `normscope.jax` is for JAX and Flax. addons/recorded/README.md has the rest.
 """
 from __future__ import annotations
 

@@ -13,7 +13,7 @@
 #include "engine/support/step_input_changes.h"
 #include "test_paths.h"
 #include "training/spec/backend_choice.h"
-#include "training/verify/verify.h"
+#include "verify/verify.h"
 
 namespace normscope::test {
 namespace {

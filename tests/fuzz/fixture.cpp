@@ -1,13 +1,13 @@
-// A fixture: its description alone where it cannot be built, else the whole comparison of `normscope verify`.
+// A fixture: its description alone where it cannot be built, else the whole comparison.
 // With GATE_ALONE in the environment nothing is built: many more executions of what judges the file.
-#include "training/verify/fixture.h"
+#include "verify/fixture.h"
 
 #include <cstdlib>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "fuzz.h"
-#include "training/verify/verify.h"
+#include "verify/verify.h"
 
 using namespace normscope;
 

@@ -1,8 +1,7 @@
-// What the window remembers: settings.toml, the learner's lessons.json and zoo.json.
+// What the window remembers: settings.toml and the learner's lessons.json.
 #include "app/shell/settings.h"
 
 #include "app/lessons/progress.h"
-#include "app/zoo/own.h"
 #include "fuzz.h"
 
 using namespace normscope;
@@ -14,5 +13,4 @@ FUZZ_TARGET(settings) {
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,
       "a window that cannot be");
   fuzz::accepts([&] { lessons::parse_progress(input, "lessons.json"); });
-  fuzz::accepts([&] { zoo::parse_own(input, "zoo.json"); });
 }

@@ -19,7 +19,8 @@ namespace normscope::test {
 
 /// The text that the rows of NAME.txt change.
 inline std::string refusal_base(const std::string& name) {
-  return read_all(NORMSCOPE_SOURCE_DIR "/tests/refusals/" + name + ".toml");
+  const std::string file = "tests/refusals/" + name + ".toml";
+  return text_with_addons(file, file);
 }
 
 inline std::string unescaped(const std::string& text) {

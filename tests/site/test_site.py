@@ -81,11 +81,13 @@ class Pages(Built):
 
     def test_every_document_is_in_the_navigation(self):
         reached = self.folder.reached("index.html", navigation_only=True)
-        for source in [p.name for p in (ROOT / "docs").glob("*.md")]:
-            self.assertIn(self.folder.root / "docs" / source.replace(".md", ".html"), reached)
+        known = set()
         for group in pages.groups().values():
             for source, page, _ in group:
                 self.assertIn(self.folder.root / page, reached, source)
+                known.add(source)
+        own = {p.relative_to(ROOT).as_posix() for glob in ("docs/*.md", "addons/*/README.md", "addons/*/docs/**/*.md") for p in ROOT.glob(glob)}
+        self.assertLessEqual(own, known)
         self.assertEqual(set(self.folder.pages), self.folder.reached("index.html"))
 
     def test_every_picture_has_both_themes(self):
@@ -228,11 +230,13 @@ def fingerprint(page):
 class Translations(unittest.TestCase):
     def test_each_follows_its_english_page(self):
         languages = [file.parent.name for file in (ROOT / "assets/words").glob("*/site.toml")]
-        files = [file for language in languages for file in sorted((ROOT / "docs" / language).glob("*.md"))]
+        files = [file for language in languages for folder in (f"docs/{language}", f"addons/*/{language}")
+                 for file in sorted(ROOT.glob(f"{folder}/*.md"))]
         self.assertTrue(files)
         for file in files:
             with self.subTest(file):
-                source = f"docs/{file.name}" if (ROOT / "docs" / file.name).is_file() else file.name
+                beside = (file.parent.parent / file.name).relative_to(ROOT).as_posix()
+                source = "README.md" if beside == "docs/README.md" else beside
                 english, own = (ROOT / source).read_text(), file.read_text()
                 for there, here in zip(outline(english) + [None], outline(own) + [None]):
                     self.assertEqual(there, here)

@@ -1,7 +1,6 @@
 // `Study` is a set of runs with complete specifications, and training it measures a Taken (taken.h) of each run. A
-// sweep, the zoo, a lesson's checks and a claim all fill in runs and read the results by their places. The store, the
-// shards, going on after a stop and the count of missing runs are the same for all of them. Called by app/sweep,
-// app/zoo, app/reproduce and the commands.
+// comparison, a sweep and a lesson's checks all fill in runs and read the results by their places. The store, the
+// shards, going on after a stop and the count of missing runs are the same for all of them.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ struct Taken {
   double validation = kUnknown;  ///< nats a target, without label smoothing
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
   double attachment = kUnknown;  ///< of a parser, UAS of the validation trees, 0 to 100
-  double bleu = kUnknown;        ///< of an encoder-decoder; claims/README.md says of which text and how
+  double bleu = kUnknown;        ///< of an encoder-decoder; addons/papers/claims/README.md says of which text and how
   Frames frames;
   Numbers start, end;  ///< of measure/step_metrics.h over one batch, before and after training
   Numbers last;        ///< the newest value of each number of the history that a study can show

@@ -28,7 +28,11 @@ std::string shipped_folder(const std::string& name, const char* variable) {
   std::vector<fs::path> places;
   if (const fs::path program = fs::path(program_path()).parent_path(); !program.empty())
     places = {program / name, program / "../share/normscope" / name};
-  if (const fs::path sources = sources_of(program_path()); !sources.empty()) places.push_back(sources / name);
+  if (const fs::path sources = sources_of(program_path()); !sources.empty()) {
+    places.push_back(sources / name);
+    for (const auto& addon : fs::directory_iterator(sources / "addons", error))
+      places.push_back(addon.path() / name);
+  }
   // These two serve where there is no /proc, as in a bare chroot.
   for (const char* share : {"/usr/local/share/normscope", "/usr/share/normscope"})
     places.push_back(fs::path(share) / name);

@@ -85,7 +85,7 @@ std::string wrong_slots(const Lesson& lesson, const std::string& run) {
   return {};
 }
 
-std::vector<std::string> zoo_settings(const RunSpec& spec) {
+std::vector<std::string> wiring_settings(const RunSpec& spec) {
   // "none" is first because it empties the places that are not named.
   std::vector<std::string> set{"model.placement=none"};
   const std::string attention = get_field(spec, "wiring.L*.attn"), forward = get_field(spec, "wiring.L*.ffn");

@@ -27,7 +27,7 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
 /// match, or when there are no slots.
 std::string wrong_slots(const Lesson& lesson, const std::string& run);
 
-/// What an entry of the zoo sets for the wiring of a run whose layers are alike, as KEY=VALUE.
-std::vector<std::string> zoo_settings(const RunSpec& spec);
+/// The settings that make the wiring of a run whose layers are alike, as KEY=VALUE.
+std::vector<std::string> wiring_settings(const RunSpec& spec);
 
 }  // namespace normscope::course

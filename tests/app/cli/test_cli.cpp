@@ -17,8 +17,7 @@ TEST_CASE("help and version") {
   const Outcome help = run_program("--help");
   CHECK(help.code == 0);
   CHECK(help.err.empty());
-  for (const char* word :
-       {"train", "compare", "screenshot", "verify", "--text", "--window", "Exit codes", "130"}) {
+  for (const char* word : {"train", "compare", "screenshot", "--text", "--window", "Exit codes", "130"}) {
     INFO(word);
     CHECK(contains(help.out, word));
   }
@@ -34,7 +33,7 @@ TEST_CASE("help and version") {
                                             "libnormscope_cuda.so");
   CHECK(contains(version.out, cuda ? "\nCUDA backend: CUDA " : "\nCUDA backend: no\n"));
   CHECK((version.out.ends_with("\nSentencePiece: yes\n") || version.out.ends_with("\nSentencePiece: no\n")));
-  for (const char* command : {"train", "compare", "screenshot", "verify"}) {
+  for (const char* command : {"train", "compare", "screenshot"}) {
     const Outcome outcome = run_program(std::string(command) + " --help");
     INFO(command);
     CHECK(outcome.code == 0);
@@ -57,32 +56,6 @@ TEST_CASE(
   const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/command-line.md");
   CHECK(contains(manual, "| 1 | a check failed, as of `lesson check` |"));
   CHECK(contains(manual, "| 3 | a text, checkpoint, fixture or lesson cannot be used |"));
-}
-
-TEST_CASE("verify tells right from wrong") {
-  const std::string fixture = NORMSCOPE_FIXTURES "/decoder-pre.safetensors";
-  const Outcome right =
-      run_program("verify '" + fixture + "' '" NORMSCOPE_FIXTURES "/decoder-post.safetensors'");
-  CHECK(right.code == 0);
-  CHECK(contains(right.out, "loss"));
-  CHECK(contains(right.out, "gradients"));
-
-  const Folder folder;
-  std::string bytes = read_all(fixture);
-  REQUIRE(bytes.size() > 1000);
-  // The last tensor's numbers are spoiled: the exponent of every eighth byte.
-  for (size_t i = bytes.size() - 64 + 6; i < bytes.size(); i += 8)
-    bytes[i] = static_cast<char>(bytes[i] ^ 0x08);
-  const Outcome wrong = run_program("verify '" + folder.write("spoiled.safetensors", bytes) + "'");
-  CHECK(wrong.code == 1);
-
-  for (const std::string& bad : {folder.file("absent"), folder.write("text.safetensors", "no tensors here"),
-                                 folder.write("half.safetensors", bytes.substr(0, bytes.size() / 2))}) {
-    const Outcome outcome = run_program("verify '" + bad + "'");
-    INFO(bad << " gave " << outcome.err);
-    CHECK(outcome.code == 3);
-    CHECK(is_one_error_line(outcome));
-  }
 }
 
 TEST_CASE("without a display: the window is refused on demand, else the main job runs headless") {

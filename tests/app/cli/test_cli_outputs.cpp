@@ -161,7 +161,7 @@ TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose 
   CHECK(shell(train + " >/dev/full 2>" + folder.file("err")) == 5);
   CHECK(contains(read_all(folder.file("err")), "standard output cannot be written: No space left"));
   CHECK(fs::remove(folder.file("x.safetensors")));
-  CHECK(shell("PROGRAM zoo --list >/dev/full 2>/dev/null") == 5);
+  CHECK(shell("PROGRAM lesson list >/dev/full 2>/dev/null") == 5);
   CHECK(shell("PROGRAM --help >/dev/full 2>/dev/null") == 5);
   // The streams' numbers are not given to files.
   for (const char* closed : {">&-", "<&- >&- 2>&-"}) {
@@ -179,7 +179,7 @@ TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose 
 
 TEST_CASE("a reader that has read enough leaves without a word: PROGRAM | head") {
   const Folder folder;
-  for (const char* command : {"--help", "man", "zoo --list"}) {
+  for (const char* command : {"--help", "man", "lesson list"}) {
     INFO(command);
     shell("{ sleep 0.1; PROGRAM " + std::string(command) + "; echo \\$? >" + folder.file("code") + "; } 2>" +
           folder.file("err") + " | true");
@@ -194,8 +194,10 @@ TEST_CASE("a limit on the address space is memory that the machine has not") {
               folder.file("out") + " 2>" + folder.file("err")) == 7);
   CHECK(contains(read_all(folder.file("err")), "this machine has 488 MiB"));
   // What the plan allows may still be refused by the system, as the program itself takes space.
-  CHECK(shell("ulimit -v 400000; PROGRAM train --preset pre --set model.feed_forward=4000 --steps 1 >/dev/null 2>" +
-              folder.file("err")) == 7);
+  CHECK(
+      shell(
+          "ulimit -v 400000; PROGRAM train --preset pre --set model.feed_forward=4000 --steps 1 >/dev/null 2>" +
+          folder.file("err")) == 7);
   CHECK(contains(read_all(folder.file("err")), "[memory] "));
 }
 
@@ -285,7 +287,7 @@ TEST_CASE("data on the command line is all that train needs") {
   CHECK(run_program("train --steps 1").code == 2);
 }
 
-TEST_CASE("a star stands for all layers in train, compare, edits and files, as in the zoo") {
+TEST_CASE("a star stands for all layers in train, compare, edits and files") {
   const Folder folder;
   const std::string log = folder.file("x.jsonl"), attn = "trunk=ln q=ln k=ln";
   REQUIRE(run_program("train " + tiny(folder) + " --set 'wiring.L*.attn=" + attn + "' --log " + log).code ==
@@ -347,4 +349,3 @@ TEST_CASE("a report of the lessons replaces none of their files") {
         0);
   CHECK(read_all(text) == before);
 }
-

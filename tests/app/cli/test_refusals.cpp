@@ -5,11 +5,8 @@
 
 #include "app/course/reader.h"
 #include "app/link/link.h"
-#include "app/reproduce/claim_reader.h"
-#include "app/reproduce/reproduce_fixture.h"
-#include "app/support/english.h"
 #include "app/support/refused.h"
-#include "app/sweep/study_file.h"
+#include "app/support/refused_inputs.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
@@ -51,12 +48,6 @@ void read_placement(const std::string& text) {
   forget_added_placements();
 }
 
-struct Reader {
-  const char* name;
-  std::function<void(const std::string&)> read;
-  bool in_window = true;  ///< opened by a window, which says in its language what is wrong
-};
-
 const Reader kReaders[] = {
     {"config", [](const std::string& text) { parse_config(text, "lab.toml"); }},
     {"edits", read_setting},
@@ -69,38 +60,12 @@ const Reader kReaders[] = {
     {"lesson-exercise", read_lesson, false},
     {"lesson-map", read_lesson, false},
     {"lesson-tape", read_tape_lesson, false},
-    {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false},
-    {"claim", [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); }, false},
 };
 
 }  // namespace
 
 TEST_CASE("refusals: every reader says in one line what is wrong with an input") {
-  for (const Reader& reader : kReaders) {
-    const std::string base = refusal_base(reader.name);
-    if (!base.empty()) CHECK(error_of([&] { reader.read(base); }) == "no error");
-    const auto rows = refusals(reader.name);
-    CHECK_FALSE(rows.empty());
-    for (const std::vector<std::string>& row : rows) {
-      INFO(reader.name << ".txt: " << row[0]);
-      std::string input = row[0];
-      if (!base.empty()) {
-        const std::vector<std::string> change = split(row[0], " => ");
-        REQUIRE(change.size() == 2);
-        input = replaced(base, change[0], change[1]);
-      }
-      const std::string said = error_of([&] { reader.read(input); });
-      INFO(said);
-      CHECK(said != "no error");
-      CHECK_FALSE(contains(said, "\n"));
-      for (size_t i = 1; i < row.size(); ++i) CHECK(says(said, row[i]));
-      if (!reader.in_window) continue;
-      const std::string german = fixture::german_error(said);
-      INFO(german);
-      CHECK(fixture::english_in(german) == "");
-      CHECK(german != said);
-    }
-  }
+  for (const Reader& reader : kReaders) check_reader(reader);
 }
 
 TEST_CASE("refusals: a wrong command line") { run_rows("command-line"); }

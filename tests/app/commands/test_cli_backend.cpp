@@ -41,7 +41,7 @@ TEST_CASE("cli: --backend cuda without the library is one line and its own exit 
   const Folder folder;
   for (const std::string& command :
        {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
-        std::string("bench --backend cuda"), std::string("verify --backend cuda x")}) {
+        std::string("lesson check warm-up --backend cuda")}) {
     INFO(command);
     const Outcome missing =
         run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");

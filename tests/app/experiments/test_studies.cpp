@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "addons.h"
 #include "app/commands/compare/compare_study.h"
 #include "app/support/program.h"
 #include "catch.hpp"
@@ -29,11 +31,22 @@ struct Small {
   std::string name, line;
   int runs;
 };
-const Small kStudies[] = {
-    {"sweep", "sweep --axis model.placement=post,pre --steps 12 --seeds 2" + kSmall, 4},
-    {"zoo", "zoo --only post,pre --depth 2 --steps 12 --warmup 4 --seeds 1" + kSmall, 4},
-    {"compare", "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall,
-     4}};
+const Small kSweep{"sweep", "sweep --axis model.placement=post,pre --steps 12 --seeds 2" + kSmall, 4},
+    kCompare{"compare",
+             "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall,
+             4};
+
+/// Those of the core, and the lines "RUNS COMMAND OPTION..." of the file tests/studies of add-ons.
+std::vector<Small> studies() {
+  std::vector<Small> all{kSweep, kCompare};
+  std::istringstream lines(text_with_addons("", "tests/studies"));
+  Small study;
+  for (std::string rest; lines >> study.runs >> study.name && std::getline(lines, rest);) {
+    study.line = study.name + rest + kSmall;
+    all.push_back(study);
+  }
+  return all;
+}
 
 std::string told(int trained, int taken) {
   return fmt::format("\n{} runs trained, {} taken from", trained, taken);
@@ -42,7 +55,7 @@ std::string told(int trained, int taken) {
 }  // namespace
 
 TEST_CASE("every study counts, trains what is missing, shows what is stored and prints itself") {
-  for (const Small& study : kStudies) {
+  for (const Small& study : studies()) {
     INFO(study.name);
     const Folder folder;
     const std::string place = " --out " + folder.file("out") + " --store " + folder.file("runs");
@@ -74,7 +87,7 @@ TEST_CASE("every study counts, trains what is missing, shows what is stored and 
 }
 
 TEST_CASE("shards of every study, merged, are the study to the byte") {
-  for (const Small& study : kStudies) {
+  for (const Small& study : studies()) {
     INFO(study.name);
     const Folder folder;
     REQUIRE(run_program(fmt::format("{0} --store none --out {1}/out --json {1}/whole.json", study.line,
@@ -97,10 +110,10 @@ TEST_CASE("what compare trained is found by a sweep, and its log and pictures co
   const Folder folder;
   const std::string store = " --store " + folder.file("runs");
   const auto compare = [&](const std::string& out) {
-    return run_program(kStudies[2].line + store + " --out " + folder.file(out));
+    return run_program(kCompare.line + store + " --out " + folder.file(out));
   };
   REQUIRE(compare("first").code == 0);
-  CHECK(contains(run_program(kStudies[0].line + store).out, told(0, 4)));
+  CHECK(contains(run_program(kSweep.line + store).out, told(0, 4)));
   const Outcome again = compare("second");
   CHECK(contains(again.out, told(0, 4)));
   for (const char* name : {"runs.jsonl", "lab-light.png", "lab-dark.png", "compare.json", "compare.csv"}) {
@@ -114,8 +127,8 @@ TEST_CASE("what compare trained is found by a sweep, and its log and pictures co
 TEST_CASE("what a sweep trained alone has no history: compare trains it again, to the same losses") {
   const Folder folder;
   const std::string store = " --store " + folder.file("runs");
-  REQUIRE(run_program(kStudies[0].line + store + " --json " + folder.file("sweep.json")).code == 0);
-  const Outcome compared = run_program(kStudies[2].line + store + " --out " + folder.file("out"));
+  REQUIRE(run_program(kSweep.line + store + " --json " + folder.file("sweep.json")).code == 0);
+  const Outcome compared = run_program(kCompare.line + store + " --out " + folder.file("out"));
   CHECK(contains(compared.out, told(4, 0)));
   const auto sweep = nlohmann::json::parse(read_all(folder.file("sweep.json")));
   const auto table = nlohmann::json::parse(read_all(folder.file("out/compare.json")));
@@ -169,7 +182,7 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
 
 TEST_CASE("compare --stored keeps the log and the pictures of before where runs are missing") {
   const Folder folder;
-  const std::string line = kStudies[2].line + " --out " + folder.file("out");
+  const std::string line = kCompare.line + " --out " + folder.file("out");
   REQUIRE(run_program(line).code == 0);
   const std::string log = read_all(folder.file("out/runs.jsonl"));
   CHECK(log.size() > 1000);

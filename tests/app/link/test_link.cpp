@@ -3,7 +3,6 @@
 #include "app/link/link.h"
 
 #include "app/link/link_sessions.h"
-#include "app/zoo/entries.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
@@ -45,6 +44,16 @@ std::string check_link(const LinkedView& view) {
   return fragment;
 }
 
+/// Makes a hybrid: the chosen layers as Pre-LN has them, and its final norm.
+void put_pre(RunSpec& spec, bool (*chosen)(size_t layer, size_t count)) {
+  const StackWiring pre = preset_run("pre").model.stack();
+  StackWiring& stack = spec.model.stack();
+  for (size_t l = 0; l < stack.layers.size(); ++l)
+    if (chosen(l, stack.layers.size())) stack.layers[l] = pre.layers[l];
+  stack.final = pre.final;
+  complete(spec);
+}
+
 // The line that says why a text is no link; empty: it was taken.
 std::string why_no_link(const std::string& text) {
   return test::error_of([&] { read_link(text); }, "");
@@ -71,18 +80,16 @@ TEST_CASE("the default comparison at step 0 is the shortest link, and links read
   CHECK(address.step == 7);
 }
 
-TEST_CASE("links of every preset, every entry of the zoo and the other architectures give them back") {
+TEST_CASE("links of every preset, every placement and the other architectures give them back") {
   for (const std::string& name : preset_names()) {
     INFO(name);
     check_link(linked_runs({preset_run(name)}));
   }
   for (const char* architecture : {"decoder", "convolutional", "parser"})
     check_link(linked_runs(comparison_of(architecture)));
-  for (const zoo::Entry& entry : zoo::entries()) {
-    INFO(entry.name);
-    const zoo::System* const system = zoo::system_of(entry.group);
-    RunSpec spec = system ? preset_run(system->preset) : RunSpec();
-    for (const std::string& set : entry.set) zoo::change(spec, set);
+  for (const Placement placement : placements()) {
+    RunSpec spec;
+    set_field(spec, "model.placement", to_string(placement));
     check_link(linked_runs({spec}));
   }
 }
@@ -90,7 +97,7 @@ TEST_CASE("links of every preset, every entry of the zoo and the other architect
 TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
   LinkedView view = linked_runs(default_comparison());
   view.step = 250;
-  zoo::change(view.runs[0].spec, "layers.halves=post,pre");
+  put_pre(view.runs[0].spec, [](size_t layer, size_t count) { return 2 * layer >= count; });
   view.runs[2].letter = 'D';
   RunSpec moved = view.runs[2].spec;
   for (LayerWiring& layer : moved.model.stack().layers)
@@ -224,7 +231,7 @@ TEST_CASE("a prediction in a link is of few numbers and names, and stands beside
 TEST_CASE("a link that was cut or mistyped is refused or another link, and never does harm") {
   LinkedView view = linked_runs(default_comparison());
   view.step = 200;
-  zoo::change(view.runs[0].spec, "layers.cycle=post,pre");
+  put_pre(view.runs[0].spec, [](size_t layer, size_t) { return layer % 2 == 1; });
   const std::string plain = link_fragment(view);
   for (size_t length = 0; length < plain.size(); ++length) {
     INFO(plain.substr(0, length));

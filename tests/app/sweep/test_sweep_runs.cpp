@@ -1,5 +1,5 @@
 // These tests train a sweep's runs, on a model that takes no time: shared out and merged, stopped and gone on with,
-// found where the zoo or a lesson has trained them; each time to the same bytes.
+// found where a lesson has trained them; each time to the same bytes.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -9,7 +9,6 @@
 #include "app/sweep/cells.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
-#include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/experiments/run_store.h"
@@ -186,31 +185,6 @@ TEST_CASE("sweep: overlapping shards of one plan are not merged, and the line sa
   // What was merged remembers its shards.
   experiments::merge(folder.file("both"), {folder.file("half"), folder.file("rest")});
   CHECK(test::contains(merge_fault(folder, {"both", "quarter"}), "have runs in common"));
-}
-
-TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other way round") {
-  zoo::Plan animals{.entries = zoo::entries_named("post"),
-                    .depths = {2},
-                    .seeds = 2,
-                    .steps = 24,
-                    .warmup = 8,
-                    .base = test::tiny_set(0)};
-  Plan plan;
-  plan.set = test::tiny_set();
-  plan.steps = 24;
-  plan.seeds = 2;
-  plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
-  const std::string whole = straight(plan);
-
-  const Folder folder;
-  ResultStore first(folder.file("zoo")), second(folder.file("sweep"));
-  REQUIRE(train(zoo::study_of(zoo::jobs_of(animals)), first, {}, onwards).trained == 4);
-  const experiments::Studied found = visit_plan(plan, first);
-  CHECK(found.trained == 0);
-  CHECK(found.stored == 4);
-  CHECK(json_of(plan, found) == whole);
-  REQUIRE(visit_plan(plan, second).trained == 4);
-  CHECK(train(zoo::study_of(zoo::jobs_of(animals)), second, {}, onwards).trained == 0);
 }
 
 TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained") {

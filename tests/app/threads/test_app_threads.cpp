@@ -1,12 +1,12 @@
 // These tests run the app's threads beside each other, on models that take no time: what measures a lesson, what checks
-// one on several threads, the zoo's workers, and a Lab that shares its finished runs with them. Under the address and
+// one on several threads, the workers of a study, and a Lab that shares its finished runs with them. Under the address and
 // the thread sanitizer too.
 #include <atomic>
 
 #include "app/course/check/check.h"
 #include "app/lessons/worker.h"
 #include "app/support/small_course.h"
-#include "app/zoo/plan.h"
+#include "app/threads/tiny_study.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
 #include "training/support/tiny.h"
@@ -57,20 +57,13 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
                     [](const experiments::RunProgress&) { return true; }));
 }
 
-TEST_CASE("the zoo's workers train, tell and stop") {
-  zoo::Plan plan{.entries = zoo::entries_named("post,pre"),
-                 .depths = {1},
-                 .seeds = 2,
-                 .steps = 12,
-                 .warmup = 2,
-                 .base = test::tiny_set(0)};
-  const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
+TEST_CASE("the workers of a study train, tell and stop") {
+  const experiments::Study study = fixture::tiny_study(12, 2);
   experiments::ResultStore store("");
-  const experiments::Studied all = train(zoo::study_of(jobs), store, {.runs_at_a_time = 3},
-                                         [](const experiments::Progress&) { return true; });
-  CHECK(all.runs.size() == jobs.size());
+  const experiments::Studied all =
+      train(study, store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
+  CHECK(all.runs.size() == study.runs.size());
   for (const auto& run : all.runs) CHECK(run);
   experiments::ResultStore fresh("");
-  train(zoo::study_of(jobs), fresh, {.runs_at_a_time = 2},
-        [](const experiments::Progress&) { return false; });
+  train(study, fresh, {.runs_at_a_time = 2}, [](const experiments::Progress&) { return false; });
 }

@@ -16,7 +16,7 @@
 #include "app/support/program.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/small_course.h"
-#include "app/zoo/plan.h"
+#include "app/threads/tiny_study.h"
 #include "catch.hpp"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -111,15 +111,9 @@ TEST_CASE("runs of a check that throw end the check, with what they were", "[les
                     "[a lesson's runs] there is not enough memory");
 }
 
-TEST_CASE("a visit to the zoo that throws joins its workers") {
-  zoo::Plan plan{.entries = zoo::entries_named("post,pre"),
-                 .depths = {1},
-                 .seeds = 1,
-                 .steps = 2000,
-                 .warmup = 2,
-                 .base = test::tiny_set(0)};
+TEST_CASE("a study that throws joins its workers") {
   experiments::ResultStore store("");
-  CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
+  CHECK_THROWS_AS(train(fixture::tiny_study(2000, 1), store, {.runs_at_a_time = 2},
                         [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
                   std::bad_alloc);
 }

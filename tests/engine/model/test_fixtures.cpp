@@ -14,7 +14,7 @@
 #include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
-#include "training/verify/verify.h"
+#include "verify/verify.h"
 
 namespace normscope::test {
 namespace {

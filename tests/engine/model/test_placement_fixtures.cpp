@@ -1,4 +1,4 @@
-// These tests run `normscope verify` on every placement: a fixture is written from the double reference model
+// These tests verify a fixture of every placement: a fixture is written from the double reference model
 // (tests/reference/model.h), in the format of tests/fixtures, and read back by the engine.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "reference/model.h"
 #include "reference/update.h"
 #include "training/io/safetensors.h"
-#include "training/verify/verify.h"
+#include "verify/verify.h"
 
 namespace normscope::test {
 namespace {

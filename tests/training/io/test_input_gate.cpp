@@ -28,8 +28,8 @@
 #include "training/session/lab_trainer.h"
 #include "training/support/small_runs.h"
 #include "training/tokenizer/tokenizer.h"
-#include "training/verify/fixture.h"
-#include "training/verify/verify.h"
+#include "verify/fixture.h"
+#include "verify/verify.h"
 
 using namespace normscope;
 using namespace normscope::test;

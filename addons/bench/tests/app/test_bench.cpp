@@ -184,3 +184,11 @@ TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are
   CHECK(reuse.gradients < keep.gradients / 2);
   CHECK(keep.peak() - reuse.peak() == keep.gradients - reuse.gradients);
 }
+
+TEST_CASE("bench --backend cuda without the library is one line and its own exit code") {
+  const Folder folder;
+  const Outcome missing =
+      run_program("bench --backend cuda", "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
+  CHECK(missing.code == 8);
+  CHECK(is_one_error_line(missing));
+}

@@ -1,0 +1,304 @@
+#include "addons/papers/app/reproduce/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+namespace normscope::reproduce {
+namespace {
+
+constexpr double kAll = std::numeric_limits<double>::infinity();
+
+bool all_opposite(const std::optional<Opposite>& opposite, const course::Measured& measured) {
+  return opposite && !measured.values.empty() &&
+         std::all_of(measured.values.begin(), measured.values.end(),
+                     [&](double value) { return !std::isnan(value) && opposite->holds(value); });
+}
+
+/// Replaces {MEASURE} by its mean, as it is shown.
+std::string filled_in(const std::string& sentence, const Claim& claim, const course::Results& results) {
+  std::string out;
+  for (size_t at = 0; at < sentence.size();) {
+    const size_t open = sentence.find('{', at), close = sentence.find('}', open);
+    out += sentence.substr(at, open - at);
+    if (open == sentence.npos || close == sentence.npos) break;
+    const std::string name = sentence.substr(open + 1, close - open - 1);
+    out += mean_text(results.measures.at(name), *claim.language.measure(name));
+    at = close + 1;
+  }
+  return out;
+}
+
+/// A neighbour whose value lies in the band of the check, or that was not measured and so might.
+/// Recorded numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
+std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
+                              const std::string& known) {
+  for (const course::Neighbour& neighbour : check.excludes) {
+    const course::Measure& measure = *claim.language.measure(check.measure);
+    const bool of_curve = neighbour.needs_curve();
+    if (of_curve && neighbour.what == known) return known;
+    const auto missing = [&](const std::string& curve) {
+      const auto it = results.curves.find(curve);
+      return !curve.empty() && (it == results.curves.end() || it->second.mean.empty());
+    };
+    if (of_curve && (missing(measure.curve) || missing(neighbour.curve))) continue;
+    const std::vector<double> measured = values_of(claim.language, check, neighbour, results);
+    if (measured.empty()) return neighbour.what + ", which was not measured";
+    for (const double value : measured)
+      if (course::holds(check, {{value}, {value, value, value}})) return neighbour.what;
+  }
+  return {};
+}
+
+/// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
+std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vector<course::CurveSet>& seeds) {
+  std::optional<double> most;
+  for (const course::CurveSet& curves : seeds)
+    for (const Arm& arm : arms) {
+      const auto it = curves.find(arm.line->id + kLateFall);
+      if (it == curves.end()) continue;
+      const double unit = arm.line->y == "validation_bits" ? std::numbers::ln2 : 1;
+      for (size_t i = 0; i < it->second.y.size(); ++i)
+        if (!arm.x || it->second.x[i] == *arm.x)
+          most = std::max(most.value_or(-kAll), it->second.y[i] / unit);
+    }
+  return most;
+}
+
+/// What a check says of a difference: where its band holds 0, that it is no larger than the
+/// band's edge, and otherwise as much as was measured with every seed.
+double claimed_difference(const Checked& checked) {
+  double least = kAll;
+  if (course::holds(*checked.check, {{0}, {0, 0, 0}})) {
+    for (const std::optional<double>& edge : {checked.check->low, checked.check->high})
+      if (edge) least = std::min(least, std::abs(*edge));
+  } else {
+    for (const double value : checked.measured.values) least = std::min(least, std::abs(value));
+  }
+  return least;
+}
+
+/// Decides whether the word is speed, and why.
+void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, Checked& checked) {
+  if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
+  const std::vector<Arm> arms = arms_of(claim, *checked.measure);
+  checked.compares = !arms.empty();
+  checked.speed = checked.compares && claim.compares == Compares::Speed;
+  if (!checked.compares || checked.speed) return;
+  const std::optional<double> fall = largest_fall(arms, seeds);
+  const double most = kLevel * claimed_difference(checked);
+  if (fall && *fall <= most) return;
+  checked.speed = true;
+  checked.why = "whether the losses had levelled off was not measured";
+  if (fall)
+    checked.why = fmt::format("a loss still fell by {} in the last quarter, quality allows {}",
+                              course::shown(*fall, *checked.measure), course::shown(most, *checked.measure));
+}
+
+/// Half of the band around 0 that says "as good"; of a band with one edge, the edge.
+double half_width(const course::Check& check) {
+  return check.low && check.high ? (*check.high - *check.low) / 2
+                                 : std::abs(check.low.value_or(check.high.value_or(0)));
+}
+
+/// The smallest effect that the source shows, in the unit of the check; if it is a measure, the smallest
+/// over the seeds. It is nothing where the source shows none or the measure is unknown: no band is then known to be
+/// narrow enough.
+std::optional<double> size_of(const Effect& effect, const course::Results& results) {
+  if (effect.size || effect.measure.empty()) return effect.size;
+  std::optional<double> least;
+  for (const double value : results.measures.at(effect.measure).values) {
+    if (std::isnan(value)) return std::nullopt;
+    least = std::min(least.value_or(kAll), effect.share * std::abs(value));
+  }
+  return least;
+}
+
+/// Why a band that says "as good" cannot tell; empty: it can.
+std::string too_coarse(const Effect& effect, const course::Results& results, const Checked& checked) {
+  const double half = half_width(*checked.check);
+  const std::optional<double> size = size_of(effect, results);
+  if (!size) return fmt::format("the smallest effect is not known ({})", effect.where);
+  if (half <= *size / 2) return {};
+  return fmt::format("its band of {} is wider than half of the smallest effect, {} ({})",
+                     course::shown(half, *checked.measure), course::shown(*size, *checked.measure),
+                     effect.where);
+}
+
+/// Sets the verdict of one check, and why it cannot be told.
+void conclude_part(const Part& part, const course::Results& results, Checked& checked) {
+  const auto cannot_be_told = [&](std::string why) {
+    checked.finding = Finding::CannotBeTold;
+    checked.why = std::move(why);
+  };
+  if (checked.measured.values.empty()) return;
+  if (!part.beyond.empty()) {
+    checked.finding = Finding::Beyond;
+    checked.why = part.beyond;
+    return;
+  }
+  checked.finding = checked.opposite ? Finding::Contradicted
+                    : checked.holds  ? Finding::Reproduced
+                                     : Finding::NotAtThisScale;
+  if (checked.opposite) return;
+  if (checked.holds && !checked.not_excluded.empty())
+    return cannot_be_told("does not exclude: " + checked.not_excluded);
+  if (!part.effect) return;
+  if (checked.holds) {
+    if (std::string coarse = too_coarse(*part.effect, results, checked); !coarse.empty())
+      cannot_be_told(std::move(coarse));
+    return;
+  }
+  const double scatter = checked.measured.spread.high - checked.measured.spread.low;
+  if (scatter > 2 * half_width(*checked.check))
+    cannot_be_told(
+        fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
+}
+
+/// False for a part that cannot be told or was not run: such a part is of neither speed nor quality.
+bool is_told(Finding finding) {
+  return finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
+         finding == Finding::Contradicted;
+}
+
+std::string with_word(Finding finding, bool speed) {
+  return std::string(to_string(finding)) + (speed && is_told(finding) ? " (speed, not quality)" : "");
+}
+
+/// Compares speed and quality only where both parts compare runs at their end.
+bool same_verdict(const Checked& a, const Checked& b) {
+  return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
+}
+
+/// The finding of all parts; PartsDiffer where they disagree, if only in the word.
+Finding of_the_whole(const std::vector<Checked>& checks) {
+  for (const Checked& one : checks)
+    for (const Checked& other : checks)
+      if (!same_verdict(one, other)) return Finding::PartsDiffer;
+  return checks.front().finding;
+}
+
+std::string controls_text(const Claim& claim) {
+  std::string out;
+  for (const Control& control : claim.controls)
+    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
+  return out;
+}
+
+Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
+                 const std::vector<course::CurveSet>& curves, const std::vector<std::string>& not_excluded) {
+  Checked checked;
+  checked.check = &claim.language.checks[i];
+  checked.measure = claim.language.measure(checked.check->measure);
+  checked.measured = outcome.results.measures.at(checked.check->measure);
+  checked.holds = course::holds(*checked.check, checked.measured);
+  checked.opposite = all_opposite(claim.parts[i].opposite, checked.measured);
+  checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results,
+                                           i < not_excluded.size() ? not_excluded[i] : "");
+  choose_word(claim, curves, checked);
+  conclude_part(claim.parts[i], outcome.results, checked);
+  return checked;
+}
+
+/// Whether all that a verdict needs is there: for a claim measured now every measure, including a
+/// neighbour's, with every seed; for a recorded claim the measures of its checks.
+bool is_known(const Outcome& outcome) {
+  const course::Lesson& language = outcome.claim->language;
+  if (outcome.spread_alone)
+    return std::all_of(language.checks.begin(), language.checks.end(), [&](const course::Check& check) {
+      return !outcome.results.measures.at(check.measure).values.empty();
+    });
+  return std::all_of(outcome.results.measures.begin(), outcome.results.measures.end(), [&](const auto& one) {
+    return static_cast<int32_t>(one.second.values.size()) >= outcome.seeds;
+  });
+}
+
+void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, const std::string& why,
+              const std::vector<std::string>& not_excluded = {}) {
+  const Claim& claim = *outcome.claim;
+  if (!claim.beyond.empty()) {
+    outcome.finding = Finding::Beyond;
+    outcome.sentence = claim.beyond;
+    return;
+  }
+  for (size_t i = 0; i < claim.language.checks.size(); ++i)
+    outcome.checks.push_back(check_of(claim, i, outcome, curves, not_excluded));
+  if (!why.empty() || !is_known(outcome)) {
+    outcome.sentence = why.empty() ? "Not all of its runs are there yet." : why;
+    return;
+  }
+  outcome.finding = of_the_whole(outcome.checks);
+  outcome.sentence = (claim.data.empty() ? "" : claim.data + ": ") +
+                     (outcome.finding == Finding::PartsDiffer || outcome.finding == Finding::Beyond
+                          ? parts_text(outcome.checks)
+                          : filled_in(claim.sentence(outcome.finding), claim, outcome.results)) +
+                     controls_text(claim);
+}
+
+}  // namespace
+
+std::string parts_text(const std::vector<Checked>& checks) {
+  std::string out;
+  for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
+                                Finding::CannotBeTold, Finding::Beyond})
+    for (const bool speed : {false, true}) {
+      std::string parts;
+      for (const Checked& one : checks)
+        if (one.finding == finding && (is_told(finding) && one.speed) == speed)
+          parts += " " + one.check->says;
+      if (parts.empty()) continue;
+      std::string name = with_word(finding, speed);
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      out += (out.empty() ? "" : " ") + name + ":" + parts;
+    }
+  return out;
+}
+
+std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
+  const auto endless = std::count_if(measured.values.begin(), measured.values.end(),
+                                     [](double value) { return std::isinf(value); });
+  if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
+    return course::shown(measured.spread.mean, measure);
+  return fmt::format("never with {} of {} seeds", endless, measured.values.size());
+}
+
+std::string verdict_of(const Checked& checked) { return with_word(checked.finding, checked.speed); }
+
+/// Names no single word where the parts disagree, because each part has its own.
+std::string verdict_of(const Outcome& outcome) {
+  const bool speed =
+      std::any_of(outcome.checks.begin(), outcome.checks.end(), [](const Checked& one) { return one.speed; });
+  return with_word(outcome.finding, speed);
+}
+
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
+              const std::string& why) {
+  Outcome outcome;
+  outcome.claim = &claim;
+  outcome.seeds = outcome.results.seeds = seeds;
+  for (const course::Measure& m : claim.language.measures) {
+    course::Measured& measured = outcome.results.measures[m.id];
+    for (size_t i = 0; i < curves.size(); ++i) {
+      if (!complete_for(claim.language, m, curves[i])) continue;
+      measured.values.push_back(evaluate(claim.language, m, curves[i]));
+      outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
+    }
+    measured.spread = spread_of(measured.values, m.mean);
+  }
+  for (const course::Curve& curve : claim.language.curves)
+    outcome.results.curves[curve.id] = band_of(curve, curves);
+  conclude(outcome, curves, why);
+  return outcome;
+}
+
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
+                       const std::vector<std::string>& not_excluded) {
+  conclude(outcome, {falls}, "", not_excluded);
+}
+
+}  // namespace normscope::reproduce

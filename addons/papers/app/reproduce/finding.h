@@ -1,0 +1,81 @@
+// A finding is what became of a claim, judged from what was measured, part by part: each check has a verdict of its
+// own. Reproduced: the check holds with every seed, and its value lies where no neighbouring hypothesis would put it.
+// Contradicted here: with every seed the measure lies in the band of the opposite. Cannot be told here: a neighbour
+// lies in the check's band too, or a band that says "as good" is wider than half of the smallest effect that the source
+// shows, or the seeds scatter by more than that effect. Not at this scale: none of these. A claim has the verdict that
+// all of its parts share; where they disagree it says so, and no part labels the whole. The trainer, the writers and
+// the tests call this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "addons/papers/app/reproduce/claim.h"
+#include "app/course/check/check.h"
+
+namespace normscope::reproduce {
+
+/// A check with what was measured.
+struct Checked {
+  const course::Check* check = nullptr;
+  const course::Measure* measure = nullptr;
+  course::Measured measured;
+  bool holds = false;
+  bool opposite = false;  ///< every seed lies in the opposite band
+  Finding finding = Finding::Unknown;
+  /// Says that the word for the check is speed, not quality: it compares losses of which some still fell by
+  /// more than kLevel of the claimed difference in the last quarter, or the claim says so itself.
+  bool speed = false;
+  bool compares = false;  ///< compares runs at their end, in a claim of quality or of speed
+  std::string why{};      ///< why it cannot be told, or is of speed; empty: nothing to say
+  /// Names the neighbouring hypothesis that the check cannot rule out, because its measured value lies
+  /// in the band too. Empty: there is none.
+  std::string not_excluded{};
+};
+
+struct Outcome {
+  const Claim* claim = nullptr;
+  std::shared_ptr<const Claim>
+      own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
+  /// Says that some measures are known by mean and range alone (recorded.h): their values are the ends
+  /// of the range.
+  bool spread_alone = false;
+  int32_t seeds = 0;                                       ///< asked for
+  course::Results results;                                 ///< measures and curves of the seeds known so far
+  std::map<std::string, std::vector<int32_t>> seeds_of{};  ///< by measure, the seed of each of its values
+  std::vector<Checked> checks;
+  Finding finding = Finding::Unknown;
+  std::string sentence;  ///< the claim's, with its numbers filled in; of Unknown what is missing
+  double seconds = 0;    ///< core seconds that its runs took, whoever trained them
+};
+
+/// The limit for a claim of quality: in every arm and with every seed the fitted fall of the loss over the
+/// last quarter is at most this share of the claimed difference. That difference is the edge of a band around 0, or
+/// else the smallest difference measured.
+inline constexpr double kLevel = 0.05;
+
+/// A measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
+/// instead, because an infinite value is counted and not averaged.
+std::string mean_text(const course::Measured& measured, const course::Measure& measure);
+
+/// Says "Reproduced: it learns. Contradicted here: Post-LN does not."
+std::string parts_text(const std::vector<Checked>& checks);
+
+/// The verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
+std::string verdict_of(const Outcome& outcome);
+std::string verdict_of(const Checked& checked);
+
+/// Judges the claim from the curves that are there, by seed from 1. `why` says in a line what could not be
+/// trained; empty: nothing.
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
+              const std::string& why = {});
+
+/// Fills in the checks and the finding from measures and falls (lines of kLateFall) that are
+/// already known; `not_excluded` has one text per check.
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
+                       const std::vector<std::string>& not_excluded);
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,61 @@
+// The plan says which runs a claim needs, and draws the claim's lines from what was taken of them. The reader (can
+// every cell be made?), trainer.h and the tests call it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "addons/papers/app/reproduce/claim.h"
+#include "app/course/curves.h"
+#include "training/experiments/store/result_store.h"
+#include "training/experiments/study.h"
+#include "training/experiments/taken.h"
+
+namespace normscope::reproduce {
+
+using experiments::Taken;
+
+/// How many seeds, from 1, a claim is measured with.
+struct Seeds {
+  int32_t count = 0;   ///< 0: as each claim says
+  bool quick = false;  ///< as each claim says for a quick look
+  int32_t of(const Claim& claim) const;
+};
+
+/// The trained runs of one line, in the order of its x; none for a line without training.
+/// Throws Error for values that do not fit together.
+std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
+/// `experiments_of` a claim returns the runs of all its lines, each once and after the run that it starts from.
+std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
+/// The runs that choose the controls of a claim: every cell of each control with every one of
+/// kTuningSeeds.
+std::vector<experiments::Experiment> tuning_of(const Claim& claim);
+/// The runs of all lines that contain no control. They can be trained before any
+/// control is chosen.
+std::vector<experiments::Experiment> experiments_without_controls(const Claim& claim, uint64_t seed);
+/// Identifies a run in the calls above and below.
+std::string key_of_run(const experiments::Experiment& run);
+
+/// What was taken of the run with that key_of_run(), or nullptr.
+using FindTaken = std::function<const Taken*(const std::string&)>;
+/// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
+/// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
+std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                          const FindTaken& find);
+
+/// The claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
+/// nothing while a run is missing. A loss that is not finite counts as infinite.
+std::optional<Claim> resolved(const Claim& claim, const FindTaken& find);
+
+/// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
+/// (step_flop). A line without training counts as one step for each model.
+struct Cost {
+  int32_t runs = 0;
+  int64_t steps = 0;
+  double flop = 0;
+};
+Cost cost_of(const Claim& claim, int32_t seeds);
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,293 @@
+#include "addons/papers/app/reproduce/trainer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/task.h"
+#include "training/experiments/workers.h"
+#include "training/spec/codec.h"
+
+namespace normscope::reproduce {
+namespace {
+
+using course::CurveData;
+using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
+using OnProgress = std::function<bool(const experiments::Progress&)>;
+
+/// The measurement under which the store keeps numbers of fresh models.
+constexpr const char* kFresh = "claim fresh 1";
+constexpr size_t kMostPointsOfFresh = 1000;
+
+/// A line of fresh models, as the store keeps it.
+constexpr codec::Object kPoints{[](auto& io, auto& data) {
+  io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
+  io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
+}};
+
+/// Appends the runs of `more` whose keys are not in `keys` yet.
+void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
+  for (Experiment& run : more)
+    if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+}
+
+/// The runs that choose the controls of the claims, each once.
+std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, runs);
+  return runs;
+}
+
+/// Returns every run of the claims once, seed by seed, so that a stopped training has results for
+/// every claim. With `tuning` it returns the runs that choose controls first, and no run of a control itself.
+std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
+                                       bool tuning) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  int32_t most = 0;
+  for (const Claim* claim : claims) {
+    if (tuning) add_new(tuning_of(*claim), keys, runs);
+    most = std::max(most, seeds.of(*claim));
+  }
+  for (int32_t seed = 1; seed <= most; ++seed)
+    for (const Claim* claim : claims) {
+      if (seed > seeds.of(*claim)) continue;
+      const auto number = static_cast<uint64_t>(seed);
+      add_new(tuning ? experiments_without_controls(*claim, number) : experiments_of(*claim, number), keys,
+              runs);
+    }
+  return runs;
+}
+
+struct TakenRuns {
+  std::map<std::string, Taken> taken;
+  std::map<std::string, std::string> failed;
+  std::vector<RunSpec> missing;  ///< the runs that the store lacked
+  int32_t trained = 0, stored = 0;
+  bool complete = true;
+
+  const Taken* find(const std::string& key) const {
+    const auto it = taken.find(key);
+    return it == taken.end() ? nullptr : &it->second;
+  }
+  void join(const experiments::Study& study, experiments::Studied studied) {
+    for (size_t i = 0; i < study.runs.size(); ++i) {
+      if (!studied.runs[i]) continue;
+      Taken& run = *studied.runs[i];
+      const std::string key = key_of_run(study.runs[i].run);
+      if (run.record.verdict == experiments::Verdict::Failed)
+        failed.emplace(key, run.record.what);
+      else
+        taken.emplace(key, std::move(run));
+    }
+    const std::vector<RunSpec> lacking = missing_runs(study, studied);
+    missing.insert(missing.end(), lacking.begin(), lacking.end());
+    trained += studied.trained;
+    stored += studied.stored;
+    complete = complete && studied.complete;
+  }
+};
+
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
+/// missing.
+using Resolved = std::vector<std::shared_ptr<const Claim>>;
+
+/// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
+/// second needs the results of the first. A shard knows only its part of the first round, so it trains all but the
+/// controls themselves, in one round; the rest is trained when the shards are merged.
+TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+                       const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
+  best.assign(claims.size(), nullptr);
+  TakenRuns runs;
+  experiments::Parts parts = 0;
+  for (const Claim* claim : claims) parts |= parts_of(*claim);
+  const auto train = [&](const std::vector<Experiment>& experiments) {
+    experiments::Study study{.name = "reproduce", .parts = parts};
+    for (const Experiment& run : experiments) study.runs.push_back({run});
+    runs.join(study, experiments::train(study, store, options, on_progress));
+  };
+  const bool any =
+      std::any_of(claims.begin(), claims.end(), [](const Claim* claim) { return !claim->controls.empty(); });
+  if (options.shard.count > 1 || !any) {
+    train(runs_of_claims(claims, seeds, any));
+    return runs;
+  }
+  train(tuning_of_claims(claims));
+  if (!runs.complete) return runs;
+  std::vector<const Claim*> chosen = claims;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i]->controls.empty()) continue;
+    if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
+      best[i] = std::make_shared<const Claim>(*std::move(claim));
+    chosen[i] = best[i] ? best[i].get() : claims[i];
+  }
+  // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
+  train(runs_of_claims(chosen, seeds, false));
+  return runs;
+}
+
+/// A line of fresh models with one seed.
+struct FreshJob {
+  size_t claim = 0;
+  const Line* line = nullptr;
+  int32_t seed = 1;
+  std::optional<CurveData> data{};
+  std::string failed{};  ///< why it could not be measured
+};
+
+/// All that decides the line's numbers, beside the run's key.
+std::string definition_of(const course::Curve& c) {
+  return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
+                     c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
+         (c.over.empty() ? "" : " over " + c.over);
+}
+
+class FreshModels {
+ public:
+  FreshModels(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+              const RunnerOptions& options)
+      : claims_(claims), store_(store), options_(options), runs_(1) {
+    const auto [shard, count] = options.shard;
+    int32_t place = 0;
+    for (size_t i = 0; i < claims.size(); ++i)
+      for (const Line& line : claims[i]->lines)
+        for (int32_t seed = 1; line.of == Line::Of::Fresh && seed <= seeds.of(*claims[i]); ++seed)
+          if (place++ % count == shard) jobs_.push_back({i, &line, seed});
+  }
+
+  /// False when it was stopped.
+  bool measure(const OnProgress& on_progress) {
+    const auto make = [this]() -> experiments::WorkOn {
+      std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
+      own->stop_when([this] { return stop_.load(); });
+      return [this, own](size_t i) {
+        measure_one(jobs_[i], *own);
+        ++done_;
+      };
+    };
+    const int32_t threads =
+        options_.runs_at_a_time > 0 ? options_.runs_at_a_time : experiments::default_runs_at_a_time();
+    const auto total = static_cast<int64_t>(jobs_.size());
+    experiments::work_off("fresh models", jobs_.size(), threads, stop_, make, [&] {
+      if (!on_progress({false, std::min<int64_t>(done_, total), total, "fresh models", {}})) stop_ = true;
+    });
+    return !stop_;
+  }
+  const std::vector<FreshJob>& jobs() const { return jobs_; }
+
+ private:
+  void measure_one(FreshJob& job, experiments::RunStore& own) {
+    const Claim& claim = *claims_[job.claim];
+    const RunSpec spec = course::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
+    const std::string key = experiments::key_of({spec, {}}, own.task(spec.data)->hash(), own.backend()) +
+                            "\n" + definition_of(job.line->fresh);
+    if (const auto known = store_.find(key, kFresh)) {
+      try {
+        job.data = codec::read<CurveData>(*known, kPoints);
+        return;
+      } catch (const Error&) {  // the line is measured again
+      }
+    }
+    if (options_.stored_only) return;
+    try {
+      job.data = course::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const experiments::Cancelled&) {
+      return;
+    } catch (const Error& error) {  // only its claim has no verdict
+      job.failed = error.what();
+      return;
+    }
+    store_.attempt(key, [&] { store_.put(key, kFresh, codec::write(*job.data, kPoints)); });
+  }
+
+  const std::vector<const Claim*>& claims_;
+  ResultStore& store_;
+  const RunnerOptions& options_;
+  experiments::RunStore runs_;
+  std::vector<FreshJob> jobs_;
+  std::atomic<int64_t> done_{0};
+  std::atomic<bool> stop_{false};
+};
+
+/// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
+Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
+                    std::vector<course::CurveSet> curves, std::string why) {
+  const FindTaken find = [&](const std::string& key) { return runs.find(key); };
+  double seconds = 0;
+  bool finite = true;
+  for (const Control& control : claim.controls)
+    if (control.chosen.empty() && why.empty())
+      why = "Not all of the runs that choose its controls are there yet.";
+  for (const Experiment& run : tuning_of(claim)) {
+    const std::string key = key_of_run(run);
+    if (const Taken* taken = find(key)) seconds += taken->seconds;
+    if (const auto it = runs.failed.find(key); it != runs.failed.end()) why = it->second;
+  }
+  for (int32_t seed = 1; seed <= seeds; ++seed) {
+    for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
+      const std::string key = key_of_run(run);
+      if (const Taken* taken = find(key)) {
+        seconds += taken->seconds;
+        finite = finite && taken->record.verdict != experiments::Verdict::NotFinite;
+      }
+      if (const auto it = runs.failed.find(key); it != runs.failed.end() && why.empty()) why = it->second;
+    }
+    for (const Line& line : claim.lines) try {
+        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), find))
+          curves[static_cast<size_t>(seed - 1)][line.id] = *std::move(data);
+      } catch (const Error& error) {
+        if (why.empty()) why = error.what();
+      }
+  }
+  Outcome outcome = judge(claim, curves, seeds, why);
+  // With finite runs, a measure is only NaN if it asks for a point that its curve does not have.
+  for (const auto& [id, measured] : outcome.results.measures)
+    if (finite && why.empty() &&
+        std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))
+      why = fmt::format("measure.{}: its curve has no such point", id);
+  if (!why.empty()) outcome = judge(claim, curves, seeds, why);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+}  // namespace
+
+Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+            const RunnerOptions& options, const OnProgress& on_progress) {
+  Visit out;
+  FreshModels fresh(claims, seeds, store, options);
+  TakenRuns runs;
+  Resolved best(claims.size());
+  runs.complete = fresh.measure(on_progress);
+  if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);
+  out.missing = std::move(runs.missing);
+  out.trained = runs.trained;
+  out.stored = runs.stored;
+  out.complete = runs.complete;
+  std::vector<std::vector<course::CurveSet>> curves;
+  for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
+  std::vector<std::string> failed(claims.size());
+  for (const FreshJob& job : fresh.jobs()) {
+    if (job.data) curves[job.claim][static_cast<size_t>(job.seed - 1)][job.line->id] = *job.data;
+    if (failed[job.claim].empty()) failed[job.claim] = job.failed;
+  }
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = best[i] ? *best[i] : *claims[i];
+    out.outcomes.push_back(judge_claim(claim, seeds.of(claim), runs, std::move(curves[i]), failed[i]));
+    out.outcomes.back().own = best[i];
+  }
+  return out;
+}
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,296 @@
+// These tests read claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a
+// verdict is found from made-up measurements, and what is written of it. Nothing is trained here.
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "addons/papers/app/reproduce/claim_reader.h"
+#include "addons/papers/app/reproduce/finding.h"
+#include "addons/papers/app/reproduce/plan.h"
+#include "addons/papers/app/reproduce/recorded.h"
+#include "addons/papers/app/reproduce/writers.h"
+#include "addons/papers/tests/app/reproduce_fixture.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "test_paths.h"
+#include "training/io/input_value.h"
+
+namespace normscope::test_reproduce {
+namespace {
+
+using namespace reproduce;
+using experiments::kUnknown;
+using fixture::judge_values, fixture::kTinyClaim;
+
+constexpr const char* kFile = "claims/test/tiny.toml";
+Claim tiny() { return parse_claim(kTinyClaim, kFile); }
+
+std::string changed(const std::string& from, const std::string& to) {
+  return test::replaced(kTinyClaim, from, to);
+}
+
+/// What a reader says of the text; empty when it takes it.
+std::string refusal(const std::string& text) {
+  return test::error_of([&] { parse_claim(text, kFile); }, "");
+}
+
+/// Judges a pair of losses by seed, by way of made-up runs.
+Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
+  std::map<std::string, Taken> taken;
+  std::vector<course::CurveSet> curves(losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
+    const double both[] = {losses[i].first, losses[i].second};
+    for (size_t k = 0; k < 2; ++k) {
+      experiments::Record& record = taken[key_of_run(runs[k])].record;
+      record.loss = both[k];
+      if (std::isnan(both[k])) record.verdict = experiments::Verdict::NotFinite;
+    }
+    curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
+  }
+  const FindTaken find = [&](const std::string& key) {
+    const auto it = taken.find(key);
+    return it == taken.end() ? nullptr : &it->second;
+  };
+  for (size_t i = 0; i < losses.size(); ++i)
+    if (auto data = curve_of(claim, *claim.line("end"), i + 1, find)) curves[i]["end"] = *std::move(data);
+  return judge(claim, curves, 2);
+}
+
+/// What a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and
+/// "as good" of a source that shows no effect cannot be told.
+Finding reached(const Part& part, Finding finding) {
+  if (!part.beyond.empty()) return Finding::Beyond;
+  const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();
+  return unknown && finding == Finding::Reproduced ? Finding::CannotBeTold : finding;
+}
+
+}  // namespace
+
+TEST_CASE("reproduce: a claim is read with all it says") {
+  const Claim claim = tiny();
+  CHECK(claim.id == "tiny");
+  CHECK(claim.source.item == "Figure 1");
+  CHECK(claim.language.runs.size() == 2);
+  CHECK(claim.lines.size() == 9);
+  CHECK(claim.line("rates")->axes[0].values.size() == 2);
+  CHECK(claim.line("gradients")->step == 10);
+  CHECK(claim.line("branches")->step == Line::kStart);
+  CHECK(claim.line("without")->step == Line::kEnd);
+  CHECK(claim.line("depth")->of == Line::Of::Fresh);
+  REQUIRE(claim.parts.size() == 1);
+  CHECK(*claim.parts[0].opposite->high == -0.5);
+  CHECK(claim.numbers[1].read_off);
+  CHECK(claim.sentence(Finding::Contradicted) == "Pre-LN ends higher: {lead}.");
+  // Post-LN at its own rate is a cell of the grid too.
+  CHECK(experiments_of(claim, 1).size() == 3);
+  CHECK(cost_of(claim, 2).runs == 6);
+  CHECK(cost_of(claim, 2).steps == 72);
+  CHECK(Seeds{}.of(claim) == 2);
+  CHECK(Seeds{0, true}.of(claim) == 1);
+  CHECK(Seeds{7, true}.of(claim) == 7);
+}
+
+TEST_CASE("reproduce: the claim of the tests is read, and a broken file is refused at its line") {
+  CHECK(refusal(kTinyClaim).empty());
+  CHECK(refusal("id = [").starts_with(std::string(kFile) + ":1"));
+}
+
+TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their neighbours") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  for (const BrokenClaim& broken : all.broken) FAIL_CHECK(broken.error);
+  CHECK(all.claims.size() >= 56);
+  for (const Claim& claim : all.claims) {
+    INFO(claim.file);
+    if (!claim.beyond.empty()) {
+      CHECK(experiments_of(claim, 1).empty());
+      CHECK(judge(claim, {}, 5).finding == Finding::Beyond);
+      CHECK(judge(claim, {}, 5).sentence == claim.beyond);
+      continue;
+    }
+    CHECK(std::filesystem::path(claim.file).stem() == claim.id);
+    CHECK(all.find(claim.id) == &claim);
+    CHECK_FALSE((claim.numbers.empty() && claim.besides.empty() && claim.drawings.empty() &&
+                 claim.language.measures.empty()));
+    std::set<std::string> measured;
+    for (const course::Check& check : claim.language.checks) {
+      measured.insert(check.measure);
+      for (const course::Neighbour& neighbour : check.excludes)
+        if (neighbour.value)
+          CHECK_FALSE(course::holds(
+              check, {{*neighbour.value}, {*neighbour.value, *neighbour.value, *neighbour.value}}));
+    }
+    CHECK_FALSE(measured.empty());
+    for (const course::LessonRun& run : claim.language.runs) {
+      CHECK(run.spec.data.text_path.empty());
+      CHECK(run.spec.data.pairs_path.empty());
+      CHECK(run.spec.data.labels_path.empty());
+    }
+  }
+}
+
+TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file is missing") {
+  const test::Folder folder;
+  const std::string& text = fixture::kPairsClaim;
+  const auto read = [&] { return parse_claim(text, kFile, folder.file("")); };
+  CHECK(parse_claim(text, kFile).missing == "train.tsv");
+  folder.write("train.tsv", "Hund\tdog\n");
+  const Claim without = read();
+  CHECK(without.missing == folder.file("test.tsv"));
+  CHECK(without.data == "On the made-up translation");
+  CHECK(without.language.run("post")->spec.data.name == "translation");
+  folder.write("test.tsv", "Katze\tcat\n");
+  const Claim there = read();
+  CHECK(there.missing.empty());
+  CHECK(there.language.run("pre")->spec.data.pairs_path == folder.file("train.tsv"));
+  CHECK(there.language.run("pre")->spec.data.valid_path == folder.file("test.tsv"));
+  CHECK(judge_values(there, {{"post", {25.0}}}, 1).sentence == "On the sentence pairs: 25.");
+  CHECK(judge_values(without, {{"post", {25.0}}}, 1).sentence == "On the made-up translation: 25.");
+  // What was recorded on them is still said where they are missing.
+  const RecordedClaims recorded{{"pairs", *record_of(judge_values(there, {{"post", {25.0}}}, 1))}};
+  const std::optional<Outcome> kept = judge_recorded(without, 1, recorded);
+  REQUIRE(kept);
+  CHECK(kept->sentence == "On the sentence pairs: 25.");
+  CHECK(is_kept(without, 1, recorded));
+  // Those of the made-up translation are recorded nowhere, and keep nothing.
+  const Outcome made_up = judge_values(without, {{"post", {25.0}}}, 1);
+  CHECK_FALSE(record_of(made_up));
+  RecordedClaims other = recorded;
+  other["pairs"].definition = definition_of(without, 1);
+  CHECK_FALSE(judge_recorded(without, 1, other));
+  CHECK_FALSE(is_kept(without, 1, other));
+
+  const auto with = [&](const std::string& from, const std::string& to) {
+    return refusal(test::replaced(text, from, to));
+  };
+  CHECK(test::contains(with("\"train.tsv\"", "\"../train.tsv\""), "[run] '../train.tsv' names a folder"));
+  CHECK(test::contains(with("[made_up.pre]", "[made_up.other]"),
+                       "expected [made_up.NAME] for every [run.NAME]"));
+  CHECK(test::contains(refusal(std::string(kTinyClaim) + "[made_up.post]\nname = \"Post-LN\"\n"),
+                       "expected [made_up.NAME] for every [run.NAME]"));
+}
+
+TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the order of its keys") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  const Claim* claim = all.find("liu-table1");
+  REQUIRE(claim);
+  const RunSpec& hybrid = claim->language.run("post_pre")->spec;
+  CHECK(get_field(hybrid, "model.encoder_placement") == "post");
+  CHECK(get_field(hybrid, "model.placement") == "pre");
+}
+
+TEST_CASE("reproduce: each verdict follows from made-up runs") {
+  const Claim claim = tiny();
+  const Outcome yes = judged(claim, {{3.0, 2.0}, {2.9, 2.0}});
+  CHECK(yes.finding == Finding::Reproduced);
+  CHECK(yes.sentence == "They differ by 0.95.");
+  CHECK(judged(claim, {{3.0, 2.0}, {2.1, 2.0}}).finding == Finding::NotAtThisScale);  // not with every seed
+  CHECK(judged(claim, {{2.0, 2.0}, {2.0, 2.0}}).finding == Finding::NotAtThisScale);
+  CHECK(judged(claim, {{2.0, 3.0}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);  // both are seen
+  CHECK(judged(claim, {{2.0, 3.0}, {2.0, 2.9}}).finding == Finding::Contradicted);
+  // A run that was not finite is worse than any other; of two of them neither is.
+  CHECK(judged(claim, {{kUnknown, 2.0}, {3.0, 2.0}}).finding == Finding::Reproduced);
+  CHECK(judged(claim, {{2.0, kUnknown}, {2.0, 3.0}}).finding == Finding::Contradicted);
+  CHECK(judged(claim, {{kUnknown, kUnknown}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);
+  const Outcome missing = judged(claim, {{3.0, 2.0}});
+  CHECK(missing.finding == Finding::Unknown);
+  CHECK(missing.sentence == "Not all of its runs are there yet.");
+  CHECK(judge(claim, {}, 2, "it could not be trained").sentence == "it could not be trained");
+}
+
+TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for nothing") {
+  const Claim claim = parse_claim(changed("value = 0 }]", "measure = \"shares\" }]"), kFile);
+  using Values = std::map<std::string, std::vector<double>>;
+  const auto values = [](double shares) {
+    return Values{{"lead", {0.6}}, {"shares", {shares}}, {"post", {2.6}}, {"pre", {2.0}}};
+  };
+  const Values apart = values(0.1), alike = values(0.7);
+  CHECK(judge_values(claim, apart, 1).finding == Finding::Reproduced);
+  // What was never measured excludes nothing, and is not excluded.
+  CHECK(judge_values(claim, Values{{"lead", {0.6}}, {"post", {2.6}}, {"pre", {2.0}}}, 1).finding ==
+        Finding::Unknown);
+  const Outcome outcome = judge_values(claim, alike, 1);
+  CHECK(outcome.finding == Finding::CannotBeTold);
+  CHECK(outcome.checks[0].holds);
+  CHECK(outcome.checks[0].not_excluded == "they end alike");
+  CHECK(test::contains(to_text(outcome), "does not exclude: they end alike"));
+}
+
+TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  for (const Claim& claim : all.claims) {
+    INFO(claim.id);
+    if (!claim.beyond.empty()) continue;
+    std::map<std::string, std::vector<double>> good, bad;
+    for (const course::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
+    // Far inside a band of one edge, as it may be the neighbour or the effect of another.
+    for (const course::Check& check : claim.language.checks) {
+      const double high = check.high.value_or(0);
+      good[check.measure] = {check.low && check.high ? (*check.low + high) / 2
+                             : check.low             ? *check.low + 10
+                                                     : (high > 0 ? high / 4 : 4 * high)};
+    }
+    for (const Part& part : claim.parts)
+      if (part.effect && !part.effect->measure.empty() && std::isnan(good[part.effect->measure][0]))
+        good[part.effect->measure] = {1000};
+    const Outcome held = judge_values(claim, good, 1);
+    for (size_t i = 0; i < claim.parts.size(); ++i)
+      CHECK(held.checks[i].finding == reached(claim.parts[i], Finding::Reproduced));
+    std::map<std::string, std::vector<double>> nothing = good;
+    for (const course::Check& check : claim.language.checks) nothing[check.measure] = {kUnknown};
+    const Outcome missed = judge_values(claim, nothing, 1);
+    for (size_t i = 0; i < claim.parts.size(); ++i) {
+      CHECK(missed.checks[i].finding == reached(claim.parts[i], Finding::NotAtThisScale));
+      const Opposite& opposite = *claim.parts[i].opposite;
+      bad[claim.language.checks[i].measure] = {opposite.low.value_or(opposite.high.value_or(0))};
+    }
+    const Outcome outcome = judge_values(claim, bad, 1);
+    for (size_t i = 0; i < claim.parts.size(); ++i)
+      CHECK(outcome.checks[i].finding == reached(claim.parts[i], Finding::Contradicted));
+  }
+}
+
+TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
+  const Claim claim = tiny();
+  const std::vector<Outcome> outcomes{judged(claim, {{3.0, 2.0}, {2.9, 2.0}})};
+  CHECK(test::contains(to_text(outcomes[0]), "REPRODUCED (SPEED, NOT QUALITY): They differ by 0.95."));
+  CHECK(test::contains(to_text(outcomes[0]), "34 nats (read off the picture)"));
+  CHECK(test::contains(list_text(outcomes), "tiny"));
+  CHECK(test::contains(list_text(outcomes), "about 1 s"));
+  // What took 40 s foretells as much of a claim of the same runs.
+  std::vector<Outcome> timed{outcomes[0], judged(claim, {{3.0, 2.0}})};
+  timed[0].seconds = 40;
+  CHECK(test::contains(list_text(timed), " 40 s"));
+  CHECK(test::contains(list_text(timed), "about 4"));  // 40 or, rounded up, 41
+  CHECK(summary_text(outcomes) == "1 claim: 1 reproduced (1 of them of speed, not quality)");
+  const nlohmann::json json = to_json(outcomes);
+  CHECK(json["format"] == "normscope reproduction 1");
+  const nlohmann::json& one = json["claims"][0];
+  CHECK(one["verdict"] == "reproduced (speed, not quality)");
+  CHECK(one["measures"]["post"]["values"] == nlohmann::json({3.0, 2.9}));
+  CHECK(one["measures"]["post"]["seeds"] == nlohmann::json({1, 2}));
+  CHECK(one["measures"]["shares"]["mean"] == 0.7);
+  CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
+  const std::string csv = to_csv(outcomes);
+  CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));
+  CHECK(
+      test::contains(csv, "tiny,Nobody 2026,Figure 1,\"reproduced (speed, not quality)\",post,nats,2,2.9\n"));
+  const std::string svg = to_svg(outcomes[0]);
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(test::contains(svg, "8.5 nats"));
+  CHECK_FALSE(test::contains(svg, "nan"));
+  const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
+  CHECK(test::contains(page, "## Nobody 2026"));
+  // A verdict is of its setting alone, and says it.
+  CHECK(test::contains(page, "**reproduced (speed, not quality)**. They differ by 0.95. |"));
+  CHECK(test::contains(page, "\n- `tiny`. A model of a test."));
+}
+
+}  // namespace normscope::test_reproduce

@@ -1,0 +1,412 @@
+// These tests run normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and
+// merged, and as a user calls it.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "addons/papers/app/reproduce/claim_reader.h"
+#include "addons/papers/app/reproduce/trainer.h"
+#include "addons/papers/app/reproduce/writers.h"
+#include "addons/papers/tests/app/reproduce_fixture.h"
+#include "app/support/program.h"
+#include "app/support/stored_files.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "skip.h"
+#include "training/data/task.h"
+#include "training/experiments/probes.h"
+#include "training/experiments/taking.h"
+#include "training/run/run.h"
+#include "training/tokenizer/tokenizer.h"
+
+namespace normscope::test_reproduce_runs {
+namespace {
+
+using namespace reproduce;
+using experiments::Progress, experiments::ResultStore;
+using test::Folder;
+
+bool carry_on(const Progress&) { return true; }
+
+Claim tiny() { return parse_claim(fixture::kTinyClaim, "claims/test/tiny.toml"); }
+
+Visit visit_tiny(const Claim& claim, ResultStore& store,
+                 experiments::RunnerOptions options = {.runs_at_a_time = 2}) {
+  return visit({&claim}, {}, store, options, carry_on);
+}
+
+/// Counts the runs that the store lacks.
+size_t missing(const Claim& claim, const Seeds& seeds, ResultStore& store,
+               experiments::RunnerOptions options = {}) {
+  options.stored_only = true;
+  return visit({&claim}, seeds, store, options, carry_on).missing.size();
+}
+
+std::string json_of(const Visit& visit) { return to_json(visit.outcomes).dump(); }
+
+}  // namespace
+
+TEST_CASE("reproduce: trained twice, one run at a time or two, a claim gives the same JSON") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const Visit one = visit_tiny(claim, none, {.runs_at_a_time = 1}), two = visit_tiny(claim, none);
+  CHECK(one.trained == 6);
+  CHECK(one.complete);
+  CHECK(json_of(one) == json_of(two));
+  const Outcome& outcome = one.outcomes[0];
+  CHECK(outcome.finding != Finding::Unknown);
+  CHECK(outcome.seconds > 0);
+  for (const Line& line : claim.lines) {
+    INFO(line.id);
+    CHECK_FALSE(outcome.results.curves.at(line.id).mean.empty());
+  }
+  const auto& curves = outcome.results.curves;
+  CHECK(curves.at("loss").x.size() == 12);
+  CHECK(curves.at("norms").x == std::vector<double>{1, 2, 3, 5, 10, 12});
+  CHECK(curves.at("norms").mean[0] == 1);
+  CHECK(curves.at("rates").x == std::vector<double>{0.001, 0.003});
+  CHECK(curves.at("gradients").x == std::vector<double>{1, 2});
+  CHECK(curves.at("own").x.size() == 4);
+  CHECK(curves.at("without").x.size() == 2);
+  CHECK(curves.at("depth").x == std::vector<double>{2, 4});
+}
+
+TEST_CASE("reproduce: a line is what a run of the same specification shows") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const Visit all = visit_tiny(claim, none);
+  const auto runs = experiments_of(claim, *claim.line("end"), 1);
+  const auto backend = make_cpu_backend(1);
+  Run run(runs[0].spec, make_task(runs[0].spec.data), *backend);
+  while (run.steps_done() < 12) run.step();
+  CHECK(all.outcomes[0].results.measures.at("post").values[0] == run.mean_loss(experiments::Record::kWindow));
+}
+
+TEST_CASE("reproduce: what is there is not trained again, and a stopped visit goes on to the same JSON") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const Visit nothing = visit({&claim}, {}, store, {.stored_only = true}, carry_on);
+  CHECK(nothing.outcomes[0].finding == Finding::Unknown);
+  const Visit stopped = visit({&claim}, {}, store, {.runs_at_a_time = 1},
+                              [](const Progress& at) { return at.looking || at.note == "fresh models"; });
+  CHECK_FALSE(stopped.complete);
+  const Visit rest = visit_tiny(claim, store);
+  CHECK(rest.trained + rest.stored == 6);
+  CHECK(json_of(rest) == straight);
+  const Visit again = visit_tiny(claim, store);
+  CHECK(again.trained == 0);
+  CHECK(json_of(again) == straight);
+  CHECK(missing(claim, {}, store) == 0);
+  CHECK(missing(claim, {3, false}, store) == 3);
+}
+
+TEST_CASE("reproduce: a run that was killed between two steps ends as a straight one") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  for (const experiments::Experiment& one : experiments_of(claim, 1)) {
+    const auto backend = make_cpu_backend(1);
+    Run run(one.spec, make_task(one.spec.data), *backend);
+    run.measure_live(false);
+    experiments::Parts found = 0;
+    const std::unique_ptr<experiments::Measurement> taking = experiments::make_taking(parts_of(claim), found);
+    taking->begin(run);
+    while (run.steps_done() < 7) {
+      run.step();
+      taking->after_step(run);
+    }
+    const std::string key = experiments::key_of(one, run.task().hash(), *backend);
+    run.save(store.partial_state_path(key, experiments::kTaking));
+    store.put_partial(key, experiments::kTaking, {{"steps", 7}, {"so_far", taking->so_far()}});
+  }
+  std::atomic<int64_t> least{1000};
+  const Visit rest = visit({&claim}, {1, false}, store, {.runs_at_a_time = 3}, [&](const Progress& at) {
+    if (!at.looking && at.note != "fresh models" && at.done > 0) least = std::min<int64_t>(least, at.done);
+    return true;
+  });
+  CHECK(least >= 7);
+  CHECK(rest.trained == 3);
+  CHECK(json_of(visit_tiny(claim, store)) == straight);
+}
+
+TEST_CASE("reproduce: two shards, merged, are the whole") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore one(folder.file("one")), two(folder.file("two"));
+  const Visit first = visit_tiny(claim, one, {.runs_at_a_time = 2, .shard = {0, 2}}),
+              second = visit_tiny(claim, two, {.runs_at_a_time = 2, .shard = {1, 2}});
+  CHECK(first.trained == 3);
+  CHECK(second.trained == 3);
+  CHECK(first.outcomes[0].finding == Finding::Unknown);
+  experiments::merge(folder.file("all"), {folder.file("one"), folder.file("two")});
+  ResultStore all(folder.file("all"));
+  const Visit whole = visit_tiny(claim, all, {.stored_only = true});
+  CHECK(whole.trained == 0);
+  CHECK(json_of(whole) == straight);
+}
+
+TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stack") {
+  std::string text = fixture::kTinyClaim;
+  for (size_t at = text.find("train.batch = 4"); at != text.npos; at = text.find("train.batch = 4", at + 1))
+    text.replace(at, 15,
+                 "train.batch = 4\nmodel.architecture = \"encoder-decoder\"\ndata.name = \"translation\"");
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    text = test::replaced(text, from, to);
+  };
+  swap("L01.ffn.w2.grad_norm / L02.ffn.w2.grad_norm",
+       "dec.L01.cross.wq.grad_norm / enc.L02.ffn.w2.grad_norm");
+  swap("y = \"L*.ffn.w2", "y = \"dec.L*.ffn.w2");
+  swap("\"L*.ffn.branch.variance / L*.ffn.input.variance\"",
+       "\"enc.L*.ffn.branch.variance / enc.L*.ffn.input.variance\"");
+  swap("y = \"own\"", "y = \"own\"\nstack = \"decoder\"");
+  swap("y = \"top\"", "y = \"top\"\nstack = \"encoder\"");
+  swap("y = \"validation_bits\"", "y = \"bleu\"");
+  swap("[curve.depth]\nof = \"depth\"\nrun = \"pre\"\ny = \"own_shares\"\nxs = [1, 2]",
+       "[curve.depth]\nof = \"grid\"\nrun = \"pre\"\naxes = [\"train.warmup=2,4\"]\ny = \"learns\"");
+  const Claim claim = parse_claim(text, "claims/test/tiny.toml");
+  ResultStore none("");
+  const Visit all = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
+  INFO(all.outcomes[0].sentence);
+  CHECK(all.outcomes[0].finding != Finding::Unknown);
+  const auto& curves = all.outcomes[0].results.curves;
+  for (const double bleu : curves.at("rates").mean) CHECK((bleu >= 0 && bleu <= 100));
+  CHECK(curves.at("own").x.size() == 6);  // a decoder layer has three sub-layers
+  CHECK(curves.at("without").x.size() == 2);
+  CHECK(curves.at("gradients").x.size() == 2);
+}
+
+TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
+  using test::run_program, test::contains, test::is_one_error_line;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  const Folder folder;
+  namespace fs = std::filesystem;
+  const std::string pairs = folder.file("normscope/pairs"), moved = folder.file("moved");
+  fs::create_directories(folder.file("claims/test"));
+  fs::create_directories(pairs);
+  folder.write("claims/test/pairs.toml", fixture::kPairsClaim);
+  std::string text;
+  for (const char* words : {"Hund\tdog", "Katze und Hund\tcat and dog", "das große Haus\tthe big house"})
+    for (const char* mark : {"", ".", "!", "?"}) text += std::string(words) + mark + "\n";
+  folder.write("normscope/pairs/train.tsv", text);
+  folder.write("normscope/pairs/test.tsv", "Hund und Katze\tdog and cat\n");
+  const std::string claims = "reproduce all --claims " + folder.file("claims"),
+                    out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
+  const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, data));
+    CHECK(contains(outcome.out, trained));
+    return outcome.err;
+  };
+  CHECK_FALSE(contains(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
+                       "is missing"));
+  fs::rename(pairs, moved);
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "0 runs trained, 2 taken");
+  folder.write("moved/test.tsv", "Haus und Katze\thouse and cat\n");
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "2 runs trained");
+  CHECK(contains(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
+                 "normscope: " + pairs + "/train.tsv is missing"));
+  fs::rename(moved, pairs);  // a quick look does not take them
+  CHECK_FALSE(contains(
+      says(run_program(claims + out + " --quick", user), "On the made-up translation: ", "0 runs trained"),
+      "is missing"));
+
+  const test::Outcome nowhere = run_program(claims + out + " --pairs " + folder.file("none"));
+  CHECK(nowhere.code == 3);
+  CHECK(is_one_error_line(nowhere));
+  folder.write("normscope/pairs/test.tsv", "no tab\n");
+  const test::Outcome broken = run_program(claims + out, user);
+  CHECK(broken.code == 3);
+  CHECK(is_one_error_line(broken));
+  // More letters than there are pieces: said before another claim's fresh models are measured.
+  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
+  folder.write("normscope/pairs/train.tsv",
+               "abcdefghijklmnopqrstuvwxyz 0123456789\tABCDEFGHIJKLMNOPQRSTUVWXYZ\nHund\tdog\n");
+  folder.write("normscope/pairs/test.tsv", "Hund\tdog\n");
+  fs::create_directories(folder.file("kept"));
+  const test::Outcome few = run_program(claims + " --store " + folder.file("kept"), user);
+  INFO(few.err);
+  CHECK(few.code == 3);
+  CHECK(is_one_error_line(few));
+  CHECK(fs::is_empty(folder.file("kept")));
+}
+
+TEST_CASE(
+    "reproduce: a run starts from another of its claim, and what takes no training is measured beside it") {
+  const std::string tuned =
+      "[run.first]\nname = \"first\"\nmodel.architecture = \"encoder\"\n" + fixture::kTinyLines +
+      "\n[run.tuned]\nname = \"tuned\"\nfrom = \"first\"\nmodel.architecture = \"encoder\"\n"
+      "data.name = \"mood\"\n" +
+      fixture::kTinyLines +
+      "\n[curve.tuned]\nof = \"run\"\nrun = \"tuned\"\ny = \"loss\"\nsteps = [1, 12]\n\n"
+      "[curve.wiring]\nof = \"wiring\"\nrun = \"post\"\ny = \"norms\"\n\n"
+      "[curve.norm]\nof = \"norm\"\nrun = \"post\"\ny = \"jacobian\"\nover = \"scale\"\n"
+      "xs = [1, 10]\n\n"
+      "[curve.far]\nof = \"layers\"\nrun = \"pre\"\ny = \"above_tenth\"\nmodels = 2\n\n";
+  const auto with = [&](std::string more) {
+    std::string text = test::replaced(fixture::kTinyClaim, "[source]", "subject = [\"data.name\"]\n[source]");
+    return parse_claim(text.insert(text.find("[curve.loss]"), more), "claims/test/tiny.toml");
+  };
+  const Claim claim = with(tuned);
+  std::string alone = tuned;
+  const Claim afresh = with(alone.erase(alone.find("from = \"first\"\n"), 15));
+  const auto run = experiments_of(claim, *claim.line("tuned"), 1)[0];
+  REQUIRE(run.from);
+  CHECK(key_of_run(run) != key_of_run(experiments_of(afresh, *afresh.line("tuned"), 1)[0]));
+  CHECK(cost_of(claim, 1).runs == 5);  // the three of the tiny claim, the run, and what it starts from
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const Visit one = visit({&claim}, {1, false}, store, {.runs_at_a_time = 2}, carry_on),
+              other = visit({&afresh}, {1, false}, store, {.runs_at_a_time = 2}, carry_on);
+  INFO(one.outcomes[0].sentence);
+  CHECK(one.trained == 5);
+  CHECK(one.outcomes[0].finding != Finding::Unknown);
+  CHECK(other.trained == 1);  // the three are there, and nothing asks for the first alone
+  const auto& curves = one.outcomes[0].results.curves;
+  CHECK(curves.at("tuned").mean.size() == 12);
+  CHECK(curves.at("tuned").mean[0] != other.outcomes[0].results.curves.at("tuned").mean[0]);
+  CHECK(curves.at("wiring").mean == std::vector<double>{3, 2, 1});
+  CHECK(curves.at("norm").mean[0] == Approx(10 * curves.at("norm").mean[1]).epsilon(1e-3));
+  REQUIRE(curves.at("far").mean.size() == 2);
+  for (const double share : curves.at("far").mean) CHECK((share > 0 && share < 0.6));
+  // Each shard is told of what it trains: the run, and what it starts from, belong to different ones.
+  for (const int32_t index : {0, 1}) {
+    ResultStore part(folder.file("part " + std::to_string(index)));
+    const experiments::RunnerOptions options{.runs_at_a_time = 2, .shard = {index, 2}};
+    const size_t foretold = missing(claim, {1, false}, part, options);
+    const Visit done = visit({&claim}, {1, false}, part, options, carry_on);
+    CHECK(foretold == static_cast<size_t>(done.trained));
+    CHECK(missing(claim, {1, false}, part, options) == 0);
+  }
+  ResultStore none("");
+  const Visit nowhere = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
+  CHECK(nowhere.outcomes[0].finding == Finding::Unknown);
+  CHECK(test::contains(nowhere.outcomes[0].sentence, "expected a folder for results"));
+}
+
+TEST_CASE(
+    "reproduce: a control is chosen first, then trained with the claim's seeds, and shards leave it to the whole") {
+  std::string text = fixture::kTinyClaim;
+  const std::string name = "name = \"Post-LN\"";
+  text.replace(text.find(name), name.size(),
+               name + "\nbest_of = [\"model.init=xavier,normal002,fixup\", \"train.lr=1e-3,2e-3,4e-3\"]");
+  const Claim claim = parse_claim(text, "claims/test/tiny.toml");
+  ResultStore none("");
+  const Visit straight = visit_tiny(claim, none);
+  const Outcome& outcome = straight.outcomes[0];
+  INFO(outcome.sentence);
+  CHECK(outcome.finding != Finding::Unknown);
+  CHECK(test::contains(outcome.sentence, "Post-LN is at its best: "));
+  const std::string& chosen = outcome.claim->controls[0].chosen;
+  CHECK(test::contains(chosen, "the best of 9 on seeds 101 and 102"));
+  // What was chosen is what the lines are of.
+  CHECK(straight.trained == static_cast<int32_t>(18 + 2 * experiments_of(*outcome.claim, 1).size()));
+
+  const Folder folder;
+  ResultStore one(folder.file("one")), two(folder.file("two"));
+  const Visit first = visit_tiny(claim, one, {.runs_at_a_time = 2, .shard = {0, 2}}),
+              second = visit_tiny(claim, two, {.runs_at_a_time = 2, .shard = {1, 2}});
+  CHECK(first.outcomes[0].finding == Finding::Unknown);
+  experiments::merge(folder.file("all"), {folder.file("one"), folder.file("two")});
+  ResultStore all(folder.file("all"));
+  CHECK(missing(claim, {}, all) == static_cast<size_t>(straight.trained - first.trained - second.trained));
+  const Visit stored = visit_tiny(claim, all, {.stored_only = true});
+  CHECK(stored.outcomes[0].finding == Finding::Unknown);
+  CHECK(json_of(visit_tiny(claim, all)) == json_of(straight));
+  // A store without any run has chosen nothing, though it may have those of the first cell.
+  ResultStore empty(folder.file("empty"));
+  CHECK(test::contains(visit_tiny(claim, empty, {.stored_only = true}).outcomes[0].sentence,
+                       "choose its controls"));
+}
+
+TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
+  const auto norms = [](const char* placement) {
+    RunSpec spec = preset_run("post");
+    set_field(spec, "model.layers", "3");
+    set_field(spec, "model.placement", placement);
+    return experiments::norms_to_the_last(spec.model);
+  };
+  CHECK(norms("post") == std::vector<double>{5, 4, 3, 2, 1});
+  CHECK(norms("pre") == std::vector<double>{1, 1, 1, 1, 1});
+  CHECK(norms("peri") == std::vector<double>{2, 2, 2, 2, 2});  // behind the branch and before the last
+  CHECK(norms("none") == std::vector<double>{0, 0, 0, 0, 0});
+  CHECK_THROWS_WITH(experiments::norms_to_the_last(preset_run("convnet").model),
+                    Catch::Contains("expected another model.architecture"));
+}
+
+TEST_CASE("reproduce: as a user calls it") {
+  using test::run_program, test::read_all, test::is_one_error_line;
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("claims/test"));
+  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
+  const std::string claims = " --claims " + folder.file("claims"), out = folder.file("out");
+  const test::Outcome list = run_program("reproduce list" + claims + " --store " + folder.file("none"));
+  CHECK(list.code == 0);
+  CHECK(test::contains(list.out, "not run"));
+  const test::Outcome first =
+      run_program("reproduce all" + claims + " --out " + out + " --page " + folder.file("page.md"));
+  REQUIRE(first.code == 0);
+  CHECK(test::contains(first.out, "6 runs trained"));
+  for (const char* name : {"reproduction.json", "reproduction.csv", "tiny.svg"})
+    CHECK(std::filesystem::exists(out + "/" + name));
+  CHECK(test::contains(read_all(folder.file("page.md")), "# Reproduction"));
+  const std::string json = read_all(out + "/reproduction.json");
+  const auto kept = test::listing(out + "/runs");
+  // Numbers are written once, and then taken in the place of training, from any folder of results.
+  const std::string numbers = " --recorded " + folder.file("recorded.json");
+  CHECK(run_program("reproduce all --stored" + claims + " --out " + out + numbers).code == 0);
+  const std::string recorded = read_all(folder.file("recorded.json"));
+  CHECK(test::contains(recorded, "normscope recorded 1"));
+  const test::Outcome taken = run_program("reproduce all" + claims + " --store none" + numbers);
+  CHECK(test::contains(taken.out, "0 runs trained"));
+  CHECK(test::contains(taken.out, "1 claims judged by the numbers of"));
+  CHECK(read_all(folder.file("recorded.json")) == recorded);
+  folder.write("broken.json", "{");
+  const test::Outcome unread =
+      run_program("reproduce all" + claims + " --recorded " + folder.file("broken.json"));
+  CHECK(unread.code == 3);
+  CHECK(is_one_error_line(unread));
+  CHECK(run_program("reproduce tiny --stored" + claims + " --out " + out).code == 0);
+  CHECK(read_all(out + "/reproduction.json") == json);
+  CHECK(run_program("reproduce test --quick --dry-run" + claims + " --out " + out).code == 0);
+  CHECK(test::listing(out + "/runs") == kept);
+  CHECK(run_program("reproduce test --dry-run" + claims + " --out " + folder.file("none")).code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.file("none")));
+  // A disk that is full costs no verdict.
+  test::make_full_store(out + "/runs", folder.file("full"));
+  const test::Outcome unkept = run_program("reproduce all" + claims + " --store " + folder.file("full") +
+                                           " --json " + folder.file("full.json"));
+  CHECK(unkept.code == 5);
+  CHECK(test::contains(unkept.out, "6 runs trained"));
+  CHECK(test::contains(unkept.err, "No space left"));
+  CHECK(std::filesystem::exists(folder.file("full.json")));
+  const std::string bad[] = {"reproduce nothing" + claims,
+                             "reproduce",
+                             "reproduce list tiny" + claims,
+                             "reproduce all --shard 0/2 --page x.md" + claims,
+                             "reproduce all --seeds 0",
+                             "reproduce all --shard 0/2 --json x.json" + claims,
+                             "reproduce list --csv x.csv" + claims};
+  for (const std::string& arguments : bad) {
+    const test::Outcome outcome = run_program(arguments);
+    INFO(arguments << "\n" << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+  }
+  folder.write("claims/test/broken.toml", "id = 3\n");
+  const test::Outcome broken = run_program("reproduce tiny --stored" + claims + " --out " + out);
+  CHECK(broken.code == 3);
+  CHECK(is_one_error_line(broken));
+}
+
+}  // namespace normscope::test_reproduce_runs
