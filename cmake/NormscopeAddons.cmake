@@ -46,7 +46,7 @@ endif()
 
 # The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
 set(NORMSCOPE_SEAMS ops op_cases oracle activations placements residuals norm_kinds init_rules optimizers schedules settings tasks
-  architectures measurements commands screens panels wiring_keepers)
+  architectures measurements commands lesson_commands screens panels wiring_keepers window_parts shortcuts)
 foreach(seam IN LISTS NORMSCOPE_SEAMS)
   set(rows "// Written by cmake/NormscopeAddons.cmake.\n")
   foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)

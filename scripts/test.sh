@@ -37,7 +37,7 @@ if [[ "$without_addons" == 1 ]]; then
   if [[ "${1:-}" == full ]]; then
     for folder in addons/*/; do
       echo "normscope: building without $folder"
-      others="$(basename -a addons/*/ | grep -vx "$(basename "$folder")" | paste -sd ';')"
+      others="$(basename -a addons/*/ | { grep -vx "$(basename "$folder")" || true; } | paste -sd ';')"
       NORMSCOPE_CMAKE="-DNORMSCOPE_ADDONS=$others" scripts/build.sh core "${core[@]}"
     done
   fi

@@ -66,7 +66,7 @@ def groups():
     known = {source for pages in GROUPS.values() for source, _ in pages}
     others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
-    more = {"manual": others + of_addons("README.md"), "results": of_addons("docs/**/*.md"), "inside": of_addons("*/README.md")}
+    more = {"manual": others + of_addons("*.md"), "results": of_addons("docs/**/*.md"), "inside": of_addons("*/README.md")}
     filled = {}
     for group, pages in GROUPS.items():
         pages = pages + more.get(group, [])

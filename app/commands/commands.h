@@ -30,9 +30,10 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
 #define COMMAND(add) void add(CLI::App& app, Command& command);
 #include "app/commands/commands.def"
 #undef COMMAND
-/// These two add to `group`, which is normscope lesson.
-void add_lesson_worksheet(CLI::App& group, Command& command);
-void add_lesson_gather(CLI::App& group, Command& command);
+/// Each adds to `group`, which is normscope lesson.
+#define LESSON_COMMAND(add) void add(CLI::App& group, Command& command);
+#include "chosen/lesson_commands.def"
+#undef LESSON_COMMAND
 
 /// The work of the command; the window does it instead where there is no display.
 cli::Exit compare(const cli::MainOptions& options);

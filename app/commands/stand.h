@@ -1,4 +1,4 @@
-// A stand is a window-less window on a session, whose frames become pictures. picture.cpp and film call it.
+// A stand is a window-less window on a session, whose frames become pictures. picture.cpp calls it.
 #pragma once
 
 #include <string>

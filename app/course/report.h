@@ -1,6 +1,5 @@
 // The report is the course as a page: claims, settings, measured numbers and figures, from measured.json. It is written
-// as HTML and Markdown, with figures as SVG in both themes; its claims.md is also docs/claims.md, between markers. A
-// worksheet has the same rows and figures.
+// as HTML and Markdown, with figures as SVG in both themes; its claims.md is also docs/claims.md, between markers.
 #pragma once
 
 #include <string>

@@ -91,7 +91,7 @@ struct ShownStack {
 // The one that presets change, of both the decoder. Nothing without runs.
 std::optional<ShownStack> shown_stack(const DiagramState&, const LabView&);
 
-// Whether a teacher holds the preset, under either of its names.
+// Whether the preset is held, under either of its names.
 bool preset_held(const ui::Ui&, Placement);
 // Draws the row of presets for the panel's head (or, in a small rectangle, a list), `draw_run_tiles`
 // the tiles of the runs.

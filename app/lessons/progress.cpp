@@ -72,15 +72,26 @@ std::string Progress::default_path() {
 
 Progress::Progress(std::string path) : path_(std::move(path)) { load(); }
 
-std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name) {
-  std::map<std::string, LessonProgress> lessons;
+CourseProgress parse_progress(std::string_view text, const std::string& name) {
+  CourseProgress lessons;
   kLessons.read(InputValue::parse(text, name).at("lessons"), lessons);
   return lessons;
 }
 
-std::string text_of(const std::map<std::string, LessonProgress>& lessons, int indentation) {
+std::string text_of(const CourseProgress& lessons, int indentation) {
   const codec::Json root = {{"lessons", kLessons.write(lessons)}};
   return codec::text_of(root, indentation);
+}
+
+std::string predictions_line(const CourseProgress& progress) {
+  CourseProgress kept;
+  for (const auto& [id, p] : progress) {
+    if (!p.committed && !p.skipped && p.words.empty()) continue;
+    LessonProgress& one = kept[id] = p;
+    one.drawn.clear();
+    one.tries.clear();
+  }
+  return text_of(kept, -1);
 }
 
 void Progress::load() {

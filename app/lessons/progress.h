@@ -38,12 +38,17 @@ struct LessonProgress : Told {
   bool operator==(const LessonProgress&) const = default;
 };
 
-/// Returns progress by lesson; `name` is the file for messages. Throws Error for damaged text and for
-/// values out of range.
-std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
+using CourseProgress = std::map<std::string, LessonProgress>;  ///< by lesson
+
+/// `name` is the file for messages. Throws Error for damaged text and for values out of range.
+CourseProgress parse_progress(std::string_view text, const std::string& name);
 
 /// What parse_progress reads; an indentation of −1 makes it one line.
-std::string text_of(const std::map<std::string, LessonProgress>& lessons, int indentation);
+std::string text_of(const CourseProgress& lessons, int indentation);
+
+/// One line of JSON: of every lesson with a prediction what was said and measured, and the sentences,
+/// without drawings and trainings.
+std::string predictions_line(const CourseProgress& progress);
 
 class Progress {
  public:
@@ -58,7 +63,7 @@ class Progress {
     const auto it = lessons_.find(lesson);
     return it == lessons_.end() ? nullptr : &it->second;
   }
-  const std::map<std::string, LessonProgress>& all() const { return lessons_; }
+  const CourseProgress& all() const { return lessons_; }
   /// What was wrong with the file; it is empty when nothing was.
   const std::string& notice() const { return notice_; }
   /// Turns a failure into a notice, as it must not stop a lesson.
@@ -67,7 +72,7 @@ class Progress {
  private:
   void load();
   std::string path_, notice_;
-  std::map<std::string, LessonProgress> lessons_;
+  CourseProgress lessons_;
 };
 
 }  // namespace normscope::lessons

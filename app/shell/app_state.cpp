@@ -12,7 +12,6 @@
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
-#include "app/shell/classroom/teacher.h"
 #include "app/shell/guard.h"
 #include "app/shell/parts/carry_out.h"
 #include "app/shell/parts/linked.h"
@@ -152,7 +151,7 @@ void tab_keys(Ui& ui, Screen& shown) {
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
   if (shown == before || !ui.held(all_tabs()[static_cast<size_t>(shown)].name)) return;
   shown = before;
-  notice = locked_help();
+  notice = ui.locked_help();
 }
 
 // Leaves what depends on the machine out of pictures.
@@ -193,7 +192,8 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, view::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
-  x = classroom::draw_lesson_bar(ui, {free, bar.y, x - 12 - free, bar.h}, state.teaching);
+  x -= 12;
+  for (const auto& part : state.parts) x = part->draw_in_bar(ui, {free, bar.y, x - free, bar.h});
 
   // One line of the trainer stands here: a refusal, a notice, or what is being built.
   const LabView& view = *state.session.view;
@@ -208,11 +208,11 @@ void begin_frame(Ui& ui, const AppState& state) {
   const Appearance& look = state.look;
   FrameOptions options;
   options.dark = look.dark;
-  options.scale = look.scale * look.monitor_scale * (state.presentation.on ? classroom::kLarger : 1.f);
+  options.scale = look.scale * look.monitor_scale;
   if (look.scale > 1) options.least_scale = look.scale * look.monitor_scale;  // chosen so as to be read
   options.reduced_motion = look.reduced_motion;
   options.record_text = state.switches.record_text;
-  classroom::set_rules(options, state.teaching);
+  for (const auto& part : state.parts) part->begin(options);
   ui.begin_frame(options);
 }
 
@@ -246,13 +246,15 @@ void draw_app(AppState& state, Ui& ui) {
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   tab_keys(ui, screens.shown);
-  if (state.presentation.on) {
+  const bool bare =
+      std::any_of(state.parts.begin(), state.parts.end(), [](const auto& part) { return part->bare(); });
+  if (bare) {
     help_sheet(state, ui, {ui.size().x - 14, 6});
   } else {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
-  if (screens.shown == Screen::Lab && !state.presentation.on)
+  if (screens.shown == Screen::Lab && !bare)
     if (const auto chosen = draw_welcome(ui, area, state.shell.offers, *session.view))
       run_act(state, ui, *chosen);
   if (screens.shown != before && !state.shell.glossary.empty()) {  // an open term belongs to its screen
@@ -261,7 +263,7 @@ void draw_app(AppState& state, Ui& ui) {
   }
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(screens, session, state.switches.clock, ui, area), state, ui); });
-  if (screens.shown == Screen::Lab && !state.presentation.on) draw_tour(ui, state.shell.offers);
+  if (screens.shown == Screen::Lab && !bare) draw_tour(ui, state.shell.offers);
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   if (std::exchange(screens.lab.diagram().placement_asked, false))
     run_act(state, ui, view::Act::SavePlacement);
@@ -273,7 +275,7 @@ void draw_app(AppState& state, Ui& ui) {
     if (std::string saved = panels::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     post_commands(state);
-    keep_sidecar(state.sidecar, screens, session, state.teaching);
+    keep_sidecar(state.sidecar, screens, session, state.parts);
   });
   if (!error.empty()) state.notice = std::move(error);
 }

@@ -6,8 +6,6 @@
 #include <future>
 #include <string>
 
-#include "app/shell/classroom/presentation.h"
-#include "app/shell/classroom/teaching.h"
 #include "app/shell/files.h"
 #include "app/shell/parts/about.h"
 #include "app/shell/parts/appearance.h"
@@ -15,6 +13,7 @@
 #include "app/shell/parts/shown_session.h"
 #include "app/shell/session_sidecar.h"
 #include "app/shell/shell.h"
+#include "app/shell/window_part.h"
 #include "app/ui/ui.h"
 #include "training/spec/backend_choice.h"
 
@@ -43,8 +42,7 @@ struct AppState {
   Screens screens;
   Files files;
   Shell shell;
-  classroom::Teaching teaching;
-  classroom::Presentation presentation;
+  WindowParts parts = make_window_parts();
   SidecarState sidecar;  // as it was last handed over for the saved session
   About about;
   TestSwitches switches;

@@ -144,7 +144,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
   if (!file) return;
   const std::string path = std::exchange(files.opening, {});
   const Sure sure = files.sure;
-  if (ui.held("command/open")) return void(notice = ui::locked_help());
+  if (ui.held("command/open")) return void(notice = ui.locked_help());
   const bool ask = sure == Sure::Dropped && !session.undo.keeps_sessions();
   switch (file->look.kind) {
     case FileKind::Unusable:

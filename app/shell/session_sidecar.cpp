@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/compare_screen/compare_screen.h"
-#include "app/shell/classroom/kept_teaching.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
@@ -115,8 +114,9 @@ void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_ta
   if (kept.shown) screens.shown = *kept.shown;
 }
 
-KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
+KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const WindowParts& parts) {
   KeptWindow kept = known;
+  kept.parts.clear();
   kept.shown = screens.shown;
   if (screens.compare) kept.compare = screens.compare->kept();
   if (screens.sweep.screen)
@@ -126,8 +126,14 @@ KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classr
   kept.tape = screens.tape.screen ? screens.tape.screen->kept()
                                   : tape_screen::KeptTape{screens.tape.run, screens.tape.head};
   if (screens.inside) kept.inside = screens.inside->kept();
-  kept.teaching = teaching.kept;
+  for (const auto& part : parts)
+    if (std::string text = part->kept(); !text.empty())
+      kept.parts[std::string(part->key())] = std::move(text);
   return kept;
+}
+
+bool hold_tabs(const WindowParts& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->holds_tabs(); });
 }
 
 }  // namespace
@@ -135,18 +141,18 @@ KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classr
 std::string sidecar_text(const lab::LabScreen& screen, const UndoLog& undo, const KeptWindow& window) {
   codec::Json json = kMarks.write(Marks{screen.transport().bookmarks, screen.diagram().selected});
   json.update(kOtherScreens.write(window));
-  if (!window.teaching.empty()) json["teacher"] = codec::write(window.teaching);
+  for (const auto& [key, text] : window.parts) json[key] = codec::Json::parse(text);
   json["undo"] = undo.to_json();
   return codec::text_of(json);
 }
 
-void apply_sidecar(Screens& screens, ShownSession& session, const std::string& text,
-                   classroom::Teaching* teaching, const ComingBack* own) {
+void apply_sidecar(Screens& screens, ShownSession& session, const std::string& text, const WindowParts& parts,
+                   const ComingBack* own) {
   lab::LabScreen& screen = screens.lab;
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
-  const bool in_lesson = teaching && teaching->kept.lesson;  // its tabs are the teacher's
+  const bool held = hold_tabs(parts);
   if (!own) session.undo.clear();
   try {
     const InputValue json = InputValue::parse(text, "session");
@@ -155,22 +161,19 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
     transport.bookmarks = std::move(marks.bookmarks);
     screen.diagram().selected = marks.selected;
     if (!own) session.undo.restore(json.at("undo"));
-    if (teaching) {
-      const std::optional<InputValue> taught = json.find("teacher");
-      classroom::take_in(*teaching,
-                         taught ? codec::read<classroom::KeptTeaching>(*taught) : classroom::KeptTeaching{});
-      if (!in_lesson && teaching->kept.lesson)
-        session.undo.clear();  // nothing of before is undone in a lesson
+    for (const auto& part : parts) {
+      const std::optional<InputValue> own_part = json.find(part->key());
+      part->restore(own_part ? &*own_part : nullptr);
     }
+    if (!held && hold_tabs(parts)) session.undo.clear();
     KeptWindow kept;
     kOtherScreens.read(json, kept);
-    restore_screens(kept, screens, !(own && own->by_undo) && !in_lesson);
+    restore_screens(kept, screens, !(own && own->by_undo) && !held);
   } catch (const Error&) {
   }
 }
 
-void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
-                  classroom::Teaching& teaching) {
+void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session, const WindowParts& parts) {
   const lab::LabScreen& screen = screens.lab;
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
@@ -179,12 +182,11 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
     const auto own = std::find_if(coming.begin(), coming.end(),
                                   [&](const ComingBack& one) { return one.ticket == known.restored; });
     if (session.view->sidecar)
-      apply_sidecar(screens, session, *session.view->sidecar, &teaching,
-                    own == coming.end() ? nullptr : &*own);
+      apply_sidecar(screens, session, *session.view->sidecar, parts, own == coming.end() ? nullptr : &*own);
     std::erase_if(coming, [&](const ComingBack& one) { return one.ticket <= known.restored; });
   }
   SidecarState now{screen.transport().bookmarks, session.undo.changes(), screen.diagram().selected,
-                   kept_of(screens, known.window, teaching), known.restored};
+                   kept_of(screens, known.window, parts), known.restored};
   if (now == known) return;
   known = std::move(now);
   session.lab->keep(sidecar_text(screen, session.undo, known.window));

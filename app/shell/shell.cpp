@@ -8,8 +8,6 @@
 
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
-#include "app/shell/classroom/presentation.h"
-#include "app/shell/classroom/teacher.h"
 #include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
@@ -29,9 +27,13 @@ namespace {
 using view::Act;
 using namespace ui;
 
-constexpr Act kAnywhere[] = {Act::Undo,        Act::Redo,        Act::Palette,  Act::Save,   Act::SaveAs,
-                             Act::OpenFile,    Act::CopyCommand, Act::CopyLink, Act::Bigger, Act::Smaller,
-                             Act::NaturalSize, Act::Sheet,       Act::Present};
+constexpr Act kAnywhere[] = {
+    Act::Undo,        Act::Redo,     Act::Palette, Act::Save,    Act::SaveAs,      Act::OpenFile,
+    Act::CopyCommand, Act::CopyLink, Act::Bigger,  Act::Smaller, Act::NaturalSize, Act::Sheet,
+#define SHORTCUT(Name, id, chord, control) Act::Name,
+#include "chosen/shortcuts.def"
+#undef SHORTCUT
+};
 
 void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
@@ -197,20 +199,17 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return restore(session, state.files, state.shell.offers, screen.diagram().selected);
     case Act::FirstLesson:
       return begin_course(state.screens, session.lab, state.shell.offers, state.notice);
-    case Act::Present:
-      return classroom::switch_presentation(state.presentation);
-    case Act::Teacher:
-      return classroom::enter(ui, state.teaching);
     case Act::MeasureBatch:
       return void(session.commands.emplace_back(session::MeasureBatch{}));
-    default:
-      return;  // a control carries out the others
+    default:  // a control carries out the others, or an add-on
+      for (const auto& part : state.parts)
+        if (part->run(act, ui)) return;
   }
 }
 
 void begin_shell(AppState& state, Ui& ui) {
   const char selected = state.screens.lab.diagram().selected;
-  if (!classroom::closed_by_key(ui, state.teaching)) classroom::presentation_keys(ui, state.presentation);
+  for (const auto& part : state.parts) part->keys(ui);
   state.session.undo.settle(*state.session.view);
   check_restored(state.shell.offers, *state.session.view, state.notice);
   finish_opening(ui, state.files, state.session, selected, state.notice);
@@ -238,7 +237,7 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
 void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
-    return void(state.notice = locked_help());
+    return void(state.notice = ui.locked_help());
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
@@ -265,8 +264,7 @@ void draw_shell(AppState& state, Ui& ui) {
       state.backend.no_cuda, *state.session.view,
       [&](const PaletteItem& item) { return refusal_of(state, ui, item); });
   if (chosen) take_chosen(state, ui, *chosen);
-  classroom::draw_teacher(ui, state.teaching, state.session, state.screens.shown, state.notice);
-  classroom::draw_presentation(ui, state.presentation);
+  for (const auto& part : state.parts) part->draw(ui, state.session, state.screens.shown, state.notice);
 }
 
 bool search_box(Ui& ui, const Rect& rect, bool wide) {

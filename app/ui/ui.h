@@ -34,7 +34,8 @@ struct FrameOptions {
   bool reduced_motion = false;
   bool record_text = false;               // keep a TextRecord of every text (tests)
   const ControlPolicy* policy = nullptr;  // says what is locked or hidden; read until the next frame
-  bool pointing = false;                  // a click or Enter only names a control, see Ui::take_picked
+  const ControlPolicy* pointing =
+      nullptr;  // a click or Enter only names what it does not own: Ui::take_picked
 };
 
 struct HitOptions {
@@ -108,6 +109,8 @@ class Ui {
   const Registry& registry() const { return registry_; }
   const std::vector<TextRecord>& texts() const { return texts_; }
 
+  /// Why a control does not answer that this frame's policy locked.
+  const std::string& locked_help() const;
   /// What this frame's policy says about a control. A key that stands for a control asks it first.
   Hold hold_of(std::string_view control) const;
   bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
@@ -115,7 +118,7 @@ class Ui {
   bool take_refused() { return std::exchange(refused_, false); }
   /// The control that was clicked while pointing since the last call, or "".
   std::string take_picked() { return std::exchange(picked_, {}); }
-  bool pointing() const { return options_.pointing; }
+  bool pointing() const { return options_.pointing != nullptr; }
 
   /// Moves the focus to a name (empty: none). It does not show the ring until the keyboard is used.
   const std::string& focused() const { return focus_; }

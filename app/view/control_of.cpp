@@ -49,8 +49,11 @@ std::string_view control_of(Act act) {
       return "command/motion";
     case Act::Measurements:
       return "command/measurements";
-    case Act::Present:
-      return "command/present";
+#define SHORTCUT(Name, id, chord, control) \
+  case Act::Name:                          \
+    return control;
+#include "chosen/shortcuts.def"
+#undef SHORTCUT
     default:  // the norm and the plot in focus answer for themselves; nothing ends a lesson but its code
       return {};
   }

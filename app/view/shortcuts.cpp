@@ -53,8 +53,9 @@ constexpr Shortcut kRows[] = {
     {Act::Bigger, "bigger", "Ctrl+=", "Ctrl+Shift+=", true},
     {Act::Smaller, "smaller", "Ctrl+-", "", true},
     {Act::NaturalSize, "natural_size", "Ctrl+0", "", true},
-    {Act::Present, "present", "F5", "", true},
-    {Act::Teacher, "teacher", "", "", true},
+#define SHORTCUT(Name, id, chord, control) {Act::Name, id, chord, "", true},
+#include "chosen/shortcuts.def"
+#undef SHORTCUT
     {Act::Sheet, "sheet", "?"},
     {Act::Gesture, "compare_baseline"},
     {Act::Gesture, "compare_what"},

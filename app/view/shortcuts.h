@@ -44,9 +44,11 @@ enum class Act {
   Glossary,
   CopyPlot,
   Theme,
-  Present,
+/// Of add-ons: rows of their shortcuts.def.
+#define SHORTCUT(Name, id, chord, control) Name,
+#include "chosen/shortcuts.def"
+#undef SHORTCUT
   /// Without a key; the palette has them.
-  Teacher,
   ReducedMotion,
   Measurements,
   Restore,

@@ -124,7 +124,7 @@ void WindowSession::close(bool by_hand) {
   lab_->at_end([this] {
     state_.session.view = state_.session.lab->view();
     state_.session.undo.settle(*state_.session.view);
-    shell::keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.teaching);
+    shell::keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.parts);
   });
   lab_.reset();
   state_.session.lab = nullptr;

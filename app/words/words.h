@@ -1,4 +1,4 @@
-// This file holds what the window, the lessons and the worksheets say, as data. What the command line prints and what
+// This file holds what the window and the lessons say, as data. What the command line prints and what
 // files hold is not here.
 // assets/words/ROOM.toml has the English texts of a room or a screen, assets/words/de/ROOM.toml the German ones that
 // have been written; CMake puts both into the program. A key is made of room, tables and name: "course.done". A text
@@ -108,7 +108,7 @@ const Language& of_window();
 /// The text in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
-/// What the window says for a segment or an entry of a list, with the name by which scripts and teachers call it
+/// What the window says for a segment or an entry of a list, with the name by which scripts call it
 /// in every language: the English text.
 struct Label {
   std::string name, shown;

@@ -192,13 +192,13 @@ class InGerman(unittest.TestCase):
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
                 self.assertIn("Handbuch (auf Englisch)", text)  # it is told before a click
-            own, english = (out / "docs/teaching.html").read_text(), (out / "docs/configuration.html").read_text()
+            own, english = (out / "addons/classroom/teaching.html").read_text(), (out / "docs/configuration.html").read_text()
             self.assertIn("Mit normscope unterrichten</h1>", own)
             self.assertNotIn('lang="en"', own)
             self.assertIn('lang="en"', english)
             manual = re.search(r"<h2>Handbuch</h2>\n<ul>(.*?)</ul>", english, re.S)[1]
             self.assertEqual(re.findall(r"<a[^>]*>(.*?)</a>", manual),
-                             ["Überblick", "Dateien", "Filme und Arbeitsblätter", "Links", "Mit normscope unterrichten"])
+                             ["Überblick", "Dateien", "Links", "Filme und Arbeitsblätter", "Mit normscope unterrichten"])
             overview = (out / "docs/overview.html").read_text()
             self.assertIn("Drei Dinge zum Ausprobieren</h2>", overview)
             self.assertNotIn("hreflang", overview)  # README.md, to which that link leads, is the page itself here

@@ -1,5 +1,5 @@
-// OverSeeds summarises one setting over its seeds: how many runs learn, since when and how well. A cell of a sweep
-// and an arm of the zoo show it. Called by zoo/, sweep/ and compare.
+// OverSeeds summarises one setting over its seeds: how many runs learn, since when and how well. Tables of many
+// runs show it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Probes are the lessons' measurements. They use the engine's own (measure/initial_analysis.h) on a fresh model of a
-// given depth, in the theorems' setting or as trained. Called by run_store, course/curves.cpp and the zoo.
+// given depth, in the theorems' setting or as trained. Called by run_store and course/curves.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// `Record` says what one run came to: verdict, losses, gradients. It is the head of a Taken (taken.h), and the tables
-// of many runs, in zoo/ and sweep/, show nothing else.
+// `Record` says what one run came to: verdict, losses, gradients. It is the head of a Taken (taken.h), and tables of
+// many runs show nothing else.
 #pragma once
 
 #include <cstdint>

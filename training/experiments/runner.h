@@ -1,5 +1,5 @@
-// The runner is the one service that trains runs to measure something of them: for the lessons' checks, for the zoo,
-// and for whatever compares or reproduces. Runs are independent: several train at a time, each on a backend of its
+// The runner is the one service that trains runs to measure something of them: for the lessons' checks, and
+// for whatever compares or reproduces. Runs are independent: several train at a time, each on a backend of its
 // own, and their number changes no bit. A run that the store has is not trained. An interrupted run is kept with its
 // state and goes on from its step next time, to the same bits; a run that was killed goes on from its state of at
 // most a minute before.

@@ -1,5 +1,5 @@
 // `Table` is a table as a value, written as text, Markdown, CSV or JSON: columns with a name and a kind, and rows of
-// cells. It holds what a study measured. Filled by zoo/, sweep/, reproduce/, course/ and the commands.
+// cells. It holds what a study measured.
 #pragma once
 
 #include <concepts>

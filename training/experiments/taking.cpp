@@ -138,7 +138,7 @@ void conclude(const Run& run, Record& record) {
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
   const ModelConfig& model = run.spec().model;
   const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
-  // A run that has not left the plateau by then counts, even if its loss falls, as the page of the zoo says.
+  // A run that has not left the plateau by then counts, even if its loss falls.
   const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
                    : record.since > 0                    ? Verdict::Learns

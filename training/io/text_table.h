@@ -1,5 +1,4 @@
-// Text tables are for terminals: cells in columns that line up. Called by the commands and by what writes tables
-// (zoo, compare).
+// Text tables are for terminals: cells in columns that line up. Called by the commands and by what writes tables.
 #pragma once
 
 #include <cstddef>

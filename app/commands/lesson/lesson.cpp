@@ -1,5 +1,5 @@
 // normscope lesson is the course without a window. It has list, show, check (the claims on the real engine) and report;
-// worksheet and gather have files of their own.
+// add-ons bring others (lesson_commands.def).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -325,8 +325,9 @@ void add_lesson(CLI::App& app, Command& command) {
       .add_option("--page,--readme", options->page,
                   "a page into which the claim table goes, between its markers")
       ->type_name("FILE");
-  add_lesson_worksheet(group, command);
-  add_lesson_gather(group, command);
+#define LESSON_COMMAND(add) add(group, command);
+#include "chosen/lesson_commands.def"
+#undef LESSON_COMMAND
 }
 
 }  // namespace normscope::commands

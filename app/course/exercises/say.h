@@ -1,5 +1,5 @@
 // `Say` is a sentence with a gap at the end of a lesson, and the words that are offered for it: what the learner should
-// now be able to say. reading/exercise_tables.h reads it, the player asks it, worksheet and report print it.
+// now be able to say. reading/exercise_tables.h reads it, the player asks it, the report prints it.
 #pragma once
 
 #include <string>

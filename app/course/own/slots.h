@@ -1,5 +1,5 @@
 // The slots are a wiring of the learner's own: knobs that say what is in a slot of every layer, and the wiring that
-// results. The reader's checks, the player, the worksheet and the tests call this.
+// results. The reader's checks and the player call this.
 #pragma once
 
 #include <functional>

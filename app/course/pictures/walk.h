@@ -2,7 +2,7 @@
 // an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
 // stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
 // the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
-// shows it at the step that the hand chooses, the report and the worksheet at the last.
+// shows it at the step that the hand chooses, the report at the last.
 #pragma once
 
 #include <string>

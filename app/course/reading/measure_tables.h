@@ -1,6 +1,5 @@
 // The measure tables say what is trained, what is measured and when it holds: [run.NAME], [curve.NAME], [measure.NAME]
-// and [[check]]. Lessons and the claims of papers use the same tables, and the readers of both (course/reader.h,
-// reproduce/claim_reader.h) call this. Errors are as in reader.h.
+// and [[check]]. Lessons use these tables, and whatever else judges claims. Errors are as in reader.h.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // The tape curves are what a tape of a lesson comes to, measured by replaying it: curves of of = "tape"
-// (course/curves.h), and the table in which the player, the report and the worksheet show its instructions.
+// (course/curves.h), and the table in which the player and the report show its instructions.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "app/lessons/gathered.h"
 #include "app/lessons/player.h"
+#include "app/lessons/progress.h"
 #include "app/lessons/verdict.h"
 #include "app/ui/widgets.h"
 
@@ -160,7 +160,7 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   return high + 2 * kReviewPad;
 }
 
-/// Copies all predictions as a line, for a teacher who gathers those of a class.
+/// Copies all predictions as a line, which can be given to a teacher.
 void Player::draw_copy(Ui& ui, const Rect& rect) {
   ButtonOptions options;
   options.enabled = std::any_of(progress_.all().begin(), progress_.all().end(),

@@ -57,7 +57,7 @@ std::string batch_refusal(const LabView& view) {
 }  // namespace
 
 std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
-  if (ui.held(view::control_of(act))) return ui::locked_help();
+  if (ui.held(view::control_of(act))) return ui.locked_help();
   const LabView& view = *state.session.view;
   switch (act) {
     case Act::Undo:
@@ -92,7 +92,7 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteIte
   if (item.act) return refusal_of(state, ui, *item.act);
   const bool away = state.screens.shown != Screen::Lab && ui.held("app/tab/lab");
   const bool locked = item.preset ? diagram::preset_held(ui, *item.preset) : ui.held(item.control);
-  if (locked || (away && is_hidden(ui, item))) return ui::locked_help();
+  if (locked || (away && is_hidden(ui, item))) return ui.locked_help();
   if (!item.preset) return "";
   const LabView& view = *state.session.view;
   const int shown = diagram::shown_run(state.screens.lab.diagram(), view);

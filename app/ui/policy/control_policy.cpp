@@ -3,23 +3,28 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/words/words.h"
-
 namespace normscope::ui {
 namespace {
 
 constexpr std::string_view kSigns = "/.";  // between the parts of a name
-constexpr std::string_view kNeverHeld[] = {"teacher", "presentation", "app/palette", "app/message",
-                                           "app/failure"};
-
-bool never_held(std::string_view control) {
-  return std::any_of(std::begin(kNeverHeld), std::end(kNeverHeld),
-                     [&](std::string_view name) { return is_for(name, control); });
-}
+constexpr std::string_view kNeverHeld[] = {"app/palette", "app/message", "app/failure"};
 
 }  // namespace
 
-const std::string& locked_help() { return words::say("shell.teach.help_locked"); }
+bool ControlPolicy::owns(std::string_view control) const {
+  return owner_ && std::any_of(owner_->controls.begin(), owner_->controls.end(),
+                               [&](std::string_view name) { return is_for(name, control); });
+}
+
+bool ControlPolicy::never_held(std::string_view control) const {
+  return owns(control) || std::any_of(std::begin(kNeverHeld), std::end(kNeverHeld),
+                                      [&](std::string_view name) { return is_for(name, control); });
+}
+
+const std::string& ControlPolicy::locked_help() const {
+  static const std::string nothing;
+  return owner_ ? owner_->locked() : nothing;
+}
 
 bool is_for(std::string_view rule, std::string_view control) {
   if (!control.starts_with(rule)) return false;

@@ -1,9 +1,9 @@
-// `ControlPolicy` says by name which controls a person may reach: a teacher locks or hides some for a lesson.
-// app/shell/classroom sets the rules; Ui obeys them in its hit test, so no control knows of them.
+// `ControlPolicy` says by name which controls a person may reach. A part of the window sets the rules; Ui obeys them in
+// its hit test, so no control knows of them.
 //
 // A rule is for a control and all whose names go on with '/' or '.': "settings/train" covers "settings/train.lr" and
 // "settings/train.lr/A". The longest rule decides, so that one control of a hidden group can be shown. Whatever
-// explains why a control does not answer, the palette and the teacher's own controls are never held.
+// explains why a control does not answer, the palette and the controls of who set the rules are never held.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,19 @@ enum class Hold : uint8_t {
   Hidden,  // not drawn; out of the registry and the Tab order
 };
 
-/// Why a locked control does not answer.
-const std::string& locked_help();
+/// Who sets the rules of a policy.
+struct PolicyOwner {
+  std::vector<std::string_view> controls;  ///< its own, which are never held
+  const std::string& (*locked)();          ///< why a locked control does not answer
+};
 inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 
 class ControlPolicy {
  public:
+  explicit ControlPolicy(const PolicyOwner* owner = nullptr) : owner_(owner) {}
+  /// Whether it is a control of the owner.
+  bool owns(std::string_view control) const;
+  const std::string& locked_help() const;
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
   /// and any rule beyond kMostRules.
   void set(std::string_view name, std::optional<Hold>);
@@ -40,6 +47,8 @@ class ControlPolicy {
   friend bool operator==(const ControlPolicy&, const ControlPolicy&) = default;
 
  private:
+  bool never_held(std::string_view control) const;
+  const PolicyOwner* owner_;
   std::map<std::string, Hold, std::less<>> rules_;
 };
 

@@ -62,6 +62,11 @@ void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
 
 }  // namespace
 
+const std::string& Ui::locked_help() const {
+  static const ControlPolicy none;
+  return (options_.policy ? *options_.policy : none).locked_help();
+}
+
 Hold Ui::hold_of(std::string_view control) const {
   return options_.policy ? options_.policy->decides(control).value_or(Hold::Shown) : Hold::Shown;
 }
@@ -85,7 +90,7 @@ Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
 std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
                                    std::string_view help, const HitOptions& options) {
   const Hold hold = note_place(name, rect, true);
-  const bool points = options_.pointing && !is_for("teacher", name) && !is_for("app/palette", name);
+  const bool points = options_.pointing && !options_.pointing->owns(name) && !is_for("app/palette", name);
   if (hold == Hold::Shown && !points) return {};
   if (hold != Hold::Shown) {
     if (focus_ == name) focus_.clear();

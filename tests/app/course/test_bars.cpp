@@ -7,7 +7,6 @@
 
 #include "app/course/pictures/bars.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
@@ -153,8 +152,7 @@ TEST_CASE("the bars stand on zero, as high as their numbers, inside the picture"
     }
 }
 
-TEST_CASE("the bars go to the report and the teacher whole, and to the student without the gradient",
-          "[lesson]") {
+TEST_CASE("the bars go to the report whole", "[lesson]") {
   const std::optional<Results> kept = load_results(norm_gradient());
   REQUIRE(kept);
   const Bars bars = bars_of(plain(), {});
@@ -167,11 +165,6 @@ TEST_CASE("the bars go to the report and the teacher whole, and to the student w
     for (const Row* row : {&bars.in.now, &bars.out.now, &bars.back.now})
       for (const double v : *row) CHECK(contains(svg, ">" + ui::number(v, 2) + "</text>"));
   }
-  CHECK(contains(worksheet(norm_gradient(), kept, true), length));
-  const std::string student = worksheet(norm_gradient(), kept, false);
-  CHECK(contains(student, "id=\"compare-knobs\""));
-  CHECK(contains(student, "y = (x − mean) / spread"));
-  CHECK_FALSE(contains(student, length));
 }
 
 TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard", "[player]") {

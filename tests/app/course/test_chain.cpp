@@ -6,7 +6,6 @@
 
 #include "app/course/pictures/chain.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
@@ -106,8 +105,6 @@ TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "
     CHECK(test::well_formed(svg));
     CHECK(contains(svg, "After 18 layers the stream is " + ui::number(all.times(), 3)));
   }
-  CHECK(contains(worksheet(last_layer(), kept.results, true), "id=\"compare-arrows\""));
-  CHECK_FALSE(contains(worksheet(last_layer(), kept.results, false), "id=\"compare-arrows\""));
 }
 
 TEST_CASE("the hand chooses the depth of a chain, by mouse and by keyboard", "[player]") {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "app/course/reading/exercise_tables.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/lessons/progress.h"
 #include "app/lessons/worker.h"
 #include "app/support/exercise_lesson.h"
@@ -128,21 +127,6 @@ TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
     CHECK_FALSE(state->curves.contains("loss_one"));
     CHECK_FALSE(state->curves.contains("loss_two"));
   }
-}
-
-TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried",
-          "[lesson]") {
-  const Lesson lesson = parsed_exercise();
-  const std::string student = worksheet(lesson, std::nullopt, false);
-  CHECK(contains(student, "What you should now be able to say"));
-  CHECK(contains(student, "The sky is <span class=\"blank\"></span>."));
-  CHECK(contains(student, "Bring it below. Below 2"));
-  CHECK(contains(student, "Placement (Post-LN, Pre-LN, Sandwich)"));
-  Results kept;
-  kept.seeds = 1;
-  for (const Measure& m : lesson.measures) kept.measures[m.id] = {{1.5}, {1.5, 1.5, 1.5}};
-  const std::string teacher = worksheet(lesson, kept, true);
-  CHECK(contains(teacher, "The sky is <span class=\"answer\">blue</span>."));
 }
 
 TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {

@@ -12,7 +12,6 @@
 #include "app/course/labels.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_course.h"
 #include "app/support/small_lesson.h"
@@ -52,10 +51,9 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(letter_of(lesson, figure.lines[0]) == "A");
   CHECK(letter_of(lesson, figure.lines[1]).empty());
   CHECK(letter_of(lesson, figure.lines[2]).empty());
-  // What decides its numbers is part of the lesson's definition, of its report and of its worksheet.
+  // What decides its numbers is part of the lesson's definition, and of its report.
   CHECK(definition(parsed_lesson(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
   CHECK(contains(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
-  CHECK(contains(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
 
   CHECK(contains(refusal_of(kSmall, "It writes {text other}."),
                  "'other' is not in this lesson: expected a run with a letter of it"));

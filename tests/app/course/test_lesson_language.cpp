@@ -11,7 +11,6 @@
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
 #include "app/course/reading/reach.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
@@ -250,28 +249,6 @@ TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
   }
 }
 
-TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
-  const Course course = read_course(kFolder, "de");
-  const Lesson& lesson = *course.find("warm-up");
-  const Words &english = words::language("en"), &german = words::language("de");
-  for (const bool answers : {false, true}) {
-    const std::string sheet = worksheet(lesson, load_results(lesson), answers);
-    for (const Words::Entry& entry : english.entries()) {
-      if (!entry.key.starts_with("worksheet.") && !entry.key.starts_with("course.step.")) continue;
-      INFO(entry.key);
-      if (const std::string& word = english.say(entry.key); german.say(entry.key) != word)
-        for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
-          CHECK_FALSE(contains(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
-    }
-    CHECK_FALSE(contains(sheet, " to "));
-    CHECK_FALSE(contains(sheet, "at least "));
-    CHECK(contains(sheet, "<h3>Im Terminal</h3>"));
-    CHECK(contains(sheet, "<h2>Vorhersagen</h2>"));
-    CHECK(contains(sheet, "<p>Warum denkst du das?</p>"));
-    CHECK(contains(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
-  }
-}
-
 /// The language of the window while it lives.
 struct WindowLanguage {
   explicit WindowLanguage(std::string_view name) { words::use(name); }
@@ -350,14 +327,6 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const auto before = test::run_program("--language dd lesson list" + lessons);
   CHECK(before.code == 2);
   CHECK(contains(before.err, "--language 'dd': no lesson has it: "));
-  // A sheet that is printed has the numbers of its language.
-  const test::Folder sheets;
-  const std::string sheet = sheets.file("sheet.html");
-  CHECK(test::run_program("lesson worksheet warm-up --answers --language de --out '" + sheet + "'" + lessons)
-            .code == 0);
-  CHECK(contains(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
-  CHECK(test::run_program("lesson worksheet warm-up --answers --out '" + sheet + "'" + lessons).code == 0);
-  CHECK(contains(read_all(sheet), "letter frequencies 2.89"));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
   CHECK(contains(wrong.err, "--language 'dd': no lesson has it: "));
@@ -366,8 +335,7 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
   fs::remove_all(other.file("00-five-minutes/de"));
   const std::string there = " --lessons '" + other.file(".") + "'";
-  for (const std::string& command : {std::string("lesson list"), std::string("lesson show 0"),
-                                     "lesson worksheet 0 --out '" + other.file("sheet.html") + "'"}) {
+  for (const std::string& command : {std::string("lesson list"), std::string("lesson show 0")}) {
     INFO(command);
     CHECK(test::run_program(command + " --language de" + there).code == 2);
     const auto wished = test::run_program(command + there, "env NORMSCOPE_LANGUAGE=de");

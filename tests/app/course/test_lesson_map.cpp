@@ -9,7 +9,6 @@
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
@@ -64,8 +63,6 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   // A learner's setting reaches every cell.
   const RunSpec changed = spec_of(lesson, "A", 1, {{"A", {{"model.layers", "2"}}}});
   for (const RunSpec& point : points_of(*lesson.curve("edge"), changed)) CHECK(point.model.layers == 2);
-  CHECK(contains(worksheet(lesson, std::nullopt, false),
-                 "A again with train.warmup = 0, 10, 20, each with train.lr = "));
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {

@@ -17,7 +17,6 @@
 
 #include "app/course/check/check.h"
 #include "app/course/tapes/tape_curves.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/lessons/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
@@ -449,17 +448,6 @@ TEST_CASE("lesson 8 is walked with a right and a wrong order", "[player]") {
     CHECK(p.driver.value("lesson/puzzle") == "open");
     CHECK_FALSE(p.ui.registry().find("lesson/lab"));  // there is no run to take there
   }
-}
-
-TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run", "[lesson]") {
-  const Lesson lesson = by_hand();
-  experiments::RunStore store(1);
-  const Results results = check_lesson(lesson, store, Tier::Full).results;
-  const std::string gradient = ui::number(results.measures.at("asked").spread.mean, 3);
-  const std::string student = worksheet(lesson, results, false), teacher = worksheet(lesson, results, true);
-  for (const std::string& page : {student, teacher}) CHECK(contains(page, "<td>max(0, h)</td>"));
-  CHECK(contains(teacher, gradient));
-  CHECK_FALSE(contains(student, gradient));
 }
 
 }  // namespace normscope::test_lesson_tape

@@ -7,7 +7,6 @@
 
 #include "app/course/pictures/walk.h"
 #include "app/course/report.h"
-#include "app/course/worksheet/worksheet.h"
 #include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
@@ -242,8 +241,6 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
       for (const double length : stack.lengths) CHECK(contains(svg, ">" + ui::number(length, 2) + "</text>"));
     CHECK(contains(svg, "÷ " + ui::number(seen.at(20).stacks[0].divisors[5][0], 3)));
   }
-  CHECK(contains(worksheet(first_steps(), seen.results, true), "id=\"compare-walk\""));
-  CHECK_FALSE(contains(worksheet(first_steps(), seen.results, false), "id=\"compare-walk\""));
 }
 
 TEST_CASE("the hand chooses the step of a walk, by mouse and by keyboard", "[player]") {

@@ -165,10 +165,10 @@ TEST_CASE("a session that is opened brings its screen, one that undo brings back
   window.shown = Screen::Tape;
   const std::string text = sidecar_text(state.screens.lab, state.session.undo, window);
   const ComingBack opened{1, false}, undone{2, true};  // where something was done before
-  apply_sidecar(state.screens, state.session, text, nullptr, &opened);
+  apply_sidecar(state.screens, state.session, text, {}, &opened);
   CHECK(state.screens.shown == Screen::Tape);
   state.screens.shown = Screen::Compare;
-  apply_sidecar(state.screens, state.session, text, nullptr, &undone);
+  apply_sidecar(state.screens, state.session, text, {}, &undone);
   CHECK(state.screens.shown == Screen::Compare);
 }
 

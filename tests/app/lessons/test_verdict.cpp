@@ -1,5 +1,4 @@
-// These tests change the language: what was predicted, and the words that were chosen, are said in the new one, on the
-// screen and on a class's sheet.
+// These tests change the language: what was predicted, and the words that were chosen, are said in the new one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "app/course/exercises/thought.h"
-#include "app/lessons/gathered.h"
 #include "app/lessons/prediction_hand.h"
 #include "app/lessons/verdict.h"
 #include "app/support/english.h"
@@ -221,29 +219,6 @@ TEST_CASE("a word that completes a sentence is kept in English, and is the same 
   const Lesson& english = *course_in("en").find("warm-up");
   REQUIRE(kept.size() == english.says.size());
   for (size_t i = 0; i < kept.size(); ++i) CHECK(shown_word(english.says[i], kept[i]) == kept[i]);
-}
-
-TEST_CASE("a class's sheet is in one language, whatever languages the class worked in", "[player]") {
-  const auto student = [](const char* language, const char* said, const char* score) {
-    LessonProgress p;
-    p.committed = true;
-    p.value = 100;
-    p.found = {25};
-    p.language = language;
-    p.said = said;
-    p.score = score;
-    p.words = {course_in("en").find("warm-up")->says[0].word, "", ""};
-    return CourseProgress{{"warm-up", p}};
-  };
-  const std::vector<CourseProgress> students{student("en", "100 steps", "4× too high"),
-                                             student("de", "100 Schritte", "4× zu hoch")};
-  for (const char* language : {"en", "de"}) {
-    const auto sheets = gather(course_in(language), students);
-    REQUIRE(sheets.size() == 1);
-    CHECK(sheets[0].said ==
-          std::vector<std::pair<std::string, int>>{{*language == 'e' ? "100 steps" : "100 Schritte", 2}});
-    CHECK(sheets[0].sentences_right == 2);
-  }
 }
 
 }  // namespace normscope::test_verdict

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/classroom/teacher.h"
 #include "app/shell/palette.h"
+#include "app/shell/palette_choices.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
@@ -21,75 +21,6 @@ using namespace normscope;
 using namespace normscope::shell;
 using fixture::LabDriver;
 using fixture::LiveDriver;
-
-namespace {
-
-std::vector<PaletteItem> items_now(LabDriver& lab) {
-  return palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *lab.state.session.view),
-                       lab.state.backend.no_cuda, lab.state.session.view.get(),
-                       [&](const PaletteItem& item) { return refusal_of(lab.state, lab.ui, item); });
-}
-
-void leave_all(LabDriver& lab) {
-  for (int i = 0; i < 3; ++i) lab.driver.key("Escape");
-  lab.ui.edit() = {};
-  lab.driver.frames(2);
-}
-
-/// Groups what one rule refuses: a command by itself, presets together, the controls of a room together.
-/// Once there is a reason the palette asks no control of a room anything of its own, so one of them stands for the
-/// room: it fails where the reason is not said or something is done all the same.
-std::string refused_as(const PaletteItem& item) {
-  const std::string what = item.act      ? item.title
-                           : item.preset ? "a preset"
-                                         : item.control.substr(0, item.control.find('/'));
-  return what + ": " + item.refusal;
-}
-
-/// Chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
-void choose_all(LabDriver& lab, const std::function<void()>& settle, bool more = false) {
-  const test::Pictures pictures;
-  const Screen shown = lab.state.screens.shown;
-  std::set<std::string> refused;
-  for (const PaletteItem& listed : items_now(lab)) {
-    const bool tried = listed.act || (more && (listed.preset || is_hidden(lab.ui, listed)));
-    if (!tried) continue;
-    // What was chosen before may have changed what can be.
-    lab.state.screens.shown = shown;
-    lab.driver.frames(2);
-    const std::vector<PaletteItem> now = items_now(lab);
-    const auto it = std::find_if(now.begin(), now.end(),
-                                 [&](const PaletteItem& item) { return item.title == listed.title; });
-    if (it == now.end()) continue;  // a bookmark that an entry before it took away
-    const std::string refusal = it->refusal;
-    if (!refusal.empty() && !refused.insert(refused_as(*it)).second) continue;
-    INFO(listed.title << " (" << refusal << ")");
-    const size_t before = lab.log.size();
-    lab.state.notice.clear();
-    fixture::run_by_name(lab, listed.title);
-    if (refusal.empty()) {
-      settle();
-      for (const std::string& said : {lab.state.notice, lab.state.session.view->message})
-        for (const char* no : {"locked", "nothing to", "there is no", "there are no", "no change of",
-                               "no run has", "needs a text", "expected"})
-          CHECK_FALSE(test::contains(said, no));
-    } else {
-      CHECK(lab.state.notice == refusal);
-      CHECK(lab.log.size() == before);
-      CHECK(lab.state.screens.shown == shown);
-    }
-    leave_all(lab);
-    if (lab.state.presentation.on) classroom::switch_presentation(lab.state.presentation);
-    lab.state.teaching.preparing = false;
-  }
-}
-
-void choose_all(LiveDriver& lab, bool more = false) {
-  choose_all(
-      lab, [&] { lab.settle(); }, more);
-}
-
-}  // namespace
 
 TEST_CASE("palette: without runs only what needs none is offered") {
   auto empty = std::make_shared<LabView>();
@@ -132,24 +63,6 @@ TEST_CASE(
         session::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
     lab.settle();
     choose_all(lab);
-  }
-}
-
-TEST_CASE("palette: what a teacher locked is not offered") {
-  LiveDriver lab;
-  for (const char* rule :
-       {"command", "diagram/preset", "settings/train.lr", "app/tab/lab", "app/tab/lessons"})
-    lab.state.teaching.kept.policy.set(rule, ui::Hold::Locked);
-  lab.state.teaching.code = "open sesame";
-  classroom::begin_lesson(lab.ui, lab.state.teaching, lab.state.session);
-  lab.driver.frames(3);
-  int locked = 0;
-  for (const PaletteItem& item : items_now(lab)) locked += item.refusal == ui::locked_help() ? 1 : 0;
-  CHECK(locked > 20);
-  for (const Screen screen : {Screen::Lab, Screen::Compare}) {
-    lab.state.screens.shown = screen;
-    lab.driver.frames(2);
-    choose_all(lab, screen == Screen::Compare);
   }
 }
 

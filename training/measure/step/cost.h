@@ -1,5 +1,5 @@
 // `Cost` is what an instruction of a Program has to do, by its shapes; `least_seconds` is how long the machine's peak
-// would take for it. They are the rooflines of normscope bench, train --profile and tape --fold.
+// would take for it. They are rooflines, as of train --profile.
 #pragma once
 
 #include <string>

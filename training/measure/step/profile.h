@@ -1,6 +1,5 @@
 // `profile` finds the time of each instruction of a Program and puts it beside its cost
-// (training/measure/step/cost.h): the numbers behind normscope train --profile, normscope tape --fold and the
-// rooflines of normscope bench.
+// (training/measure/step/cost.h): the numbers behind normscope train --profile.
 #pragma once
 
 #include <string>

@@ -1,0 +1,104 @@
+#include "addons/classroom/app/gathered.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/course/exercises/say.h"
+#include "app/lessons/verdict.h"
+#include "app/plot/plot.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+/// Knows the words of a score in every language.
+bool was_right(const std::string& score) {
+  const std::vector<std::string> others = words::languages();
+  return is_right(score) || std::any_of(others.begin(), others.end(), [&](const std::string& name) {
+           return is_right(score, words::language(name));
+         });
+}
+
+void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p) {
+  say_anew(lesson, p);
+  sheet.done += p.done;
+  sheet.skipped += p.skipped && !p.committed;
+  for (const std::string& word : p.words) sheet.sentences += !word.empty();
+  sheet.sentences_right += static_cast<int>(course::said_right(lesson.says, p.words));
+  const bool second = !p.first.said.empty();
+  if (!p.committed && !second) return;
+  ++sheet.predicted;
+  const Told& told = second ? p.first : p;
+  sheet.right += was_right(told.score);
+  const std::string& said = told.said;
+  const auto known =
+      std::find_if(sheet.said.begin(), sheet.said.end(), [&](const auto& one) { return one.first == said; });
+  if (known == sheet.said.end())
+    sheet.said.emplace_back(said, 1);
+  else
+    ++known->second;
+}
+
+}  // namespace
+
+std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name) {
+  // A whole lessons.json has line breaks within its braces; a line of its own has its closing brace on it.
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first == "{" || first == "{\r") return {parse_progress(text, name)};
+  std::vector<CourseProgress> students;
+  int line = 0;
+  while (!text.empty()) {
+    ++line;
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!one.empty() && (one.back() == '\r' || one.back() == ' ')) one.remove_suffix(1);
+    if (one.empty()) continue;
+    students.push_back(parse_progress(one, fmt::format("{}:{}", name, line)));
+  }
+  return students;
+}
+
+std::vector<GatheredLesson> gather(const course::Course& course,
+                                   const std::vector<CourseProgress>& students) {
+  std::vector<GatheredLesson> sheets;
+  for (const course::Lesson& lesson : course.lessons) {
+    GatheredLesson sheet;
+    sheet.number = lesson.number;
+    sheet.id = lesson.id;
+    sheet.title = lesson.title;
+    for (const CourseProgress& student : students)
+      if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lesson, at->second);
+    std::stable_sort(sheet.said.begin(), sheet.said.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (sheet.predicted + sheet.skipped + sheet.sentences > 0) sheets.push_back(std::move(sheet));
+  }
+  return sheets;
+}
+
+std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students) {
+  std::string text =
+      fmt::format("{} student{}. The first prediction of each counts.\n", students, students == 1 ? "" : "s");
+  for (const GatheredLesson& lesson : lessons) {
+    text += fmt::format("\n{}  {}\n    predicted {}, right {}, skipped {}, lesson done {}", lesson.number,
+                        lesson.title, lesson.predicted, lesson.right, lesson.skipped, lesson.done);
+    if (lesson.sentences > 0)
+      text += fmt::format(", sentences right {} of {}", lesson.sentences_right, lesson.sentences);
+    text += "\n";
+    for (const auto& [said, times] : lesson.said) text += fmt::format("    {:3} × {}\n", times, said);
+  }
+  return text;
+}
+
+std::string gathered_csv(const std::vector<GatheredLesson>& lessons) {
+  std::string text = "lesson,said,students,predicted,right,skipped,done,sentences,sentences right\n";
+  for (const GatheredLesson& lesson : lessons)
+    for (const auto& [said, times] : lesson.said)
+      text +=
+          fmt::format("{},{},{},{},{},{},{},{},{}\n", lesson.id, csv_field(said), times, lesson.predicted,
+                      lesson.right, lesson.skipped, lesson.done, lesson.sentences, lesson.sentences_right);
+  return text;
+}
+
+}  // namespace normscope::lessons

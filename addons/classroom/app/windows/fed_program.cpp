@@ -1,0 +1,19 @@
+// `FedProgram` refuses: the programs that it feeds write to a file by its number (FedProgram::kMade), which Windows has
+// not.
+#include "addons/classroom/app/commands/film/fed_program.h"
+
+#include "engine/core/error.h"
+
+namespace normscope::cli {
+
+FedProgram::FedProgram(const std::vector<std::string>& words) : name_(words.at(0)) {
+  throw Error(fmt::format(
+      "{} cannot be started: the program for Windows feeds no other (make the film on Linux)", name_));
+}
+FedProgram::~FedProgram() = default;
+
+bool FedProgram::feed(const void*, size_t) { return false; }
+void FedProgram::finish() {}
+void FedProgram::copy_to(AtomicFile&) {}
+
+}  // namespace normscope::cli

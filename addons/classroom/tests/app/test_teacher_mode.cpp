@@ -1,0 +1,472 @@
+// These tests cover teacher mode: controls are pointed at and locked or hidden; in the lesson neither mouse, keys nor
+// palette reach them; only the code ends it; the rules travel with the session.
+#include <imgui.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "addons/classroom/app/shell/teacher.h"
+#include "addons/classroom/tests/app/classroom_of.h"
+#include "app/shell/session_sidecar.h"
+#include "app/shell/shell.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/program.h"
+#include "app/support/random_hand.h"
+#include "app/view/diagram_model.h"
+#include "app/words/words.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace shell;
+using fixture::LabDriver;
+using fixture::LiveDriver;
+using fixture::teaching_of;
+using ui::Hold;
+
+namespace teacher_test {
+namespace {
+
+constexpr const char* kCode = "open sesame";
+
+struct Rule {
+  const char* name;
+  Hold hold;
+};
+
+void begin(LabDriver& lab, std::initializer_list<Rule> rules) {
+  for (const Rule& rule : rules) teaching_of(lab.state).kept.policy.set(rule.name, rule.hold);
+  teaching_of(lab.state).code = kCode;
+  classroom::begin_lesson(lab.ui, teaching_of(lab.state), lab.state.session);
+  lab.driver.frames(3);
+}
+
+bool says_locked(LabDriver& lab) {
+  lab.driver.frames(2);
+  return std::exchange(lab.state.notice, {}) == words::say("shell.teach.help_locked");
+}
+
+/// The strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
+unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
+  const ui::Rect place = rect.inset(1);
+  unsigned alpha = 0;
+  const ImDrawData* data = lab.loop.draw_data();
+  for (const ImDrawVert& v : data->CmdLists[0]->VtxBuffer)
+    if (place.contains(ui::Vec{v.pos.x / lab.ui.scale(), v.pos.y / lab.ui.scale()}))
+      alpha = std::max(alpha, static_cast<unsigned>(v.col >> IM_COL32_A_SHIFT));
+  return alpha;
+}
+
+void type_code(LabDriver& lab, const std::string& code) {
+  lab.driver.frames(3);
+  lab.type(code);
+  lab.key("Enter");
+}
+
+}  // namespace
+
+TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
+  ui::ControlPolicy policy(&classroom::kTeacher);
+  policy.set("settings", Hold::Hidden);
+  policy.set("settings/train", Hold::Locked);
+  policy.set("settings/train.lr", Hold::Shown);
+  policy.set("app", Hold::Locked);
+  policy.set("teacher/leave", Hold::Hidden);
+  policy.set("", Hold::Hidden);
+  policy.set(std::string(300, 'x'), Hold::Hidden);
+  CHECK(policy.rules().size() == 4);
+  CHECK(policy.decides("settings/model.layers") == Hold::Hidden);
+  CHECK(policy.decides("settings/train.warmup/A") == Hold::Locked);
+  CHECK(policy.decides("settings/train.lr/A") == Hold::Shown);
+  CHECK_FALSE(policy.decides("settings-of-another"));
+  CHECK(policy.decides("app/theme") == Hold::Locked);
+  for (const char* never : {"teacher/leave", "app/palette/0", "app/message", "transport/play"})
+    CHECK_FALSE(policy.decides(never));
+  policy.set("app", std::nullopt);
+  CHECK_FALSE(policy.decides("app/theme"));
+  CHECK(ui::control_and_groups("settings/train.lr") ==
+        std::vector<std::string>{"settings/train.lr", "settings/train", "settings"});
+}
+
+TEST_CASE("teacher: the code is kept as a salted SHA-256") {
+  CHECK(classroom::sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(classroom::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(classroom::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  const classroom::CodeHash one = classroom::hash_of(kCode), two = classroom::hash_of(kCode);
+  CHECK(one.salt.size() == 32);
+  CHECK(one.hash != two.hash);
+  CHECK(classroom::is_code(one, kCode));
+  CHECK_FALSE(classroom::is_code(one, "open"));
+  CHECK_FALSE(classroom::is_code({}, ""));
+}
+
+TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers one screen only") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "teacher mode");
+  REQUIRE(lab.has("teacher/point"));
+  lab.click("teacher/close");
+  CHECK_FALSE(lab.has("teacher/close"));
+  fixture::run_by_name(lab, "teacher mode");
+  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
+  lab.click("transport/reset");
+  lab.driver.click("teacher/menu/0/Locked");
+  lab.key("Escape");  // the menu alone
+  CHECK_FALSE(lab.ui.popup_open());
+  REQUIRE(lab.has("teacher/point"));
+  // On another screen its title stands, and opens it there.
+  lab.key("4");
+  CHECK_FALSE(lab.has("teacher/point"));
+  CHECK(lab.driver.control("teacher/unfold").rect.h < 40);
+  lab.click("teacher/unfold");
+  CHECK(lab.has("teacher/point"));
+  lab.key("1");
+  CHECK_FALSE(lab.has("teacher/point"));
+  lab.key("Escape");
+  CHECK_FALSE(lab.has("teacher/close"));
+  CHECK_FALSE(teaching_of(lab.state).preparing);
+  CHECK(policy.rule("transport/reset") == Hold::Locked);  // the rules stay
+  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
+}
+
+TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mouse and by keys") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "teacher mode");
+  REQUIRE(lab.has("teacher/point"));
+  lab.log.clear();
+  lab.click("transport/reset");
+  lab.driver.click("teacher/menu/0/Locked");
+  lab.key("Escape");
+  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
+  CHECK(policy.rule("transport/reset") == Hold::Locked);
+  CHECK(lab.log.empty());  // what was pointed at did nothing
+  // Tab and Enter point too.
+  lab.ui.focus("settings/train.lr");
+  lab.key("Enter");
+  CHECK(lab.ui.edit().name.empty());
+  lab.driver.click("teacher/menu/2/Hidden");
+  lab.key("Escape");
+  CHECK(policy.rule("settings") == Hold::Hidden);
+  CHECK(lab.has("settings/train.lr"));  // it holds in the lesson only
+  // A command without a control, a rule that is taken away again, a lesson without a code.
+  lab.click("teacher/commands");
+  lab.driver.click("teacher/menu/1/Locked");
+  lab.key("Escape");
+  REQUIRE(policy.rules().size() == 3);
+  lab.driver.click("teacher/rule/0/remove");
+  CHECK(policy.rules().size() == 2);
+  lab.driver.click("teacher/begin");
+  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
+  lab.click("teacher/code");
+  lab.type(kCode);
+  lab.click("teacher/begin");
+  CHECK(teaching_of(lab.state).kept.lesson);
+  CHECK(teaching_of(lab.state).code.empty());
+  CHECK_FALSE(lab.has("settings/train.lr"));
+  CHECK_FALSE(lab.has("teacher/point"));
+  CHECK(lab.has("teacher/leave"));
+}
+
+TEST_CASE("teacher: while pointing is off the controls work, and the panel moves out of the way") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "teacher mode");
+  lab.driver.click("teacher/point");
+  lab.driver.click("app/tab/lessons");
+  CHECK(lab.state.screens.shown == Screen::Lessons);
+  lab.driver.frames(2);
+  lab.click("teacher/unfold");
+  const float x = lab.driver.control("teacher/begin").rect.x;
+  lab.click("teacher/side");
+  CHECK(lab.driver.control("teacher/begin").rect.x < x);
+  lab.click("teacher/close");
+  CHECK_FALSE(lab.has("teacher/begin"));
+}
+
+TEST_CASE("teacher: a locked control is pale, says why, and answers neither mouse nor keys") {
+  LabDriver lab(fixture::lab_view());
+  const ui::Rect step = lab.driver.control("transport/step").rect;
+  lab.driver.move_to(ui::Vec{2, 2});
+  const unsigned before = strongest(lab, step);
+  begin(lab, {{"transport", Hold::Locked}, {"timeline", Hold::Locked}});
+  const ui::Control control = lab.driver.control("transport/step");
+  CHECK_FALSE(control.enabled);
+  CHECK(control.help == words::say("shell.teach.help_locked"));
+  CHECK(before == 255);
+  CHECK(strongest(lab, step) < 120);
+  CHECK(strongest(lab, step) > 0);
+  lab.log.clear();
+  lab.driver.click("transport/step");
+  CHECK(says_locked(lab));
+  for (const char* key : {"Right", "Space", "Left", "End", "B"}) {
+    INFO(key);
+    lab.driver.key(key);
+    CHECK(says_locked(lab));
+  }
+  CHECK(lab.log.empty());
+  lab.driver.move_to("transport/step");
+  lab.driver.frames(40);
+  const auto& texts = lab.ui.texts();
+  CHECK(std::any_of(texts.begin(), texts.end(),
+                    [](const auto& text) { return text.text == words::say("shell.teach.help_locked"); }));
+  const std::string english = words::say("shell.teach.help_locked");
+  words::use("de");
+  CHECK(words::say("shell.teach.help_locked") == "von der Lehrkraft gesperrt");
+  words::use("en");
+  CHECK(words::say("shell.teach.help_locked") == english);
+}
+
+TEST_CASE("teacher: a hidden control is not drawn and not there, but for one that is shown again") {
+  LabDriver lab(fixture::lab_view());
+  const ui::Rect lr = lab.driver.control("settings/train.lr").rect;
+  const ui::Rect warmup = lab.driver.control("settings/train.warmup").rect;
+  lab.driver.move_to(ui::Vec{2, 2});
+  REQUIRE(strongest(lab, warmup) > 0);
+  begin(lab, {{"settings", Hold::Hidden}, {"settings/train.lr", Hold::Shown}});
+  CHECK_FALSE(lab.has("settings/train.warmup"));
+  CHECK(lab.has("settings/train.lr"));
+  CHECK(strongest(lab, warmup) == 0);
+  CHECK(strongest(lab, lr) == 255);
+  for (const ui::TextRecord& text : lab.ui.texts())
+    CHECK_FALSE((text.layer == 0 && warmup.contains(text.rect)));
+  lab.log.clear();
+  lab.driver.move_to(warmup.centre());
+  lab.driver.press();
+  lab.driver.release();
+  lab.driver.frames(2);
+  CHECK(lab.ui.edit().name.empty());
+  std::set<std::string> reached;
+  for (size_t i = 0; i < fixture::controls(lab.ui).size(); ++i) {
+    lab.driver.key("Tab");
+    reached.insert(lab.ui.focused());
+  }
+  CHECK(reached.contains("settings/train.lr"));
+  CHECK_FALSE(reached.contains("settings/train.warmup"));
+}
+
+TEST_CASE(
+    "teacher: a norm that is moved leaves the locked layers as they are, and no way leads to a held tab") {
+  LabDriver driver(fixture::lab_view());
+  begin(driver, {{"diagram/layer3", Hold::Locked}, {"app/tab/lessons", Hold::Hidden}});
+  diagram::DiagramState& diagram = driver.state.screens.lab.diagram();
+  diagram = {};
+  diagram.open(view::Side::Main) = 0;
+  driver.driver.frames(3);
+  driver.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/before");
+  const session::ForkRequest* fork = driver.last<session::ForkRequest>();
+  REQUIRE(fork);
+  const StackWiring after = view::stacks_of(fork->spec.model).main;
+  const StackWiring earlier = view::stacks_of(driver.state.session.view->runs[0].spec->model).main;
+  for (int layer = 0; layer < 6; ++layer) {
+    const view::SlotId before{layer, view::Sub::Attention, Slot::Before, view::Side::Main};
+    INFO(layer);
+    CHECK((view::norm_at(after, before) == view::norm_at(earlier, before)) == (layer == 2));
+  }
+  driver.state.notice.clear();
+  shell::run_act(driver.state, driver.ui, view::Act::FirstLesson);
+  CHECK(says_locked(driver));
+  CHECK(driver.state.screens.shown == Screen::Lab);
+}
+
+TEST_CASE("teacher: neither palette nor keys reach what is locked or hidden") {
+  LabDriver lab(fixture::lab_view());
+  begin(lab, {{"settings/train.lr", Hold::Hidden},
+              {"transport/reset", Hold::Locked},
+              {"app/theme", Hold::Locked},
+              {"app/tab", Hold::Hidden},
+              {"diagram/preset", Hold::Locked},
+              {"command/copy", Hold::Locked}});
+  lab.log.clear();
+  const bool dark = lab.state.look.dark;
+  for (const char* entry : {"learning rate", "transport reset", "light or dark", "preset: pre",
+                            "copy the command that reproduces"}) {
+    INFO(entry);
+    fixture::run_by_name(lab, entry);
+    CHECK(says_locked(lab));
+    lab.driver.key("Escape");
+  }
+  lab.driver.key("Ctrl+Shift+C");
+  CHECK(says_locked(lab));
+  lab.driver.key("2");
+  CHECK(says_locked(lab));
+  CHECK(lab.state.screens.shown == Screen::Lab);
+  CHECK(lab.state.look.dark == dark);
+  CHECK(lab.state.shell.clipboard.empty());
+  CHECK(lab.ui.edit().name.empty());
+  CHECK(lab.log.empty());
+  // What is free still is.
+  lab.driver.key("Right");
+  CHECK(lab.last<session::StepOnce>());
+}
+
+TEST_CASE("teacher: a wrong code is one line, after three each takes its time, the right one ends it") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    INFO(size.x);
+    LabDriver lab(fixture::lab_view(), size);
+    begin(lab, {{"app/theme", Hold::Locked}});
+    fixture::run_by_name(lab, "teacher mode");  // no way around the code
+    CHECK_FALSE(teaching_of(lab.state).preparing);
+    lab.driver.key("Escape");
+    lab.key("Escape");
+    lab.driver.click("teacher/leave");
+    for (int i = 0; i < 3; ++i) {
+      CHECK_FALSE(lab.has("teacher/leave/wait"));
+      type_code(lab, "guess");
+      CHECK(lab.driver.value("teacher/leave/says") == "That is not the code.");
+    }
+    CHECK(teaching_of(lab.state).kept.lesson);
+    CHECK(lab.has("teacher/leave/wait"));
+    CHECK_FALSE(lab.has("teacher/leave/field"));
+    CHECK_FALSE(classroom::try_to_leave(teaching_of(lab.state), kCode, lab.ui.time()));
+    lab.driver.frames(310);  // of a sixtieth
+    lab.driver.click("teacher/leave/field");
+    type_code(lab, kCode);
+    CHECK_FALSE(teaching_of(lab.state).kept.lesson);
+    CHECK_FALSE(lab.has("teacher/leave"));
+    lab.log.clear();
+    const bool dark = lab.state.look.dark;
+    lab.driver.click("app/theme");
+    CHECK(lab.state.look.dark != dark);
+  }
+}
+
+TEST_CASE("teacher: the lesson comes back with the session, and no other session ends it") {
+  const test::Folder folder;
+  LiveDriver lab;
+  lab.lab.post(session::SaveSession{folder.file("plain")});
+  lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
+  lab.settle();
+  REQUIRE(lab.state.session.undo.can_undo());
+  begin(lab, {{"settings", Hold::Locked}, {"plot/loss", Hold::Hidden}});
+  CHECK_FALSE(lab.state.session.undo.can_undo());  // of before
+  lab.ask(session::SaveSession{folder.file("class")});
+  REQUIRE(lab.view().message.empty());
+
+  LiveDriver student;
+  student.ask(session::RestoreSession{folder.file("class"), false});
+  REQUIRE(student.view().message.empty());
+  CHECK(teaching_of(student.state).kept == teaching_of(lab.state).kept);
+  student.driver.frames(2);
+  student.log.clear();
+  student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
+  CHECK(student.log.empty());
+  student.ask(session::RestoreSession{folder.file("plain"), false});
+  CHECK(teaching_of(student.state).kept.lesson);
+  CHECK_FALSE(classroom::try_to_leave(teaching_of(student.state), "guess", 0));
+  CHECK(classroom::try_to_leave(teaching_of(student.state), kCode, 0));
+  student.driver.frames(3);
+  student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
+  CHECK(student.last<session::EditField>());
+}
+
+TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
+  const auto lesson = [](const char* code) {
+    KeptWindow window;
+    window.shown = Screen::Sweep;
+    classroom::Classroom prepared;
+    prepared.teaching.kept.code = classroom::hash_of(code);
+    prepared.teaching.kept.lesson = true;
+    window.parts[std::string(prepared.key())] = prepared.kept();
+    return window;
+  };
+  AppState state;
+  const lab::LabScreen& screen = state.screens.lab;
+  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
+                state.parts);
+  CHECK(state.screens.shown == Screen::Sweep);  // as the teacher left it
+  CHECK(teaching_of(state).kept.lesson);
+  state.screens.shown = Screen::Lab;
+  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),
+                state.parts);
+  CHECK(state.screens.shown == Screen::Lab);
+  CHECK_FALSE(classroom::try_to_leave(teaching_of(state), "of my own", 0));
+  CHECK(classroom::try_to_leave(teaching_of(state), kCode, 100));
+}
+
+TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow key") {
+  LabDriver lab(fixture::lab_view());
+  begin(lab, {{"diagram/preset/Pre", Hold::Locked}});
+  lab.log.clear();
+  fixture::run_by_name(lab, "preset: pre-ln");
+  CHECK(says_locked(lab));
+  CHECK(lab.log.empty());
+  CHECK(diagram::preset_held(lab.ui, Placement::Pre));
+  CHECK_FALSE(diagram::preset_held(lab.ui, Placement::Sandwich));
+}
+
+TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {
+  classroom::Classroom prepared;
+  classroom::Teaching& teaching = prepared.teaching;
+  teaching.kept.policy.set("settings", Hold::Locked);
+  teaching.kept.policy.set("app/theme", Hold::Hidden);
+  teaching.kept.code = classroom::hash_of(kCode);
+  teaching.kept.lesson = true;
+  AppState first;
+  first.screens.lab.transport().bookmarks = {7};
+  const std::string text =
+      sidecar_text(first.screens.lab, first.session.undo, {.parts = {{"teacher", prepared.kept()}}});
+  CHECK_FALSE(test::contains(text, kCode));
+  const auto restored = [](const std::string& sidecar) {
+    AppState state;
+    apply_sidecar(state.screens, state.session, sidecar, state.parts);
+    CHECK(state.screens.lab.transport().bookmarks == std::vector<int>{7});
+    return teaching_of(state).kept;
+  };
+  CHECK(restored(text) == teaching.kept);
+  const auto damaged = [&](const std::string& from, const std::string& to) {
+    return restored(test::replaced(text, from, to));
+  };
+  CHECK(damaged("\"locked\"", "\"open\"").empty());
+  CHECK(damaged(teaching.kept.code.hash, "").empty());  // a lesson that nobody could end
+  CHECK(damaged(teaching.kept.code.salt, "salt").empty());
+  CHECK(damaged("\"lesson\":true", "\"lesson\":1").empty());
+}
+
+TEST_CASE("teacher: a hand that does anything changes no locked control") {
+  constexpr Rule kRules[] = {{"settings", Hold::Locked}, {"diagram", Hold::Locked},
+                             {"run", Hold::Locked},      {"lab", Hold::Locked},
+                             {"plot", Hold::Locked},     {"timeline/fork", Hold::Locked},
+                             {"app/tab", Hold::Hidden},  {"app/scale", Hold::Hidden}};
+  const auto edits = [](const LabDriver& lab) {
+    return std::count_if(lab.log.begin(), lab.log.end(), [](const session::Command& command) {
+      return std::holds_alternative<session::EditField>(command) ||
+             std::holds_alternative<session::ForkRequest>(command);
+    });
+  };
+  {  // What the hand could do.
+    LabDriver open(fixture::lab_view());
+    open.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
+    REQUIRE(edits(open) > 0);
+  }
+  for (const unsigned seed : {1u, 2u}) {
+    LabDriver lab(fixture::lab_view());
+    for (const Rule& rule : kRules) teaching_of(lab.state).kept.policy.set(rule.name, rule.hold);
+    begin(lab, {});
+    const ui::ControlPolicy policy = teaching_of(lab.state).kept.policy;
+    const std::string lr = lab.driver.value("settings/train.lr");
+    lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
+    fixture::RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
+    for (int event = 0; event < fixture::events_wanted(300); ++event) {
+      INFO("seed " << seed << ", event " << event);
+      REQUIRE_NOTHROW(hand.act());
+      REQUIRE(edits(lab) == 0);
+      REQUIRE_FALSE(lab.ui.held(lab.ui.focused()));
+      REQUIRE_FALSE(lab.ui.held(lab.ui.edit().name));
+      REQUIRE(lab.state.screens.shown == Screen::Lab);
+      for (const ui::Control& control : lab.ui.registry().all()) {
+        REQUIRE(policy.decides(control.name) != Hold::Hidden);
+        if (control.interactive && policy.decides(control.name) == Hold::Locked)
+          REQUIRE_FALSE(control.enabled);
+      }
+      if (const ui::Control* rate = lab.ui.registry().find("settings/train.lr")) REQUIRE(rate->value == lr);
+    }
+    CHECK(teaching_of(lab.state).kept.lesson);
+    CHECK(teaching_of(lab.state).kept.policy == policy);
+  }
+}
+
+}  // namespace teacher_test

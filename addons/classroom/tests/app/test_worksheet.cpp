@@ -1,0 +1,195 @@
+// These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "addons/classroom/app/worksheet/mathml.h"
+#include "addons/classroom/app/worksheet/worksheet.h"
+#include "app/course/reader.h"
+#include "app/support/program.h"
+#include "app/support/shipped_course.h"
+#include "app/support/well_formed.h"
+#include "app/ui/svg.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "test_paths.h"
+
+namespace normscope::test_worksheet {
+namespace {
+
+using namespace course;
+using normscope::test::contains;
+using ui::svg_escaped;
+
+const Course& course() { return fixture::shipped_course(); }
+
+/// Looks at the page without what no XML has.
+bool is_well_formed(const std::string& page) {
+  const std::string type = "<!doctype html>\n";
+  return page.starts_with(type) && test::well_formed(page.substr(type.size()));
+}
+
+/// Changes every measured number but what the lesson gives before the prediction: where a drawing starts, and
+/// the loss of letter frequencies, which is of the data.
+Results others(const Lesson& lesson, Results results) {
+  std::set<std::string> given;
+  for (const Block& block : lesson.step(StepKind::Predict).text.blocks)
+    for (const Inline& piece : block.inlines)
+      if (piece.kind == Inline::Kind::Reference) given.insert(piece.text);
+  const auto other = [](double& value) { value = -7.3 * value + 11; };
+  for (auto& [id, measured] : results.measures) {
+    if (given.contains(id)) continue;
+    std::for_each(measured.values.begin(), measured.values.end(), other);
+    measured.spread = spread_of(measured.values, Mean::Arithmetic);
+  }
+  for (auto& [id, band] : results.curves)
+    for (size_t i = id == lesson.prediction.curve ? 1 : 0; i < band.mean.size(); ++i)
+      for (double* value : {&band.mean[i], &band.low[i], &band.high[i]}) other(*value);
+  for (auto& [run, text] : results.texts) text = "another text of " + run;
+  for (auto& [key, map] : results.maps)
+    for (std::vector<double>& row : map)
+      for (double& share : row) share *= 0.5;
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alone and has its words") {
+  REQUIRE(course().lessons.size() >= 6);
+  for (const Lesson& lesson : course().lessons) {
+    const std::optional<Results> kept = load_results(lesson);
+    for (const bool answers : {false, true}) {
+      INFO(lesson.id << (answers ? ", with answers" : ""));
+      const std::string page = worksheet(lesson, kept, answers);
+      CHECK(is_well_formed(page));
+      for (const char* alien : {"<script", "<img", "<link", "src=", "href=", "@import", "url(http"})
+        CHECK_FALSE(contains(page, alien));
+      CHECK(contains(page, svg_escaped(lesson.title)));
+      CHECK(contains(page, svg_escaped(lesson.question)));
+      CHECK(contains(page, svg_escaped(lesson.prediction.ask)));
+      CHECK(contains(page, svg_escaped(lesson.sources.front())));
+      CHECK(contains(page, "normscope lesson check " + lesson.id));
+      for (const StepKind step : kSteps)
+        CHECK(contains(
+            page,
+            "<h2>" + words::language("en").say("course.step." + std::string(to_string(step))) + "</h2>"));
+      for (const Check& check : lesson.checks)
+        CHECK(contains(page, svg_escaped(lesson.measure(check.measure)->label)));
+      for (const std::string& id : lesson.step(StepKind::Compare).figures)
+        if (lesson.figure(id)->map_run.empty() && lesson.figure(id)->follow == 0 &&
+            lesson.figure(id)->walk.empty() && lesson.figure(id)->chain.empty())
+          CHECK(contains(page, svg_escaped(lesson.figure(id)->title)));
+      CHECK_FALSE(contains(page,
+                           "{"
+                           "value"));
+      CHECK(contains(page, "@page"));
+    }
+  }
+}
+
+TEST_CASE("worksheet: the student's copy is the same whatever was measured, the teacher's is not") {
+  for (const Lesson& lesson : course().lessons) {
+    INFO(lesson.id);
+    const std::optional<Results> kept = load_results(lesson);
+    REQUIRE(kept);
+    const std::optional<Results> changed = others(lesson, *kept);
+    const std::string student = worksheet(lesson, kept, false), teacher = worksheet(lesson, kept, true);
+    CHECK(student == worksheet(lesson, changed, false));
+    CHECK(teacher != worksheet(lesson, changed, true));
+    CHECK(contains(student, "<span>Name</span>"));
+    CHECK(contains(student, "class=\"blank\""));
+    CHECK_FALSE(contains(student, "class=\"answer\""));
+    CHECK_FALSE(contains(student, svg_escaped(lesson.claim)));
+    CHECK(contains(teacher, svg_escaped(lesson.claim)));
+    for (const Check& check : lesson.checks) {
+      const Measure& m = *lesson.measure(check.measure);
+      INFO(check.says);
+      CHECK_FALSE(contains(student, svg_escaped(check.says)));
+      CHECK(contains(teacher, svg_escaped(check.says)));
+      CHECK(contains(teacher, svg_escaped(shown(kept->measures.at(m.id).spread.mean, m))));
+      CHECK(contains(teacher, svg_escaped(band_text(check))));
+    }
+  }
+}
+
+TEST_CASE("worksheet: a sentence in several forms is one to tick, in an order that tells nothing") {
+  const Lesson& lesson = *course().find("warm-up");
+  const std::string student = worksheet(lesson, load_results(lesson), false);
+  const size_t none = student.find("None of these warm-ups suffices."),
+               some = student.find("The shortest warm-up that suffices is");
+  REQUIRE(none != student.npos);
+  REQUIRE(some != student.npos);
+  CHECK(none < some);  // the true one is the first in the lesson
+  const std::string teacher = worksheet(lesson, load_results(lesson), true);
+  CHECK_FALSE(contains(teacher, "None of these warm-ups suffices."));
+  CHECK(contains(teacher, "The shortest warm-up that suffices is <span class=\"answer\">25 steps</span>"));
+  // With changed settings alone: not on paper.
+  const Lesson& admin = *course().find("admin");
+  CHECK_FALSE(contains(worksheet(admin, load_results(admin), false), "and in what you changed"));
+}
+
+TEST_CASE("worksheet: words of a lesson are words on the page, whatever signs they hold") {
+  Lesson lesson = *course().find("warm-up");
+  lesson.title = "a < b & \"c\" </title><script>";
+  lesson.prediction.ask = "<b>?";
+  lesson.sources = {"x & y"};
+  const std::string page = worksheet(lesson, std::nullopt, false);
+  CHECK(is_well_formed(page));
+  CHECK(contains(page, "a &lt; b &amp; &quot;c&quot; &lt;/title&gt;&lt;script&gt;"));
+  CHECK_FALSE(contains(page, "<script"));
+  CHECK(contains(page, "&lt;b&gt;?"));
+}
+
+TEST_CASE("worksheet: the commands name the lessons' folder, the table the seeds that were measured") {
+  const Lesson& lesson = *course().find("warm-up");
+  std::optional<Results> kept = load_results(lesson);
+  REQUIRE(kept);
+  CHECK(contains(worksheet(lesson, kept, false, "my lessons"),
+                 svg_escaped("normscope lesson check warm-up --full --lessons 'my lessons'")));
+  CHECK_FALSE(contains(worksheet(lesson, kept, false), "--lessons"));
+  kept->seeds = 3;
+  CHECK(contains(worksheet(lesson, kept, true), "<th>3 seeds: mean</th>"));
+}
+
+TEST_CASE("worksheet: a lesson that was not measured has a student's copy and no answers") {
+  const Lesson& lesson = *course().find("first-steps");
+  CHECK(is_well_formed(worksheet(lesson, std::nullopt, false)));
+  CHECK_THROWS_AS(worksheet(lesson, std::nullopt, true), Error);
+}
+
+TEST_CASE("worksheet: formulas are MathML") {
+  const auto set = [](const char* source, bool display = false) {
+    const std::string math = mathml(tex::parse(source), display);
+    CHECK(test::well_formed(math));
+    const size_t begin = math.find('>') + 1;
+    return math.substr(begin, math.rfind('<') - begin);
+  };
+  CHECK(set("\\frac{a}{2}") == "<mfrac><mi>a</mi><mn>2</mn></mfrac>");
+  CHECK(set("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>");
+  CHECK(set("\\sqrt[3]{x}") == "<mroot><mi>x</mi><mn>3</mn></mroot>");
+  CHECK(set("a < b") == "<mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi></mrow>");
+  CHECK(contains(set("\\sum_{i=1}^N x", true), "<munderover>"));
+  CHECK(contains(set("\\sum_{i=1}^N x", false), "<msubsup>"));
+  CHECK(contains(set("\\left\\| \\hat x \\right\\|"), "<mover accent=\"true\"><mi>x</mi><mo>^</mo></mover>"));
+}
+
+TEST_CASE("worksheet: the command writes the file that it names") {
+  const test::Folder folder;
+  const std::string sheet = folder.file("sheet.html"), answers = folder.file("answers.html");
+  const test::Outcome student = test::run_program("lesson worksheet 2 --out " + sheet);
+  INFO(student.err);
+  CHECK(student.code == 0);
+  CHECK(contains(student.out, "wrote " + sheet));
+  CHECK(test::run_program("lesson worksheet warm-up --answers --out " + answers).code == 0);
+  const Lesson& lesson = *course().find("warm-up");
+  CHECK(test::read_all(sheet) == worksheet(lesson, load_results(lesson), false));
+  CHECK(test::read_all(answers) == worksheet(lesson, load_results(lesson), true));
+  const test::Outcome unknown = test::run_program("lesson worksheet nothing");
+  CHECK(unknown.code == 2);
+  CHECK(test::is_one_error_line(unknown));
+  CHECK(test::run_program("lesson worksheet 1 --out " + folder.file("absent/sheet.html")).code == 5);
+}
+
+}  // namespace normscope::test_worksheet
