@@ -8,6 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 namespace {
@@ -113,7 +114,7 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
     if (compact && stacks.both && side != state.shown) continue;
     stack_layouts.push_back({side, stack.cross, diagram_rows(stack, shown),
                              stacks.wiring(side).embedding != NormKind::None,
-                             stacks.wiring(side).second != NormKind::None, segment});
+                             stream_layout(stacks.wiring(side)).beside != NormKind::None, segment});
   }
   return stack_layouts;
 }

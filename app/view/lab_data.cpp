@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
@@ -324,13 +325,11 @@ const StackWiring& stack_of(const RunView& run, Side side) {
 
 int streams_of(const RunView& run, Side side) {
   if (!run.spec || !has_stream(run)) return 0;
-  const StackWiring& stack = stack_of(run, side);
-  if (stack.second != NormKind::None) return 2;
-  return stack.streams.one() ? 0 : stack.streams.count;
+  return stream_layout(stack_of(run, side)).all();
 }
 
 bool over_depth(const RunView& run, Side side) {
-  return run.spec && has_stream(run) && stack_of(run, side).streams.of_depth();
+  return run.spec && has_stream(run) && stream_layout(stack_of(run, side)).over_depth();
 }
 
 bool any_over_depth(const LabView& view) {

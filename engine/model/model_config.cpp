@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/attention/attention.h"
 
@@ -29,13 +30,6 @@ void check_layer(const char* what, const LayerWiring& layer) {
       inner.head_scale)
     fail("model", "the {}'s feed-forward network has no heads: expected q=, k=, v=, head-scale on attention",
          what);
-  for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
-    if (w->gpas && w->bottom && w->stream == NormKind::None)
-      fail(
-          "model",
-          "the {}'s wiring scales a sum that the layer's input joins: expected gpas or bottom, or a norm on the "
-          "stream (trunk=)",
-          what);
   for (const Wiring* w : {&layer.attention, &layer.cross})
     if (w->inner.hidden != NormKind::None)
       fail("model", "the {}'s attention has no hidden layer: expected hidden= on the feed-forward network",
@@ -45,10 +39,10 @@ void check_layer(const char* what, const LayerWiring& layer) {
 /// `check_sphere`: unit vectors are kept only in plain tables and matrices, and a branch with a share leaves the skip the
 /// rest.
 void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
-  const bool second = stack.second != NormKind::None;
+  const bool other = !stack.slots.empty();  // another form of residual streams
   for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
     const bool toward = w->branch.kind == Scale::Kind::Toward;
-    if (toward && (w->skip.kind != Scale::Kind::One || w->gpas || second))
+    if (toward && (w->skip.kind != Scale::Kind::One || w->added != 0 || other))
       fail(
           "model",
           "'{}' has a branch with a share, which sets its skip too: expected no skip=, no gpas and no second "
@@ -67,36 +61,6 @@ void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWir
           "unit vectors (sphere) are kept only in plain tables and matrices: expected no relative positions, no masked "
           "head and embedding_width 0");
   }
-}
-
-/// `check_second`: what is read of a second stream, or joined with it, needs one.
-void check_second(const char* what, const StackWiring& stack) {
-  if (stack.second == NormKind::None &&
-      (stack.second_read != NormKind::None || stack.joined != NormKind::None))
-    fail("model", "the {} has no second stream to read or to join: expected a norm for wiring.second", what);
-}
-
-/// `check_streams`: of several streams each is a sum that no norm stands on and no scale weighs.
-void check_streams(const char* what, const StackWiring& stack) {
-  if (stack.streams.one()) return;
-  if (stack.second != NormKind::None)
-    fail("model", "the {} has several streams and a second stream beside them: expected wiring.second none",
-         what);
-  for (const LayerWiring& layer : stack.layers)
-    for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-      Wiring inside;  // what several streams leave room for
-      inside.before = w->before;
-      inside.after = w->after;
-      inside.inner = w->inner;
-      inside.pre_scale = w->pre_scale;
-      inside.init_gain = w->init_gain;
-      if (!(*w == inside))
-        fail(
-            "model",
-            "the {} has several streams, and '{}' puts a norm or a scale on one: expected norms inside the branch, "
-            "before=, after=, q=, k=, v=, hidden=, output=",
-            what, to_string(*w));
-    }
 }
 
 void check_memory(const ModelConfig& c) {
@@ -184,20 +148,20 @@ void check_transfer(const ModelConfig& c) {
 /// Its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
-  Streams streams;
+  const StackWiring& wiring;
 };
 std::vector<Stack> stacks_of(const ModelConfig& c) {
-  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack().streams}};
-  return {{context_of(c, false).layers, 1, c.encoder.streams},
-          {c.layers, 2, c.decoder.streams}};  // the decoder has self- and cross-attention
+  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack()}};
+  return {{context_of(c, false).layers, 1, c.encoder},
+          {c.layers, 2, c.decoder}};  // the decoder has self- and cross-attention
 }
 
-/// The numbers that several streams take for each number of a state: those that are kept,
-/// carried on, written and seen, at every sub-layer.
+/// The floats that other forms of residual streams take for each number of a state.
 int64_t floats_of_streams(const Stack& t) {
-  if (t.streams.one()) return 0;
-  const int64_t sublayers = t.layers * (t.attentions + 1);
-  return t.streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * t.streams.count;
+  int64_t floats = 0;
+  for (const ResidualRow* row : residual_rows())
+    if (row->floats) floats += row->floats(t.wiring, t.layers * (t.attentions + 1));
+  return floats;
 }
 
 /// The widths of all heads of queries together, of keys, and the matrices of a feed-forward network.
@@ -288,8 +252,8 @@ void check_stack(const char* what, const ModelConfig& c, const StackWiring& stac
     check_layer(what, layer);
     check_sphere(c, stack, layer);
   }
-  check_second(what, stack);
-  check_streams(what, stack);
+  for (const ResidualRow* row : residual_rows())
+    if (row->check) row->check(what, stack);
 }
 
 void validate(const ModelConfig& config) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "training/data/task_kind.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
@@ -20,11 +21,12 @@ namespace {
 constexpr std::string_view kWiring = "wiring.";
 constexpr size_t kLongestKey = 60;
 
-// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
+// One place of a spec's wiring, by key: a sub-layer, one of the single norms, or a slot of a stack.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   WiredNorm* norm = nullptr;
-  Streams* streams = nullptr;
+  StackWiring* stack = nullptr;
+  const StackSlotRow* slot = nullptr;
 };
 
 std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
@@ -58,10 +60,8 @@ WiringPlace place_in(const NamedStack& s, std::string_view rest) {
   StackWiring& stack = *s.wiring;
   if (rest == "final") return {nullptr, &stack.final};
   if (rest == "embedding") return {nullptr, &stack.embedding};
-  if (rest == "second") return {nullptr, &stack.second};
-  if (rest == "second_read") return {nullptr, &stack.second_read};
-  if (rest == "joined") return {nullptr, &stack.joined};
-  if (rest == "streams") return {nullptr, nullptr, &stack.streams};
+  for (const StackSlotRow* slot : stack_slots())
+    if (rest == slot->key) return {nullptr, nullptr, &stack, slot};
   const auto layer = layer_of(rest, stack.layers.size());
   if (!layer) return {};
   LayerWiring& wiring = stack.layers[layer->first];
@@ -76,14 +76,17 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   for (const NamedStack& s : stacks_of(spec.model)) {
     if (!rest.starts_with(s.prefix)) continue;
     const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
-    if (place.sublayer || place.norm || place.streams) return place;
+    if (place.sublayer || place.norm || place.slot) return place;
   }
   std::string expected;
-  for (const NamedStack& s : stacks_of(spec.model))
-    expected += fmt::format(
-        "{0}wiring.{1}embedding, wiring.{1}final, wiring.{1}second, wiring.{1}streams, or wiring.{1}L01.attn to "
-        "wiring.{1}L{2:02}.ffn",
-        expected.empty() ? "" : "; or ", s.prefix, s.wiring->layers.size());
+  for (const NamedStack& s : stacks_of(spec.model)) {
+    expected +=
+        fmt::format("{0}wiring.{1}embedding, wiring.{1}final, ", expected.empty() ? "" : "; or ", s.prefix);
+    for (const StackSlotRow* slot : stack_slots())
+      expected += fmt::format("wiring.{}{}, ", s.prefix, slot->key);
+    expected +=
+        fmt::format("or wiring.{0}L01.attn to wiring.{0}L{1:02}.ffn", s.prefix, s.wiring->layers.size());
+  }
   fail(key, "no such place: expected {}", expected);
 }
 
@@ -113,8 +116,8 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
     try {
       if (place.norm)
         *place.norm = wired_norm_from(trimmed(value));
-      else if (place.streams)
-        *place.streams = streams_from(trimmed(value));
+      else if (place.slot)
+        set_slot(*place.stack, *place.slot, trimmed(value));
       else
         *place.sublayer = wiring_from(trimmed(value));
     } catch (const Error& error) {
@@ -129,9 +132,9 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
     const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
-    std::string value = place.norm      ? to_string(*place.norm)
-                        : place.streams ? to_string(*place.streams)
-                                        : to_string(*place.sublayer);
+    std::string value = place.norm   ? to_string(*place.norm)
+                        : place.slot ? slot_text(*place.stack, *place.slot)
+                                     : to_string(*place.sublayer);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   return fmt::format("{}", fmt::join(values, " | "));
@@ -245,10 +248,8 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
       for (std::string_view sublayer : {"attn", "cross", "ffn"})
         if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
     keys.push_back(fmt::format("wiring.{}final", s.prefix));
-    keys.push_back(fmt::format("wiring.{}second", s.prefix));
-    keys.push_back(fmt::format("wiring.{}second_read", s.prefix));
-    keys.push_back(fmt::format("wiring.{}joined", s.prefix));
-    keys.push_back(fmt::format("wiring.{}streams", s.prefix));
+    for (const StackSlotRow* slot : stack_slots())
+      keys.push_back(fmt::format("wiring.{}{}", s.prefix, slot->key));
   }
   return keys;
 }

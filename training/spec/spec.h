@@ -74,7 +74,8 @@ struct Field {
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
-/// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
+/// wiring.embedding, wiring.L03.attn, wiring.L03.ffn, wiring.L*.attn for all layers, and a key for each slot of a stack
+/// (model/residual.h), as wiring.streams.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
 /// The fields that name files of the user's, and whether a key is of one.

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/core/error.h"
-#include "engine/model/model_parts.h"
+#include "engine/model/recorder.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/images/conv2d.h"
 #include "engine/ops/images/max_pool.h"
@@ -42,24 +42,24 @@ ModelConfig of_usual_size(ModelConfig config) {
 }
 
 /// Each function is one box of the diagram at the head of convolutions.h.
-class ConvolutionRecorder : ModelParts {
+class ConvolutionRecorder : Recorder {
  public:
-  ConvolutionRecorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
-      : ModelParts(tape, config, options),
-        images_(config.of<ImageConfig>()),
-        wiring_(config.stack().layers.front().attention) {}
+  ConvolutionRecorder(Tape& on, const ModelConfig& of, const RecordOptions& with)
+      : Recorder(on, of, with),
+        images_(of.of<ImageConfig>()),
+        wiring_(of.stack().layers.front().attention) {}
 
   ModelValues record() {
-    const int64_t B = options_.batch, pixels = int64_t{images_.height} * images_.width;
-    values_.source = tape_.input("source", {B, pixels}, DType::I32);
-    values_.targets = tape_.input("targets", {B, 1}, DType::I32);
+    const int64_t B = options.batch, pixels = int64_t{images_.height} * images_.width;
+    values_.source = tape.input("source", {B, pixels}, DType::I32);
+    values_.targets = tape.input("targets", {B, 1}, DType::I32);
     const ValueId levels = parameter("pixels.levels", {kLevels, 1}, {Init::Kind::Ramp, 0.0}, false);
-    ValueId x = values_.embedding = embedding(tape_, "pixels", values_.source, levels, kNone, 1.0f);
+    ValueId x = values_.embedding = embedding(tape, "pixels", values_.source, levels, kNone, 1.0f);
     for (int32_t layer = 1; layer <= kConvolutions; ++layer) x = convolution(layer, x);
     values_.hidden = x;
     values_.logits = output(x);
-    const ValueId weights = options_.row_weights ? tape_.input("weights", {B, 1}, DType::F32) : kNone;
-    values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
+    const ValueId weights = options.row_weights ? tape.input("weights", {B, 1}, DType::F32) : kNone;
+    values_.loss = softmax_xent(tape, "loss", values_.logits, values_.targets, weights);
     return values_;
   }
 
@@ -67,18 +67,18 @@ class ConvolutionRecorder : ModelParts {
   ValueId convolution(int32_t layer, ValueId x) {
     const std::string name = fmt::format("L{:02}.conv", layer);
     begin(layer);
-    const ImageWindow window = convolution_window(config_, layer);
-    const int64_t channels = channels_of(config_, layer);
+    const ImageWindow window = convolution_window(config, layer);
+    const int64_t channels = channels_of(config, layer);
     if (layer > 1) x = norm(name + ".before", wiring_.before, x);
     const Shape shape{window.patch(), channels};
     const ValueId w = parameter(name + ".w", shape, weights_of(shape, window));
     const ValueId b = parameter(name + ".b", {channels}, {Init::Kind::Zeros, 0.0});
-    x = conv2d(tape_, name + ".product", x, w, b, window);
+    x = conv2d(tape, name + ".product", x, w, b, window);
     x = norm(name + ".trunk", wiring_.stream, x);
     x = activated(name + ".hidden", x);
-    x = max_pool(tape_, name + ".out", x, pooling_window(config_, layer));
-    if (options_.probes)
-      tape_.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, layer, kNone});
+    x = max_pool(tape, name + ".out", x, pooling_window(config, layer));
+    if (options.probes)
+      tape.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, layer, kNone});
     begin(0);
     return x;
   }
@@ -86,11 +86,11 @@ class ConvolutionRecorder : ModelParts {
   ValueId output(ValueId x) {
     begin(kConvolutions + 1);
     x = norm(fmt::format("L{:02}.class.before", kConvolutions + 1), wiring_.before, x);
-    const int64_t features = tape_.shape(x).cols(), classes = config_.classes;
+    const int64_t features = tape.shape(x).cols(), classes = config.classes;
     const double deviation = 1.0 / std::sqrt(static_cast<double>(features));
     const ValueId w = parameter("class.w", {features, classes}, {Init::Kind::Normal, deviation}),
                   b = parameter("class.b", {classes}, {Init::Kind::Zeros, 0.0});
-    x = linear(tape_, "logits", x, w, b);
+    x = linear(tape, "logits", x, w, b);
     begin(0);
     return x;
   }
@@ -98,7 +98,7 @@ class ConvolutionRecorder : ModelParts {
   /// Has Xavier's deviation for what goes into and out of a number, or BERT's.
   Init weights_of(const Shape& shape, const ImageWindow& window) const {
     const auto fans = static_cast<double>(shape[0] + int64_t{window.size} * window.size * shape[1]);
-    const double fixed = init_gains(config_.init, context_of(config_, true)).deviation;
+    const double fixed = init_gains(config.init, context_of(config, true)).deviation;
     return {Init::Kind::Normal, fixed > 0 ? fixed : std::sqrt(2.0 / fans)};
   }
 

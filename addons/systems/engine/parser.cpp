@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/core/error.h"
-#include "engine/model/model_parts.h"
+#include "engine/model/recorder.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/probe/probe.h"
@@ -20,58 +20,58 @@ constexpr int32_t kUsualRelations =
     37;  // of Universal Dependencies, each with an arc to the left and to the right
 
 /// Each function is one line of the formulas at the head of parser.h.
-class ParserRecorder : ModelParts {
+class ParserRecorder : Recorder {
  public:
-  using ModelParts::ModelParts;
+  using Recorder::Recorder;
 
   ModelValues up_to_logits() {
     ModelValues values;
-    values.tokens = tape_.input("tokens", {options_.batch, config_.sequence}, DType::I32);
+    values.tokens = tape.input("tokens", {options.batch, config.sequence}, DType::I32);
     ValueId x = values.embedding = joined_features(values.tokens);
-    for (int32_t l = 1; l <= config_.layers; ++l) x = hidden_layer(l, x);
+    for (int32_t l = 1; l <= config.layers; ++l) x = hidden_layer(l, x);
     values.hidden = x;
-    values.logits = product("class", "logits", x, config_.classes);
+    values.logits = product("class", "logits", x, config.classes);
     return values;
   }
 
   ModelValues record() {
-    const int64_t B = options_.batch;
+    const int64_t B = options.batch;
     ModelValues values = up_to_logits();
-    values.targets = tape_.input("targets", {B}, DType::I32);
-    const ValueId weights = options_.row_weights ? tape_.input("weights", {B}, DType::F32) : kNone;
-    values.loss = softmax_xent(tape_, "loss", values.logits, values.targets, weights);
+    values.targets = tape.input("targets", {B}, DType::I32);
+    const ValueId weights = options.row_weights ? tape.input("weights", {B}, DType::F32) : kNone;
+    values.loss = softmax_xent(tape, "loss", values.logits, values.targets, weights);
     return values;
   }
 
  private:
   /// The features' rows, of unit variance at the start like a transformer's tokens, side by side.
   ValueId joined_features(ValueId tokens) {
-    const double root = std::sqrt(static_cast<double>(config_.d_model));
+    const double root = std::sqrt(static_cast<double>(config.d_model));
     const ValueId table =
-        parameter("emb.tokens", {config_.vocabulary, config_.d_model}, {Init::Kind::Normal, 1.0 / root});
-    return embedding(tape_, "emb", tokens, table, kNone, static_cast<float>(root), true);
+        parameter("emb.tokens", {config.vocabulary, config.d_model}, {Init::Kind::Normal, 1.0 / root});
+    return embedding(tape, "emb", tokens, table, kNone, static_cast<float>(root), true);
   }
 
   ValueId hidden_layer(int32_t l, ValueId x) {
     const std::string name = fmt::format("L{:02}.hidden", l);
     begin(l);
-    const Wiring& wiring = config_.stack().layers[static_cast<size_t>(l - 1)].feed_forward;
-    x = product(name, name + ".1", x, config_.feed_forward);
-    store_.mark_hidden(name + ".w");
+    const Wiring& wiring = config.stack().layers[static_cast<size_t>(l - 1)].feed_forward;
+    x = product(name, name + ".1", x, config.feed_forward);
+    store.mark_hidden(name + ".w");
     x = norm(name + ".norm", wiring.before, x);
     x = activated(name + ".act", x);
-    x = drop(name + ".drop", DropoutKind::Activation, config_.dropout_activation, x);
-    if (options_.probes)
-      tape_.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, l, kNone});
+    x = drop(name + ".drop", DropoutKind::Activation, config.dropout_activation, x);
+    if (options.probes)
+      tape.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, l, kNone});
     begin(0);
     return x;
   }
 
   ValueId product(const std::string& name, const std::string& node, ValueId x, int64_t out) {
-    const int64_t in = tape_.shape(x).cols();
+    const int64_t in = tape.shape(x).cols();
     const ValueId w = parameter(name + ".w", {in, out}, matrix_init(in, out, 1));
     const ValueId b = parameter(name + ".b", {out}, {Init::Kind::Zeros, 0.0});
-    return linear(tape_, node, x, w, b);
+    return linear(tape, node, x, w, b);
   }
 };
 

@@ -1,5 +1,5 @@
-// The text form of streams. What a stack does with them: model/stream_parts.h.
-#include "engine/model/streams.h"
+// The text form of streams. What a stack does with them: several_streams.cpp.
+#include "addons/newer-placements/engine/streams.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 
 namespace normscope {
 namespace {
@@ -66,6 +67,11 @@ Streams streams_from(std::string_view text) {
       fail("streams", "'{}' is unknown: expected fixed, learned or computed, and softmax or manifold", word);
   check_rule(s);
   return s;
+}
+
+Streams streams_of(const StackWiring& stack) {
+  const std::string_view words = words_at(stack, "streams");
+  return words.empty() ? Streams{} : streams_from(words);
 }
 
 }  // namespace normscope

@@ -2,8 +2,9 @@
 // made of, what is refused. That they compute what their papers say: test_placement_fixtures.
 #include <cmath>
 
+#include "addons/newer-placements/engine/streams.h"
 #include "catch.hpp"
-#include "engine/model/streams.h"
+#include "engine/model/residual.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
@@ -14,11 +15,15 @@ namespace {
 constexpr Placement kSeveral[] = {Placement::HyperConnections, Placement::ManifoldHyper,
                                   Placement::AttentionResiduals, Placement::DepthAverages};
 
+void set_streams(ModelConfig& config, const char* streams) {
+  set_slot(config.decoder, *stack_slots().back(), streams);
+}
+
 double loss_of(const ModelConfig& config) { return Start(config).program->loss(); }
 
 ModelConfig with_streams(const char* streams) {
   ModelConfig c = config_of(Placement::Pre);
-  c.decoder.streams = streams_from(streams);
+  set_streams(c, streams);
   return c;
 }
 
@@ -123,7 +128,7 @@ TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]")
   c.decoder.layers[1].feed_forward.skip = {Scale::Kind::Constant, 2};
   CHECK(test::contains(error_of([&] { validate(c); }), "skip=2"));
   c = config_of(Placement::ResiDual);
-  c.decoder.streams = streams_from("2 learned");
+  set_streams(c, "2 learned");
   CHECK(test::contains(error_of([&] { validate(c); }), "second"));
 }
 
@@ -153,6 +158,26 @@ TEST_CASE("streams: the gradient of each is measured, of several ones and of a s
       }
     }
     CHECK(apart > 0.1);  // the streams' gradients are not the same
+  }
+}
+
+TEST_CASE("placement: ResiDual's output is its stream and the norm of all branches", "[placements]") {
+  const Start model(config_of(Placement::ResiDual));
+  const std::vector<float> x = model.read(model.values.sublayers.back().output);
+  std::vector<float> second = model.read(model.values.embedding);
+  for (const SublayerValues& s : model.values.sublayers) {
+    const std::vector<float> branch = model.read(s.branch);
+    for (size_t i = 0; i < branch.size(); ++i) second[i] += branch[i];
+  }
+  const std::vector<float> hidden = model.read(model.values.hidden);
+  for (size_t r = 0; r < x.size(); r += 24) {
+    double mean = 0, square = 0;
+    for (size_t j = 0; j < 24; ++j) mean += static_cast<double>(second[r + j]) / 24;
+    for (size_t j = 0; j < 24; ++j) square += std::pow(static_cast<double>(second[r + j]) - mean, 2) / 24;
+    for (size_t j = 0; j < 24; ++j) {
+      const double y = (static_cast<double>(second[r + j]) - mean) / std::sqrt(square + 1e-5);
+      CHECK(static_cast<double>(hidden[r + j]) == Approx(static_cast<double>(x[r + j]) + y).margin(1e-4));
+    }
   }
 }
 

@@ -1,20 +1,20 @@
-// `Streams` says how many residual streams a stack has, and how they are read, carried on and written. With one stream
+// How many residual streams a stack has, and how they are read, carried on and written. With one stream
 // a sub-layer reads the sum of all that was written before it. With several, a sub-layer k reads a weighted sum of
 // them, and each of them takes in the branch f with a weight of its own (Zhu et al. 2024, hyper-connections):
 //
 //     x = sum_i read_i s_i,    s_j <- sum_i carry_ij s_i + write_j f
 //
 // Or each branch has a stream of its own beside the input's, and is read by all sub-layers above it: weights over depth
-// (attention residuals, Chen et al. 2026; averages over depth, Pagliardini et al. 2024). Read by model/stream_parts.h.
+// (attention residuals, Chen et al. 2026; averages over depth, Pagliardini et al. 2024).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace normscope {
+#include "engine/model/wiring.h"
 
-inline constexpr int32_t kMostStreams = 8;
+namespace normscope {
 
 struct Streams {
   int32_t count = 1;  ///< 0: one for the input and one for each branch
@@ -33,5 +33,6 @@ struct Streams {
 /// Writes "1", "4 computed", "4 learned manifold", "depth computed softmax".
 std::string to_string(const Streams& streams);
 Streams streams_from(std::string_view text);  ///< throws Error naming what is wrong
+Streams streams_of(const StackWiring& stack);
 
 }  // namespace normscope
