@@ -12,6 +12,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
+#include "engine/support/named_placements.h"
 #include "reference/streams.h"
 #include "reference/var.h"
 
@@ -368,7 +369,6 @@ class Decoder {
   case Activation::Name:     \
     return op(x);
 #include "engine/ops/activations/activations.def"
-#include "engine/support/named_placements.h"
 #undef ACTIVATION
     }
     return x;

@@ -127,6 +127,14 @@ template <class S>
 Array<S> gelu(const Array<S>& x) {
   return each_value(formulas::Gelu{}, x);
 }
+template <class S>
+Array<S> gelu_erf(const Array<S>& x) {
+  return each_value(formulas::GeluErf{}, x);
+}
+template <class S>
+Array<S> silu(const Array<S>& x) {
+  return each_value(formulas::Silu{}, x);
+}
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Relu>, const Call<S>& c) {
@@ -140,12 +148,12 @@ Outputs<S> forward(Op<OpKind::Gelu>, const Call<S>& c) {
 
 template <class S>
 Outputs<S> forward(Op<OpKind::GeluErf>, const Call<S>& c) {
-  return {each_value(formulas::GeluErf{}, c.numbers(0))};
+  return {gelu_erf<S>(c.numbers(0))};
 }
 
 template <class S>
 Outputs<S> forward(Op<OpKind::Silu>, const Call<S>& c) {
-  return {each_value(formulas::Silu{}, c.numbers(0))};
+  return {silu<S>(c.numbers(0))};
 }
 
 template <class S>
