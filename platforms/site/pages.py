@@ -49,6 +49,7 @@ GROUPS = {
         ("platforms/README.md", "docs/platforms-folder.html"),
         ("assets/families/README.md", "docs/families.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
+        ("tests/web/README.md", "docs/web-tests.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
         ("tests/fixtures/README.md", "docs/fixtures.html"),
     ],
