@@ -102,7 +102,7 @@ struct Reader {
         view.lesson.size() <= kLongestName &&
         view.lesson.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-:") == view.lesson.npos;
     if (!screen || !plain || (!view.lesson.empty() && *screen != Screen::Lessons))
-      fail(kPlace, "screen={}: expected lessons:NAME:STEP, {}", shown_text(value),
+      fail(kPlace, "screen={}: expected {} or lessons:NAME:STEP", shown_text(value),
            fmt::join(kScreenNames, ", "));
     view.screen = *screen;
   }
