@@ -35,7 +35,7 @@ bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});
   lab.post(session::PlayTo{steps});
-  Progress progress("training", steps);
+  cli::Progress progress("training", steps);
   return watch(lab, progress);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "training/data/pairs_task.h"
 #include "training/experiments/probes.h"
@@ -38,7 +39,7 @@ void measure_shares(Run& run, Record& record) {
     record.beta2_reason = "there is no residual stream";
     return;
   }
-  if (config.stack().second != NormKind::None) {
+  if (stream_layout(config.stack()).beside != NormKind::None) {
     record.beta2_reason = "the output has two streams, and the definition knows one";
     return;
   }
@@ -151,7 +152,7 @@ void conclude(const Run& run, Record& record) {
 Numbers moment_of(Run& run) {
   Numbers numbers;
   if (!is_transformer(run.spec().model.architecture)) return numbers;
-  if (run.spec().model.stack().second != NormKind::None) return numbers;
+  if (stream_layout(run.spec().model.stack()).beside != NormKind::None) return numbers;
   try {
     const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
     for (size_t i = 0; i < batch->layout.size(); ++i) {
