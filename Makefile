@@ -56,7 +56,7 @@ screenshots: build
 # site writes the course, its claims, the zoo and the manual as pages under build/site/; see docs/site.md.
 site: build
 	@scripts/setup.sh libmd4c-html0
-	@python3 site/build.py $(ARGS)
+	@python3 platforms/site/build.py $(ARGS)
 
 PORT ?= 8000
 site-serve: site
@@ -64,11 +64,11 @@ site-serve: site
 
 # web-serve serves the web program on localhost with the headers that it needs, after `make web`; ARGS="--port 9000".
 web-serve:
-	@python3 scripts/web_serve.py $(ARGS)
+	@python3 platforms/web/web_serve.py $(ARGS)
 
 # test-web tests the web program in Chromium and Firefox, which it installs if it can; ARGS="--browser firefox" and others.
 test-web:
-	@scripts/test_web.sh $(ARGS)
+	@platforms/web/test_web.sh $(ARGS)
 
 # install copies program, lessons, claims, menu entry, completion, manual page; the engine is for find_package.
 PREFIX ?= /usr/local
@@ -78,35 +78,35 @@ install: build
 # package makes Debian packages and a folder that runs anywhere; package-check runs lintian and a clean Debian on them.
 # PRESET=arm64 makes and checks those of AArch64, and their wheel below.
 package:
-	@NORMSCOPE_PRESET="$(PRESET)" MAINTAINER="$(MAINTAINER)" scripts/package.sh
+	@NORMSCOPE_PRESET="$(PRESET)" MAINTAINER="$(MAINTAINER)" platforms/packages/package.sh
 
 package-check:
-	@NORMSCOPE_PRESET="$(PRESET)" scripts/package_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/package_check.sh
 
 # wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
 # installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
 wheel:
-	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel.sh
+	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel.sh
 
 wheel-check:
-	@NORMSCOPE_PRESET="$(PRESET)" scripts/wheel_check.sh
+	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel_check.sh
 
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:
-	@scripts/web.sh
+	@platforms/web/web.sh
 
 # windows builds the program for Windows with mingw-w64: build/windows, a folder and a zip that run by a double click;
 # test-windows tests it under Wine. See docs/platforms.md.
 windows:
-	@scripts/windows.sh
+	@platforms/windows/windows.sh
 
 test-windows:
-	@scripts/test_windows.sh $(ARGS)
+	@platforms/windows/test_windows.sh $(ARGS)
 
 # release makes all that a version hands out, with checksums and a list of what is inside: build/release-VERSION. See
 # docs/releases.md; ARGS="--only source,web" makes some of it.
 release:
-	@python3 scripts/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
+	@python3 platforms/packages/release/release.py "$(VERSION)" --maintainer "$(MAINTAINER)" $(ARGS)
 
 # What add-ons make: bench, bench-peers, bench-window.
 -include $(wildcard addons/*/targets.mk)

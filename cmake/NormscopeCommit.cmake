@@ -1,6 +1,6 @@
 # `commit` is the first twelve digits of the commit of the sources, with a + where they were changed since. It is empty
 # without git or without a repository of this project. CMake configures again after every commit, because git's log of
-# HEAD changes. Changes without a commit are seen when CMake runs; scripts/package.sh runs it before every package.
+# HEAD changes. Changes without a commit are seen when CMake runs; platforms/packages/package.sh runs it before every package.
 find_program(NORMSCOPE_GIT git)
 mark_as_advanced(NORMSCOPE_GIT)
 set(commit "")

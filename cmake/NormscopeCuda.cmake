@@ -47,6 +47,7 @@ if(EXISTS /dev/nvidia0 OR EXISTS /dev/dxg)  # Linux; Linux under Windows
 endif()
 if(NORMSCOPE_CUDA STREQUAL "AUTO" AND NOT gpu AND NOT NORMSCOPE_CUDA_WITHOUT_GPU)
   message(STATUS "CUDA: not built, as this machine has no GPU (-DNORMSCOPE_CUDA=ON builds it: docs/cuda.md)")
+  file(REMOVE "${CMAKE_BINARY_DIR}/libnormscope_cuda.so")  # of an earlier configuration: the program would open it
   return()
 endif()
 
@@ -63,7 +64,7 @@ endif()
 
 # `CMAKE_CUDA_ARCHITECTURES` is what the kernels are compiled for. On a machine with a device it is that device. On any
 # other, where no kernel can run, it is PTX of Turing, which checks every line and which the driver of a later machine
-# translates. scripts/package.sh builds for other machines, so it asks for machine code of Turing, of Ampere and Ada
+# translates. platforms/packages/package.sh builds for other machines, so it asks for machine code of Turing, of Ampere and Ada
 # (which run that of 8.0) and of Hopper, and for PTX of Hopper for later devices: 75-real;80-real;90.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(EXISTS /dev/nvidia0 AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)

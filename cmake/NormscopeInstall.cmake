@@ -42,11 +42,11 @@ normscope_printed("${CMAKE_INSTALL_MANDIR}/man1" normscope.1 man)
 
 # The desktop's description has the project's version and day.
 normscope_release_day(release_day "%Y-%m-%d")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/package/org.normscope.normscope.metainfo.xml.in"
+configure_file("${CMAKE_SOURCE_DIR}/platforms/packages/org.normscope.normscope.metainfo.xml.in"
   "${CMAKE_BINARY_DIR}/package/org.normscope.normscope.metainfo.xml" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/package/org.normscope.normscope.metainfo.xml"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/metainfo" ${component})
-install(FILES "${CMAKE_CURRENT_LIST_DIR}/package/normscope.desktop"
+install(FILES "${CMAKE_SOURCE_DIR}/platforms/packages/normscope.desktop"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/applications" ${component})
 set(icons "${CMAKE_INSTALL_DATADIR}/icons/hicolor")
 foreach(size 16 24 32 48 64 128 256 512)

@@ -1,6 +1,6 @@
 # CPack makes the Debian packages normscope, normscope-cuda and libnormscope-dev (the components of the install rules),
-# and as TGZ a folder that runs wherever it is unpacked. scripts/package.sh runs it. package/generator.cmake says what
-# differs between the two, package/finish.cmake adds what no install rule has.
+# and as TGZ a folder that runs wherever it is unpacked. platforms/packages/package.sh runs it. platforms/packages/generator.cmake says what
+# differs between the two, platforms/packages/finish.cmake adds what no install rule has.
 set(NORMSCOPE_MAINTAINER "normscope contributors <maintainers@normscope.example.org>" CACHE STRING
     "Name and address in the Debian packages: those of whoever hands them out")
 
@@ -23,8 +23,8 @@ set(CPACK_COMPONENTS_ALL normscope libnormscope-dev)
 if(TARGET normscope_cuda)
   list(APPEND CPACK_COMPONENTS_ALL normscope-cuda)
 endif()
-set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/package/generator.cmake")
-set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/package/finish.cmake")
+set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_SOURCE_DIR}/platforms/packages/generator.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_SOURCE_DIR}/platforms/packages/finish.cmake")
 
 # ---- Debian -----------------------------------------------------------------------------------------------------
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -35,9 +35,9 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(debian_version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 normscope_release_day(changelog_day "%a, %d %b %Y %H:%M:%S +0000")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/package/changelog.in" "${CMAKE_BINARY_DIR}/package/changelog" @ONLY)
+configure_file("${CMAKE_SOURCE_DIR}/platforms/packages/changelog.in" "${CMAKE_BINARY_DIR}/package/changelog" @ONLY)
 
-# normscope_debian(COMPONENT SECTION DESCRIPTION): sets what every package has. package/generator.cmake adds the
+# normscope_debian(COMPONENT SECTION DESCRIPTION): sets what every package has. platforms/packages/generator.cmake adds the
 # packages of the libraries that are linked.
 macro(normscope_debian component section description)
   string(TOUPPER "${component}" upper)
@@ -89,7 +89,7 @@ finds it by itself; --backend cuda or the switch in the window uses it.")
   get_filename_component(CPACK_NORMSCOPE_CUDA_LIBRARIES "${cublas}" DIRECTORY)
 endif()
 
-# These are for package/generator.cmake and package/finish.cmake.
+# These are for platforms/packages/generator.cmake and platforms/packages/finish.cmake.
 set(CPACK_NORMSCOPE_BINARY_DIR "${CMAKE_BINARY_DIR}")
 set(CPACK_NORMSCOPE_SOURCE_DIR "${CMAKE_SOURCE_DIR}")
 set(CPACK_NORMSCOPE_IMGUI_LICENSE "${NORMSCOPE_DEPS_DIR}/imgui/LICENSE.txt")

@@ -1,4 +1,4 @@
-# The program for a browser (scripts/web.sh, docs/web.md): WebAssembly with SIMD of 128 bits and threads, without
+# The program for a browser (platforms/web/web.sh, docs/web.md): WebAssembly with SIMD of 128 bits and threads, without
 # relaxed instructions, so that it computes the same bits everywhere. Included in place of the system's packages, which
 # are for the host. NORMSCOPE_WEB_DEPS holds include/ with the headers of fmt, nlohmann-json, toml++, stb and
 # Highway, and src/md4c.c, src/md4c.h, src/hwy/targets.cc and src/hwy/abort.cc where its Highway has one.
@@ -11,7 +11,7 @@ set(NORMSCOPE_WEB_ROOT "/normscope")  # of what is packed, in the page's file sy
 set(NORMSCOPE_WEB_FONTS "" CACHE PATH "The faces that are packed, subset")
 if(NOT EXISTS "${NORMSCOPE_WEB_DEPS}/include/fmt" OR NOT IS_DIRECTORY "${NORMSCOPE_WEB_FONTS}")
   message(FATAL_ERROR "normscope: NORMSCOPE_WEB_DEPS='${NORMSCOPE_WEB_DEPS}' holds no headers or "
-    "NORMSCOPE_WEB_FONTS='${NORMSCOPE_WEB_FONTS}' no faces: scripts/web.sh prepares them")
+    "NORMSCOPE_WEB_FONTS='${NORMSCOPE_WEB_FONTS}' no faces: platforms/web/web.sh prepares them")
 endif()
 
 enable_language(C)  # md4c

@@ -1,4 +1,4 @@
-# The program for Windows on x86-64 (scripts/windows.sh, docs/platforms.md), built with mingw-w64. Included in place of the
+# The program for Windows on x86-64 (platforms/windows/windows.sh, docs/platforms.md), built with mingw-w64. Included in place of the
 # system's packages, which are for the host. NORMSCOPE_WINDOWS_DEPS holds include/ with the headers of fmt, nlohmann-json,
 # CLI11, toml++, stb and Catch2, and src/ with the sources of Highway, md4c, utf8proc and GLFW. SentencePiece is left out,
 # and the program says so.
@@ -7,7 +7,7 @@ include_guard()
 set(NORMSCOPE_WINDOWS_DEPS "" CACHE PATH "Headers and sources for the build for Windows")
 if(NOT EXISTS "${NORMSCOPE_WINDOWS_DEPS}/include/fmt")
   message(FATAL_ERROR "normscope: NORMSCOPE_WINDOWS_DEPS='${NORMSCOPE_WINDOWS_DEPS}' holds no headers: "
-    "scripts/windows.sh prepares them")
+    "platforms/windows/windows.sh prepares them")
 endif()
 
 enable_language(C RC)  # md4c, utf8proc and GLFW; icon and manifest
@@ -61,7 +61,7 @@ foreach(size 16 24 32 48 64 128 256)
   list(APPEND pictures "${CMAKE_SOURCE_DIR}/assets/icon/normscope-${size}.png")
 endforeach()
 find_program(NORMSCOPE_PYTHON python3 REQUIRED)
-execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${CMAKE_SOURCE_DIR}/scripts/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
+execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${CMAKE_SOURCE_DIR}/platforms/windows/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
   COMMAND_ERROR_IS_FATAL ANY)
 configure_file("${CMAKE_SOURCE_DIR}/app/windows/normscope.rc.in" "${CMAKE_BINARY_DIR}/normscope.rc" @ONLY)
 function(normscope_windows_resources target)

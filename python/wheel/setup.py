@@ -1,4 +1,4 @@
-"""Builds the wheels that scripts/wheel.py lays out: of one platform, as a program is in them, for every Python 3."""
+"""Builds the wheels that platforms/packages/wheel.py lays out: of one platform, as a program is in them, for every Python 3."""
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 

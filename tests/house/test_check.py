@@ -29,7 +29,7 @@ class Check(unittest.TestCase):
 
     def test_what_no_source_includes_has_tests(self):
         for path in ("addons/papers/studies/streams.toml", "addons/papers/claims/x/y.toml", "assets/words/lab.toml", "lessons/01-warm-up/lesson.toml",
-                     "tests/refusals/link.txt", "scripts/release/terms.py", "tests/reference/model.h"):
+                     "tests/refusals/link.txt", "platforms/packages/release/terms.py", "tests/reference/model.h"):
             self.assertTrue(self.found(path), path)
 
     def test_a_command_is_run(self):

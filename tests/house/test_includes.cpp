@@ -100,7 +100,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu training/io training/files training/experiments app/words app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
-    {"app/windows", "engine/core engine/windows training/files app/window app/cli"},
+    {"app/windows", "engine/windows training/files app/window app/cli"},
     {"app/commands",
      "engine/core engine/tape engine/ops engine/cpu training/io training/tokenizer training/data training/text training/spec training/measure training/run training/inside training/session training/files training/published training/records training/experiments app/words app/headless app/link app/compare app/sweep app/course app/lessons app/tape app/tape_screen app/inside app/shell app/window app/cli"},
     {"app", "app/commands"},

@@ -67,7 +67,7 @@ std::vector<fs::path> sources() {
           entry.path().parent_path().filename() != "words")
         files.push_back(entry.path());
   }
-  for (const auto& entry : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/site"))
+  for (const auto& entry : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/platforms/site"))
     if (entry.path().extension() == ".py") files.push_back(entry.path());
   return files;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks how a release is put together (scripts/release/): that it is refused where it could not be made again, that the
+"""Checks how a release is put together (platforms/packages/release/): that it is refused where it could not be made again, that the
 same files make the same archives, and that the list of what is inside names what a file holds and nothing else. CTest
 runs it as release.parts. It makes no package: `make release` does."""
 import os
@@ -15,7 +15,7 @@ import zipfile
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts/release"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT / "platforms/packages/release"), str(ROOT / "platforms/windows")]
 import archives
 import release
 import spdx
@@ -108,7 +108,7 @@ class Archives(Folder):
 
     def test_a_folder_that_is_not_there_is_told_in_one_line(self):
         self.file("one/a")
-        command = [sys.executable, ROOT / "scripts/release/release.py", "--compare", "one", "none"]
+        command = [sys.executable, ROOT / "platforms/packages/release/release.py", "--compare", "one", "none"]
         told = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         self.assertEqual((told.returncode, told.stderr), (1, "release: none: No such file or directory\n"))
 
@@ -215,8 +215,7 @@ class Inside(Folder):
 class Twice(Folder):
     def test_a_commit_gives_the_same_release_twice(self):
         tree = self.folder / "tree"
-        (tree / "scripts").mkdir(parents=True)
-        shutil.copytree(ROOT / "scripts/release", tree / "scripts/release", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "platforms/packages/release", tree / "platforms/packages/release", ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("CMakeLists.txt", "CHANGELOG.md"):
             shutil.copy(ROOT / name, tree / name)
         (tree / ".gitignore").write_text("/build/\n__pycache__/\n")
@@ -226,7 +225,7 @@ class Twice(Folder):
         made = []
         for turn, umask in (("one", "0002"), ("two", "0077")):
             subprocess.run([*git, "config", "tar.umask", umask], check=True)
-            subprocess.run([sys.executable, tree / "scripts/release/release.py", release.version_of_sources(),
+            subprocess.run([sys.executable, tree / "platforms/packages/release/release.py", release.version_of_sources(),
                             "--maintainer", MAINTAINER, "--only", "source"], check=True, capture_output=True)
             made.append(self.folder / turn)
             shutil.move(tree / f"build/release-{release.version_of_sources()}", made[-1])
@@ -237,7 +236,7 @@ class Twice(Folder):
         checked = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made[0])
         self.assertEqual(checked.returncode, 0)
         self.file("tree/CHANGELOG.md", "## 0.0.1\n")
-        refused = subprocess.run([sys.executable, tree / "scripts/release/release.py", release.version_of_sources(),
+        refused = subprocess.run([sys.executable, tree / "platforms/packages/release/release.py", release.version_of_sources(),
                                   "--maintainer", MAINTAINER], capture_output=True, text=True)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("CHANGELOG.md begins with 0.0.1", refused.stderr)

@@ -14,12 +14,12 @@ import unittest
 
 try:
     import tomllib
-except ModuleNotFoundError:  # site/lessons.py reads with it, too
+except ModuleNotFoundError:  # platforms/site/lessons.py reads with it, too
     print("SKIPPED: site.links: tomllib is missing (Python 3.11)")
     sys.exit(4)  # tests/skip.h
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "site"), str(ROOT / "tests/site")]
+sys.path[:0] = [str(ROOT / "platforms/site"), str(ROOT / "tests/site")]
 import checks
 import lessons
 import markdown
@@ -31,7 +31,7 @@ SITE = {}
 
 
 def build(out, *arguments):
-    return subprocess.run([sys.executable, ROOT / "site/build.py", "--program", PROGRAM, "--out", out, *arguments],
+    return subprocess.run([sys.executable, ROOT / "platforms/site/build.py", "--program", PROGRAM, "--out", out, *arguments],
                           capture_output=True, text=True)
 
 
@@ -192,13 +192,14 @@ class InGerman(unittest.TestCase):
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
                 self.assertIn("Handbuch (auf Englisch)", text)  # it is told before a click
-            own, english = (out / "addons/classroom/teaching.html").read_text(), (out / "docs/configuration.html").read_text()
-            self.assertIn("Mit normscope unterrichten</h1>", own)
+            own, english = (out / "docs/files.html").read_text(), (out / "docs/configuration.html").read_text()
+            self.assertIn("Dateien</h1>", own)
             self.assertNotIn('lang="en"', own)
             self.assertIn('lang="en"', english)
             manual = re.search(r"<h2>Handbuch</h2>\n<ul>(.*?)</ul>", english, re.S)[1]
-            self.assertEqual(re.findall(r"<a[^>]*>(.*?)</a>", manual),
-                             ["Überblick", "Dateien", "Links", "Filme und Arbeitsblätter", "Mit normscope unterrichten"])
+            names = re.findall(r"<a[^>]*>(.*?)</a>", manual)
+            self.assertEqual(names[:3], ["Überblick", "Dateien", "Links"])
+            self.assertEqual(len(names), sum(len([*ROOT.glob(f"{folder}/de/*.md")]) for folder in ("docs", "addons/*")))
             overview = (out / "docs/overview.html").read_text()
             self.assertIn("Drei Dinge zum Ausprobieren</h2>", overview)
             self.assertNotIn("hreflang", overview)  # README.md, to which that link leads, is the page itself here
@@ -292,7 +293,7 @@ class Refused(unittest.TestCase):
 
     def test_no_program(self):
         with tempfile.TemporaryDirectory() as scratch:
-            done = subprocess.run([sys.executable, ROOT / "site/build.py", "--program", "/none", "--out", scratch],
+            done = subprocess.run([sys.executable, ROOT / "platforms/site/build.py", "--program", "/none", "--out", scratch],
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"^site: there is no program /none: expected [^\n]*\n$")
