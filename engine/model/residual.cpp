@@ -7,7 +7,7 @@
 namespace normscope {
 namespace {
 
-constexpr const ResidualRow* kRows[] = {
+constexpr const ResidualRow* kResiduals[] = {
     nullptr,
 #define RESIDUAL(name) &name##_residual,
 #include "chosen/residuals.def"
@@ -22,7 +22,7 @@ size_t place_of(std::string_view key) {
 
 }  // namespace
 
-std::span<const ResidualRow* const> residual_rows() { return std::span(kRows).subspan(1); }
+std::span<const ResidualRow* const> residual_rows() { return std::span(kResiduals).subspan(1); }
 
 std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack) {
   std::vector<std::unique_ptr<Residual>> forms;

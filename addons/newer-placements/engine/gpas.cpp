@@ -51,12 +51,12 @@ bool any_sublayer(const StackWiring& stack, Is is) {
   });
 }
 
-std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
+std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
   if (!any_sublayer(stack, scales)) return nullptr;
   return std::make_unique<Gpas>(recorder);
 }
 
-void check(const char* what, const StackWiring& stack) {
+void check_gpas(const char* what, const StackWiring& stack) {
   if (any_sublayer(stack,
                    [](const Wiring& w) { return scales(w) && w.bottom && w.stream == NormKind::None; }))
     fail(
@@ -68,6 +68,7 @@ void check(const char* what, const StackWiring& stack) {
 
 }  // namespace
 
-constinit const ResidualRow gpas_residual{.word = "gpas", .factor = "γ", .record = record, .check = check};
+constinit const ResidualRow gpas_residual{
+    .word = "gpas", .factor = "γ", .record = record_gpas, .check = check_gpas};
 
 }  // namespace normscope

@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-constexpr StackSlotRow kSlots[] = {{"second"}, {"second_read"}, {"joined"}};
+constexpr StackSlotRow kSecondSlots[] = {{"second"}, {"second_read"}, {"joined"}};
 
 class SecondStream : public Residual {
  public:
@@ -55,18 +55,18 @@ class SecondStream : public Residual {
   ValueId second_ = kNone;  ///< so far
 };
 
-std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
+std::unique_ptr<Residual> record_second(Recorder& recorder, const StackWiring& stack) {
   if (norm_at(stack, "second") == NormKind::None) return nullptr;
   return std::make_unique<SecondStream>(recorder, stack);
 }
 
-void check(const char* what, const StackWiring& stack) {
+void check_second(const char* what, const StackWiring& stack) {
   if (norm_at(stack, "second") == NormKind::None &&
       (norm_at(stack, "second_read") != NormKind::None || norm_at(stack, "joined") != NormKind::None))
     fail("model", "the {} has no second stream to read or to join: expected a norm for wiring.second", what);
 }
 
-std::optional<StreamLayout> layout(const StackWiring& stack) {
+std::optional<StreamLayout> layout_of_second(const StackWiring& stack) {
   const WiredNorm beside = norm_at(stack, "second");
   if (beside == NormKind::None) return std::nullopt;
   return StreamLayout{.beside = beside, .beside_read = norm_at(stack, "second_read") != NormKind::None};
@@ -74,10 +74,10 @@ std::optional<StreamLayout> layout(const StackWiring& stack) {
 
 }  // namespace
 
-constinit const ResidualRow second_stream_residual{.slots = kSlots,
-                                                   .record = record,
-                                                   .check = check,
-                                                   .layout = layout,
+constinit const ResidualRow second_stream_residual{.slots = kSecondSlots,
+                                                   .record = record_second,
+                                                   .check = check_second,
+                                                   .layout = layout_of_second,
                                                    .objection = "there is a second stream"};
 
 }  // namespace normscope

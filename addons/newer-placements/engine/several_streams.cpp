@@ -14,7 +14,7 @@
 namespace normscope {
 namespace {
 
-constexpr StackSlotRow kSlots[] = {
+constexpr StackSlotRow kStreamSlots[] = {
     {"streams", [](std::string_view words) { return to_string(streams_from(words)); }, "1"}};
 
 class SeveralStreams : public Residual {
@@ -146,14 +146,14 @@ class SeveralStreams : public Residual {
   int32_t written_ = 0;  ///< branches so far
 };
 
-std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
+std::unique_ptr<Residual> record_streams(Recorder& recorder, const StackWiring& stack) {
   const Streams streams = streams_of(stack);
   if (streams.one()) return nullptr;
   return std::make_unique<SeveralStreams>(recorder, streams);
 }
 
 /// Each of several streams is a sum that no norm stands on and no scale weighs.
-void check(const char* what, const StackWiring& stack) {
+void check_streams(const char* what, const StackWiring& stack) {
   if (streams_of(stack).one()) return;
   if (norm_at(stack, "second") != NormKind::None)
     fail("model", "the {} has several streams and a second stream beside them: expected wiring.second none",
@@ -175,14 +175,14 @@ void check(const char* what, const StackWiring& stack) {
     }
 }
 
-std::optional<StreamLayout> layout(const StackWiring& stack) {
+std::optional<StreamLayout> layout_of_streams(const StackWiring& stack) {
   const Streams streams = streams_of(stack);
   if (streams.one()) return std::nullopt;
   return StreamLayout{.count = streams.count};
 }
 
 /// Streams are kept, carried on, written and seen at every sub-layer.
-int64_t floats(const StackWiring& stack, int64_t sublayers) {
+int64_t floats_of_several(const StackWiring& stack, int64_t sublayers) {
   const Streams streams = streams_of(stack);
   if (streams.one()) return 0;
   return streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * streams.count;
@@ -190,11 +190,11 @@ int64_t floats(const StackWiring& stack, int64_t sublayers) {
 
 }  // namespace
 
-constinit const ResidualRow several_streams_residual{.slots = kSlots,
-                                                     .record = record,
-                                                     .check = check,
-                                                     .layout = layout,
+constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
+                                                     .record = record_streams,
+                                                     .check = check_streams,
+                                                     .layout = layout_of_streams,
                                                      .objection = "there are several residual streams",
-                                                     .floats = floats};
+                                                     .floats = floats_of_several};
 
 }  // namespace normscope
