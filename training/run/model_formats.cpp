@@ -7,10 +7,6 @@
 
 namespace normscope {
 
-#define MODEL_FORMAT(format) extern const ModelFormat format;
-#include "training/run/model_formats.def"
-#undef MODEL_FORMAT
-
 namespace {
 
 std::span<const ModelFormat* const> formats() {

@@ -28,6 +28,10 @@ struct ModelFormat {
   int32_t (*fill)(const std::string& path, Store& store);
 };
 
+#define MODEL_FORMAT(format) extern const ModelFormat format;
+#include "training/run/model_formats.def"
+#undef MODEL_FORMAT
+
 /// The format whose model opens at this path; null: none.
 const ModelFormat* format_of_model(const std::string& path);
 
