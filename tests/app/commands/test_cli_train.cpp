@@ -11,6 +11,7 @@
 #include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "test_paths.h"
 
 using namespace normscope::test;

@@ -111,7 +111,7 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   const auto refusal = [&](const std::string& set) {
     return test::error_of([&] { require_read(runs, {set}); }, "");
   };
-  CHECK(contains(
+  CHECK(test::contains(
       refusal("train.momentum=0.3"),
       "--set 'train.momentum=0.3' would change nothing: train.optimizer is adam: expected momentum"));
   CHECK_FALSE(refusal("B:model.encoder_layers=3").empty());
