@@ -47,6 +47,7 @@ GROUPS = {
         ("assets/words/README.md", "docs/words.html"),
         ("platforms/README.md", "docs/platforms-folder.html"),
         ("lessons/README.md", "docs/writing-a-lesson.html"),
+        ("tests/web/README.md", "docs/web-tests.html"),
         ("tests/fuzz/README.md", "docs/fuzzing.html"),
         ("tests/fixtures/README.md", "docs/fixtures.html"),
     ],
