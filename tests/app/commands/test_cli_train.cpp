@@ -145,7 +145,7 @@ TEST_CASE("a setting of which the run takes no notice exits with 2") {
     const Outcome outcome = run_program(std::string("train --preset post --steps 1 --set ") + set);
     INFO(outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(test::contains(outcome.err, "would change nothing"));
+    CHECK(contains(outcome.err, "would change nothing"));
   }
   const std::string saved = folder.file("x.safetensors");
   train(
