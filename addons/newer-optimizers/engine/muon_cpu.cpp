@@ -45,7 +45,7 @@ MatrixRoom room_of(const Call& call, const ParameterCall& p) {
 }
 
 /// Computes a product on one worker, whose scratch holds the panels.
-void whole_product(const Call& call, const Gemm& g, Scratch scratch) {
+void whole_product(const Gemm& g, Scratch scratch) {
   GemmPlan plan = plan_gemm(g);
   if (plan.pack_b == GemmPlan::PackB::ByStage) plan.pack_b = GemmPlan::PackB::ByChunk;
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) gemm_chunk(g, plan, chunk, nullptr, scratch.p);
@@ -77,7 +77,7 @@ void direction_of(const Call& call, const StepInputs& step, const ParameterCall&
 void polynomial_of(const Call& call, const float* square, int64_t side, float* p, Scratch scratch) {
   const DF d;
   const VF b = hn::Set(d, kMuonB), c = hn::Set(d, kMuonC);
-  whole_product(call, {side, side, side, {square, side, 1}, {square, side, 1}, p}, scratch);
+  whole_product({side, side, side, {square, side, 1}, {square, side, 1}, p}, scratch);
   each_vector(side * side, [&](int64_t i, auto lanes) HWY_ATTR {
     lanes.store(hn::MulAdd(c, lanes.load(p + i), hn::Mul(b, lanes.load(square + i))), p + i);
   });
@@ -98,14 +98,14 @@ void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scra
   for (int i = 0; i < kMuonIterations; ++i) {
     const Operand whole{x, cols, 1}, turned{x, 1, cols}, polynomial{room.polynomial, side, 1};
     if (rows > cols)
-      whole_product(call, {side, side, rows, turned, whole, room.square}, scratch);
+      whole_product({side, side, rows, turned, whole, room.square}, scratch);
     else
-      whole_product(call, {side, side, cols, whole, turned, room.square}, scratch);
+      whole_product({side, side, cols, whole, turned, room.square}, scratch);
     polynomial_of(call, room.square, side, room.polynomial, scratch);
     if (rows > cols)
-      whole_product(call, {rows, cols, side, whole, polynomial, y}, scratch);
+      whole_product({rows, cols, side, whole, polynomial, y}, scratch);
     else
-      whole_product(call, {rows, cols, side, polynomial, whole, y}, scratch);
+      whole_product({rows, cols, side, polynomial, whole, y}, scratch);
     float* done = y;
     y = x;
     x = done;
