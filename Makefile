@@ -1,12 +1,12 @@
 # normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make wheel, make wheel-check, make release VERSION=...,
-# make web, make web-serve, make test-web, make windows, make test-windows, make test-arm64, make test-python, make clean.
-# A thin front to CMake's presets; everything is built under build/, wheels under dist/.
+# make install [PREFIX=...], make package, make package-check, make release VERSION=..., make web, make web-serve,
+# make test-web, make windows, make test-windows, make test-arm64, make clean; those of add-ons are in their targets.mk.
+# A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda screenshots site site-serve install package \
-  package-check wheel wheel-check release web web-serve test-web windows test-windows test-python test-arm64 clean
+  package-check release web web-serve test-web windows test-windows test-arm64 clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -35,10 +35,6 @@ test-full:
 # fuzz feeds readers of files and options mutated input, TIME seconds each. See tests/fuzz/README.md.
 fuzz:
 	@scripts/fuzz.sh $(TIME)
-
-# test-python tests the Python package that records trainings, with PyTorch and what else can be installed.
-test-python:
-	@scripts/test_python.sh
 
 # test-arm64 builds for AArch64 and tests that under qemu-user, on Debian or Ubuntu of any processor: docs/platforms.md.
 test-arm64:
@@ -82,14 +78,6 @@ package:
 
 package-check:
 	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/package_check.sh
-
-# wheel makes what pip installs, under dist/: the program with the Python package, and the CUDA backend; wheel-check
-# installs it in a clean Debian without a compiler, where it trains, records and opens its window, and removes it.
-wheel:
-	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel.sh
-
-wheel-check:
-	@NORMSCOPE_PRESET="$(PRESET)" platforms/packages/wheel_check.sh
 
 # web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:

@@ -45,8 +45,9 @@ if("${NORMSCOPE_CHOSEN_ADDONS}" STREQUAL "${present}")
 endif()
 
 # The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
-set(NORMSCOPE_SEAMS ops op_cases oracle activations placements norm_kinds init_rules optimizers schedules settings tasks architectures
-  measurements commands lesson_commands headless screens stages panels wiring_keepers window_parts shortcuts)
+set(NORMSCOPE_SEAMS ops op_cases oracle activations placements residuals norm_kinds init_rules optimizers schedules settings tasks architectures
+  measurements commands lesson_commands headless screens stages panels wiring_keepers window_parts shortcuts model_formats
+  file_looks)
 foreach(seam IN LISTS NORMSCOPE_SEAMS)
   set(rows "// Written by cmake/NormscopeAddons.cmake.\n")
   foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)

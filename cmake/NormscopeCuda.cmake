@@ -47,6 +47,7 @@ if(EXISTS /dev/nvidia0 OR EXISTS /dev/dxg)  # Linux; Linux under Windows
 endif()
 if(NORMSCOPE_CUDA STREQUAL "AUTO" AND NOT gpu AND NOT NORMSCOPE_CUDA_WITHOUT_GPU)
   message(STATUS "CUDA: not built, as this machine has no GPU (-DNORMSCOPE_CUDA=ON builds it: docs/cuda.md)")
+  file(REMOVE "${CMAKE_BINARY_DIR}/libnormscope_cuda.so")  # of an earlier configuration: the program would open it
   return()
 endif()
 

@@ -22,9 +22,7 @@ file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
 if(TARGET normscope_training)
   file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
     "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
-  list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
-  list(FILTER of_training EXCLUDE REGEX "^training/tokenizer/")  # the parts of one type
-  list(APPEND of_training training/tokenizer/published_tokenizer.h training/tokenizer/tokenizer.h)
+  list(FILTER of_training EXCLUDE REGEX "^training/(files|experiments)/")  # the program's own files
   list(APPEND headers ${of_training})
 endif()
 # Add-ons bring headers and rows of their own; what the core includes as chosen/ is in the build tree.
@@ -37,7 +35,7 @@ endforeach()
 install(DIRECTORY "${CMAKE_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
   REGEX "/(oracle|op_cases)\\.def$" EXCLUDE)
 list(FILTER headers EXCLUDE REGEX
-  "(_inl|_impl|_passes|input_value|number_json|toml|toml_table|published/family|codec|codec_rules|kept_spec|saved_run|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
+  "(_inl|_impl|_passes|input_value|number_json|toml|toml_table|codec|codec_rules|kept_spec|saved_run|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)
 foreach(header IN LISTS headers)
   get_filename_component(folder "${header}" DIRECTORY)

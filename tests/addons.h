@@ -22,7 +22,8 @@ inline std::vector<std::string> addon_folders() {
 /// Whether an add-on of this build has the command.
 inline bool has_command(const std::string& name) {
   for (const std::string& folder : addon_folders())
-    if (std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/") + folder + "/app/commands/" + name + ".cpp"))
+    if (std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/") + folder + "/app/commands/" + name +
+                                ".cpp"))
       return true;
   return std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/app/commands/") + name + ".cpp");
 }

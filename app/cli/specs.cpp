@@ -1,7 +1,6 @@
 #include "app/cli/specs.h"
 
 #include "app/cli/exit_code.h"
-#include "app/link/link_text.h"
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
@@ -72,8 +71,7 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 
 std::vector<NamedFile> files_of(const RunSpec& spec) {
   std::vector<NamedFile> files;
-  for (const link::FileField& file : link::kFileFields)
-    files.push_back({std::string(file.key), get_field(spec, file.key)});
+  for (const Field* file : file_fields()) files.push_back({std::string(file->key), file->get(spec)});
   return files;
 }
 

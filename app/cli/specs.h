@@ -16,7 +16,6 @@ namespace normscope::cli {
 
 /// The run that learns data which the command line names without a run.
 inline constexpr const char* kUsualPreset = "pre";
-inline constexpr const char* kParserPreset = "parser";
 
 /// The runs of a configuration file, or the three of the default comparison (letters A, B, C). Throws
 /// CommandError(usage), also for a missing configuration file.

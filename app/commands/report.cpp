@@ -9,6 +9,7 @@
 
 #include "training/data/task.h"
 #include "training/measure/verdict.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::commands {
@@ -55,8 +56,9 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.edits = std::move(edits);
   out.data = identity_of(spec.data, task);
   out.name = spec.name.empty() ? default_name(spec) : spec.name;
-  out.wiring = spec.model.architecture == Architecture::Parser
-                   ? "parser"
+  const ArchitectureRuns* added = added_runs(spec.model.architecture);
+  out.wiring = added && !added->wiring.empty()
+                   ? std::string(added->wiring)
                    : normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
   out.state = to_string(state);
   out.verdict = verdict_text(state, history, source_use);
@@ -96,11 +98,9 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
                             {"difference", "difference", Kind::Number},
                             {"validation", "validation", Kind::Number},
                             {"", "ms/step", clock ? Kind::Number : Kind::Data}}};
-  const bool parsed = std::any_of(results.begin(), results.end(),
-                                  [](const RunResult& r) { return r.attachment.has_value(); });
-  if (parsed)
-    for (const auto& [key, title] : {std::pair("uas", "UAS"), {"las", "LAS"}})
-      table.columns.push_back({key, title, Kind::Number});
+  const auto scored = std::ranges::find_if(results, [](const RunResult& r) { return !r.scores.empty(); });
+  const std::vector<Score> columns = scored == results.end() ? std::vector<Score>() : scored->scores;
+  for (const Score& score : columns) table.columns.push_back({score.key, score.name, Kind::Number});
   for (const RunResult& r : results) {
     const auto cell = [](double value, const char* format) {
       return experiments::Cell(value, number(value, format));
@@ -110,10 +110,10 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
                           fmt::format("{}-{}", r.step - r.window + 1, r.step), cell(r.loss, "{:.3f}"),
                           cell(r.unigram, "{:.3f}"), cell(r.loss - r.unigram, "{:+.3f}"),
                           cell(r.validation, "{:.3f}"), cell(r.milliseconds, "{:.1f}")});
-    if (!parsed) continue;
-    const Attachment score = r.attachment.value_or(Attachment{});
-    table.rows.back().push_back(cell(score.unlabelled(), "{:.2f}"));
-    table.rows.back().push_back(cell(score.labelled(), "{:.2f}"));
+    for (const Score& column : columns) {
+      const auto own = std::ranges::find(r.scores, column.key, &Score::key);
+      table.rows.back().push_back(cell(own == r.scores.end() ? NAN : own->value, "{:.2f}"));
+    }
   }
   return table;
 }

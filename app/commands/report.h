@@ -9,7 +9,6 @@
 
 #include "training/data/identity/data_identity.h"
 #include "training/data/task.h"
-#include "training/data/treebank/attachment.h"
 #include "training/experiments/table.h"
 #include "training/measure/history.h"
 #include "training/run/run.h"
@@ -39,7 +38,7 @@ struct RunResult {
   double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
   double validation = 0;    ///< NaN when not measured
   double milliseconds = 0;  ///< per step of this run; NaN when not known
-  std::optional<Attachment> attachment = {};  ///< of a parser: its validation trees
+  std::vector<Score> scores = {};  ///< of the validation data, where the task has any
 };
 
 /// Reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)
@@ -48,7 +47,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// Has one row per result, with columns for attachment scores where a result has them. `clock` adds the time of
+/// Has one row per result, with columns for the scores of the first result that has any. `clock` adds the time of
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 

@@ -11,7 +11,7 @@
 
 #include "app/cli/exit_code.h"
 #include "training/io/input_kinds.h"
-#include "training/records/log_line.h"
+#include "training/measure/log_fields.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -29,13 +29,12 @@ void put(std::string& out, Real value) {
     out += "null";
 }
 
-/// Writes `,"uas":91.2,"las":88.1`, per cent.
-void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
-  if (!attachment) return;
-  out += ",\"uas\":";
-  put(out, static_cast<float>(attachment->unlabelled()));
-  out += ",\"las\":";
-  put(out, static_cast<float>(attachment->labelled()));
+/// Writes `,"uas":91.2,"las":88.1`.
+void put_scores(std::string& out, std::span<const Score> scores) {
+  for (const Score& score : scores) {
+    out += fmt::format(",\"{}\":", score.key);
+    put(out, static_cast<float>(score.value));
+  }
 }
 
 /// `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
@@ -63,7 +62,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
 
 /// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
 /// was looked at.
-void put_attention(std::string& out, const records::StatField& field, std::span<const StatInfo> layout,
+void put_attention(std::string& out, const LogField& field, std::span<const StatInfo> layout,
                    std::span<const float> stats) {
   bool first = true;
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
@@ -122,14 +121,14 @@ RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
     file_ = LineFile(path, "log", go_on);
     if (after_lines) return;  // the header there may be of other data
     said_ = data;
-    file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", records::kLogFormat,
+    file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", kLogFormat,
                            NORMSCOPE_VERSION, data_member(data)));
   });
 }
 
 void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
                   std::span<const StatInfo> layout, std::span<const float> stats,
-                  std::optional<double> validation, const std::optional<Attachment>& attachment) {
+                  std::optional<double> validation, std::span<const Score> scores) {
   if (!file_) return;
   std::string out =
       fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
@@ -140,11 +139,11 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
     out += ",\"validation\":";
     put(out, static_cast<float>(*validation));
   }
-  put_scores(out, attachment);
+  put_scores(out, scores);
   put_critical(out, layout, stats);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
-  for (const records::StatField& field : std::span(records::kStatFields).subspan(records::kFirstOfAttention))
+  for (const LogField& field : std::span(kLogFields).subspan(kFirstOfAttention))
     put_attention(out, field, layout, stats);
   file_.line(out + '}');
 }
@@ -160,7 +159,7 @@ void RunLog::result(const RunResult& r) {
   put(out, r.unigram);
   out += ",\"validation\":";
   put(out, r.validation);
-  put_scores(out, r.attachment);
+  put_scores(out, r.scores);
   out += ",\"ms_per_step\":";
   put(out, r.milliseconds);
   out += "},\"spec\":{";

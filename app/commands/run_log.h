@@ -11,7 +11,6 @@
 #include "app/commands/report.h"
 #include "engine/tape/program.h"
 #include "training/data/identity/data_identity.h"
-#include "training/data/treebank/attachment.h"
 #include "training/io/line_file.h"
 
 namespace normscope::commands {
@@ -25,7 +24,7 @@ class RunLog {
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
             std::span<const float> stats, std::optional<double> validation,
-            const std::optional<Attachment>& attachment = std::nullopt);
+            std::span<const Score> scores = {});
   void result(const RunResult& result);
   /// Runs at the end and throws Error when something could not be written.
   void check() const;

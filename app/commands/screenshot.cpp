@@ -37,7 +37,7 @@ bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});
   lab.post(session::PlayTo{steps});
-  Progress progress("training", steps);
+  cli::Progress progress("training", steps);
   return watch(lab, progress);
 }
 
@@ -53,9 +53,10 @@ void choose_screen(const std::string& asked, PictureOptions& picture) {
   const std::string name = asked.substr(0, asked.find(':'));
   const std::optional<Screen> screen = name == "lesson" ? Screen::Lessons : screen_named(name);
   const bool step = asked.size() > name.size();  // a lesson has one
-  if (!screen || name == "lessons" || (*screen == Screen::Lessons && !step) || (*screen == Screen::Lab && step)) {
-    throw CommandError(Exit::Usage, fmt::format("--screen '{}' is not known: expected lesson:NAME:STEP, {}", asked,
-                                                fmt::join(pictured_screens(), ", ")));
+  if (!screen || name == "lessons" || (*screen == Screen::Lessons && !step) ||
+      (*screen == Screen::Lab && step)) {
+    throw CommandError(Exit::Usage, fmt::format("--screen '{}' is not known: expected lesson:NAME:STEP, {}",
+                                                asked, fmt::join(pictured_screens(), ", ")));
   }
   picture.screen = *screen;
   picture.what = asked.substr(std::min(asked.size(), name.size() + 1));
@@ -108,9 +109,9 @@ Exit screenshot(const ScreenshotOptions& options) {
 void add_screenshot(CLI::App& app, Command& command) {
   const auto options = std::make_shared<ScreenshotOptions>();
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
-  sub.add_option(
-         "--screen", options->screen,
-         fmt::format("which screen: lesson:NAME:STEP as lesson:warm-up:compare, or {}", fmt::join(pictured_screens(), ", ")))
+  sub.add_option("--screen", options->screen,
+                 fmt::format("which screen: lesson:NAME:STEP as lesson:warm-up:compare, or {}",
+                             fmt::join(pictured_screens(), ", ")))
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);

@@ -77,7 +77,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.files = files;
   if (!models.empty()) {
     window.runs = std::move(models);
-    window.shown = screen_for(FileKind::Published).value_or(Screen::Lab);
+    window.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
     window.play = false;
   }
   window.safe_mode = options.safe_mode;
@@ -120,7 +120,7 @@ void check_recorded(const std::vector<std::string>& files) {
 /// A published model, or a saved run that goes on from its weights, as a run to look into. Throws Error.
 RunSpec model_of(const std::string& path) {
   const OpenedFile opened = read_opened(path);
-  if (opened.look.kind == FileKind::Published) return opened.runs.front().spec;
+  if (opened.look.kind == FileKind::Model) return opened.runs.front().spec;
   if (opened.look.kind == FileKind::Unusable)
     throw CommandError(Exit::Input, fmt::format("open {}: {}", path, opened.look.words));
   if (opened.look.kind != FileKind::Recorded)
@@ -144,8 +144,9 @@ std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
 }
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
-  const bool models = inside || !screen_for(FileKind::Recorded) || std::any_of(files.begin(), files.end(), [](const std::string& file) {
-                        return look_at(file).kind == FileKind::Published;
+  const bool models = inside || !screen_for(FileKind::Recorded) ||
+                      std::any_of(files.begin(), files.end(), [](const std::string& file) {
+                        return look_at(file).kind == FileKind::Model;
                       });
   if (files.size() > kMostFiles)
     throw CommandError(Exit::Usage,

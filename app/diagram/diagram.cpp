@@ -8,6 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 namespace {
@@ -83,7 +84,7 @@ Footer chain_footer(const DiagramState& state, const DiagramInput& input, const 
   const std::string& lead = first_move(model);
   if (chain_placement(model, model.stack()) == Placement::None)
     return {lead, words::say("diagram.chain.put")};
-  if (model.architecture == Architecture::Parser) return {lead, words::say("diagram.chain.choose")};
+  if (!chain_is_dragged(model)) return {lead, words::say("diagram.chain.choose")};
   return {lead, words::say(input.compact ? "diagram.chain.drag_brief" : "diagram.chain.drag")};
 }
 
@@ -113,7 +114,7 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
     if (compact && stacks.both && side != state.shown) continue;
     stack_layouts.push_back({side, stack.cross, diagram_rows(stack, shown),
                              stacks.wiring(side).embedding != NormKind::None,
-                             stacks.wiring(side).second != NormKind::None, segment});
+                             stream_layout(stacks.wiring(side)).beside != NormKind::None, segment});
   }
   return stack_layouts;
 }

@@ -7,6 +7,7 @@
 #include "app/diagram/diagram.h"
 #include "app/ui/numbers.h"
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 namespace {
@@ -38,12 +39,15 @@ ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, in
                     int step) {
   const std::string name =
       fmt::format("{}L{:02}.{}", view::prefix_of(run, side), layer + 1, view::to_string(sub));
-  const auto then = [&](const char* number) { return data.value(run, name + number, step); };
+  const auto then = [&](const std::string& number) { return data.value(run, name + number, step); };
+  std::optional<float> factor;
+  for (const ResidualRow* row : residual_rows())
+    if (!row->factor.empty()) factor = then(fmt::format(".{}", row->word));
   if (run.history && step < run.history->last_step())  // a run as it stood then, or the newest one
-    return {then(".skip.mean"), then(".branch.mean"), then(".gpas"), step};
+    return {then(".skip.mean"), then(".branch.mean"), factor, step};
   const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
   ScalesNow now;
-  now.gpas = then(".gpas");
+  now.factor = factor;
   if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
   if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
   return now;
@@ -51,9 +55,10 @@ ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, in
 
 ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.skip;
-  if (wiring.gpas && scale.kind == Scale::Kind::One) {
-    const std::string value = number_of(scales.gpas.value_or(1));
-    return {"γ " + value, words::say("diagram.scale.gpas", {{"value", value}, {"when", when(scales)}})};
+  if (const ResidualRow* form = factor_of(wiring); form && scale.kind == Scale::Kind::One) {
+    const std::string value = number_of(scales.factor.value_or(1));
+    return {fmt::format("{} {}", form->factor, value),
+            words::say("diagram.scale.factor", {{"value", value}, {"when", when(scales)}})};
   }
   if (wiring.branch.kind == Scale::Kind::Toward) {
     const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));

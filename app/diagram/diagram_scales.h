@@ -18,7 +18,7 @@ struct ScaleWords {
 // A sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
 // start.
 struct ScalesNow {
-  std::optional<float> skip, branch, gpas;
+  std::optional<float> skip, branch, factor;
   int step = -1;  // the step of the values; -1: now
 };
 // The scales at a step: at the newest step as they are, at an earlier one as its frame in the

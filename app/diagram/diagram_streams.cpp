@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/diagram/diagram_sublayer.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 
@@ -44,7 +45,7 @@ void SublayerPainter::lines(float from, float to, const std::vector<float>& weig
 }
 
 void SublayerPainter::streams(Colour ink) {
-  const Streams& s = stack.wiring.streams;
+  const StreamLayout s = stream_layout(stack.wiring);
   if (s.one()) {
     p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top}, ink);
     return;
@@ -52,7 +53,7 @@ void SublayerPainter::streams(Colour ink) {
   float from = d.stream_bottom;
   int branches = 0;
   std::vector<float> weights;
-  const auto all = [&] { return s.of_depth() ? branches + 1 : s.count; };
+  const auto all = [&] { return s.over_depth() ? branches + 1 : s.count; };
   const auto until = [&](float y, int layer, view::Sub sub, int added) {
     lines(from, y, weights, std::min(all(), kMostLines), ink);
     from = y;
@@ -65,7 +66,7 @@ void SublayerPainter::streams(Colour ink) {
     if (row.subs.empty())
       until(row.box.centre().y, row.row.last, view::Sub::FeedForward, subs * row.row.count());
   }
-  if (!s.of_depth()) weights.clear();  // behind the last sub-layer all are added up
+  if (!s.over_depth()) weights.clear();  // behind the last sub-layer all are added up
   until(d.stream_top, 0, view::Sub::FeedForward, 0);
 }
 

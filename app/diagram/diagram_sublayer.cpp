@@ -134,7 +134,7 @@ void SublayerPainter::second_stream() {
   const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
   const float turn = d.second.bottom() + 8;
   p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
-  if (stack.wiring.second_read != NormKind::None)  // every branch reads it too
+  if (stream_layout(stack.wiring).beside_read)  // every branch reads it too
     for (const RowLayout& row : d.rows)
       for (const SublayerLayout& s : row.subs) {
         p.line({lane, s.fork_y}, {d.stream_x - 5, s.fork_y}, t.wire, 2);
@@ -146,7 +146,7 @@ void SublayerPainter::second_stream() {
   p.line({x + k, y}, {d.stream_x - 7, y}, t.wire, 2);
   p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
   small_fixed(d.second);
-  const std::string_view text = view::token_text(stack.wiring.second);
+  const std::string_view text = view::token_text(stream_layout(stack.wiring).beside);
   if (p.text_width({Face::Bold, type::tick}, text) + 4 < d.second.w)
     p.text_in(d.second, {Face::Bold, type::tick}, t.ink2, text, Align::Centre);
   plus(d.join);

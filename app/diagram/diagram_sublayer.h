@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/diagram/diagram_tokens.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 
@@ -31,7 +32,7 @@ struct SublayerPainter : TokenPainter {
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
   // Whether norms may stand on the residual stream: not on several.
-  bool takes_norms() const { return stack.wiring.streams.one(); }
+  bool takes_norms() const { return stream_layout(stack.wiring).one(); }
   bool is_empty_slot(view::SlotId on_stream) const {
     return takes_norms() && view::norm_at(stack.wiring, on_stream) == NormKind::None;
   }

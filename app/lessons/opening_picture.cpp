@@ -9,6 +9,7 @@
 #include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
+#include "engine/model/residual.h"
 
 namespace normscope::lessons {
 using namespace course;
@@ -39,7 +40,7 @@ std::vector<diagram::StackRows> rows_of(const One& one, bool opened) {
     const int layer =
         one.place.at.layer == view::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
     rows.push_back({side, stack.cross, view::diagram_rows(stack, here ? layer : -1),
-                    stack.wiring.embedding != NormKind::None, stack.wiring.second != NormKind::None});
+                    stack.wiring.embedding != NormKind::None, stream_layout(stack.wiring).beside != NormKind::None});
   }
   return rows;
 }

@@ -88,7 +88,7 @@ struct Reader {
     const size_t colon = value.find(':');
     const std::string_view key = value.substr(0, colon);
     const std::string name(colon == value.npos ? "" : value.substr(colon + 1));
-    if (!file_field(key) || name.empty() || name.size() > kLongestName || name.find('/') != name.npos)
+    if (!names_file(key) || name.empty() || name.size() > kLongestName || name.find('/') != name.npos)
       fail(kPlace, "needs={}: expected a field of a file and its name, as data.text:book.txt",
            shown_text(value));
     view.needs.emplace_back(key, name);
@@ -102,7 +102,7 @@ struct Reader {
         view.lesson.size() <= kLongestName &&
         view.lesson.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-:") == view.lesson.npos;
     if (!screen || !plain || (!view.lesson.empty() && *screen != Screen::Lessons))
-      fail(kPlace, "screen={}: expected lessons:NAME:STEP, {}", shown_text(value),
+      fail(kPlace, "screen={}: expected {} or lessons:NAME:STEP", shown_text(value),
            fmt::join(kScreenNames, ", "));
     view.screen = *screen;
   }
@@ -123,9 +123,9 @@ struct Reader {
 
 // Refuses what LabTrainer would refuse later: the run as it begins and after the edits of each step.
 void check_run(const ConfigRun& run, const LinkedView& view) {
-  for (const FileField& file : kFileFields)
-    if (!get_field(run.spec, file.key).empty())
-      fail(file.key, "a link names no file: expected needs={}:NAME", file.key);
+  for (const Field* file : file_fields())
+    if (!file->get(run.spec).empty())
+      fail(file->key, "a link names no file: expected needs={}:NAME", file->key);
   RunSpec trial = run.spec;
   for (const auto& [key, name] : view.needs) set_field(trial, key, name);  // it will have them
   if (!view.needs.empty()) set_field(trial, "data.name", run.spec.data.name);
@@ -134,7 +134,7 @@ void check_run(const ConfigRun& run, const LinkedView& view) {
   std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
   for (size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
-    if (file_field(edit.key)) fail(edit.key, "a link names no file: expected needs={}:NAME", edit.key);
+    if (names_file(edit.key)) fail(edit.key, "a link names no file: expected needs={}:NAME", edit.key);
     set_field(trial, edit.key, edit.value);
     if (i + 1 == edits.size() || edits[i + 1].step != edit.step) validate(trial);  // made together
   }

@@ -17,12 +17,6 @@
 
 namespace normscope::link {
 
-const FileField* file_field(std::string_view key) {
-  const auto* const at = std::find_if(std::begin(kFileFields), std::end(kFileFields),
-                                      [&](const FileField& f) { return f.key == key; });
-  return at == std::end(kFileFields) ? nullptr : at;
-}
-
 namespace {
 
 using Needs = std::vector<std::pair<std::string, std::string>>;
@@ -42,15 +36,15 @@ std::vector<ConfigRun> without_files(const std::vector<ConfigRun>& from, Needs& 
     ConfigRun& run = runs[i];
     run.letter = from[0].letter == 'A' ? run.letter : static_cast<char>('A' + i);
     const std::string task = run.spec.data.name;
-    for (const FileField& file : kFileFields)
-      if (const std::string path = get_field(run.spec, file.key); !path.empty()) {
-        add_need(needs, file.key, path);
-        set_field(run.spec, file.key, "");
+    for (const Field* file : file_fields())
+      if (const std::string path = file->get(run.spec); !path.empty()) {
+        add_need(needs, file->key, path);
+        set_field(run.spec, file->key, "");
       }
     if (run.spec.data.name != task) set_field(run.spec, "data.name", task);
     std::erase_if(run.edits, [&](const Edit& edit) {
-      if (file_field(edit.key)) add_need(needs, edit.key, edit.value);
-      return file_field(edit.key) != nullptr;
+      if (names_file(edit.key)) add_need(needs, edit.key, edit.value);
+      return names_file(edit.key);
     });
   }
   return runs;
@@ -126,20 +120,20 @@ std::string called(const words::Language& language, const std::string& key, cons
 std::string needed_words(const LinkedView& view) {
   std::vector<std::string> files;
   for (const auto& [key, name] : view.needs)
-    if (file_field(key)) files.push_back(called(words::of_window(), key, name));
+    if (names_file(key)) files.push_back(called(words::of_window(), key, name));
   if (files.empty()) return "";
   return words::say("link.needs", {{"files", in_words(files, words::say("link.and"))}});
 }
 
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {
   for (const auto& need : view.needs) {
-    const FileField* const file = file_field(need.first);
     const bool there = std::any_of(runs.begin(), runs.end(), [&](const ConfigRun& run) {
       return !get_field(run.spec, need.first).empty();
     });
-    if (file && !there)
+    if (names_file(need.first) && !there)
       fail("link", "the link needs your {}, which it does not carry: expected {}",
-           called(words::language("en"), need.first, need.second), file->option);
+           called(words::language("en"), need.first, need.second),
+           need.first == "data.text" ? "--text FILE" : fmt::format("--set {}=FILE", need.first));
   }
 }
 

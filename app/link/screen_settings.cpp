@@ -9,9 +9,12 @@
 
 namespace normscope::link {
 
-std::string ScreenSettingsReader::name(std::string_view key) const { return fmt::format("{}.{}", screen_, key); }
+std::string ScreenSettingsReader::name(std::string_view key) const {
+  return fmt::format("{}.{}", screen_, key);
+}
 
-void ScreenSettingsReader::refuse(std::string_view key, std::string_view value, std::string_view expected) const {
+void ScreenSettingsReader::refuse(std::string_view key, std::string_view value,
+                                  std::string_view expected) const {
   fail(kPlace, "{}={}: expected {}", name(key), shown_text(value), expected);
 }
 

@@ -14,7 +14,8 @@ namespace normscope::link {
 
 class ScreenSettingsReader {
  public:
-  ScreenSettingsReader(Screen screen, const ScreenSettings& settings) : screen_(name_of(screen)), rest_(settings) {}
+  ScreenSettingsReader(Screen screen, const ScreenSettings& settings)
+      : screen_(name_of(screen)), rest_(settings) {}
 
   /// The value of a key that stands there once or never. Throws Error.
   std::optional<std::string> text(std::string_view key);

@@ -7,6 +7,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
+#include "training/data/task_kind.h"
 #include "training/files/places.h"
 
 namespace normscope::settings {
@@ -15,15 +16,11 @@ using namespace ui;
 
 namespace {
 
-// Values of data.name, `kFiles` the fields that name a file; assets/words/settings.toml has their words.
-constexpr const char* kSources[] = {"corpus",     "copy", "reverse", "sort",    "translation",
-                                    "word-order", "mood", "digits",  "treebank"};
-constexpr const char* kFiles[] = {"data.text", "data.pairs", "data.labels", "data.treebank"};
-
-const std::string& label_of(const char* source) {
+// What the list calls a kind of data, or the field of a file: settings.toml has their words.
+const std::string& label_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.label", source));
 }
-const std::string& help_of(const char* source) {
+const std::string& help_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.help", source));
 }
 
@@ -63,12 +60,12 @@ void Rows::data(const Rect& rect) {
 void Rows::data_list(const Rect& place, const std::string& name) {
   if (!ui.popup_open(name)) return;
   const RunSpec& spec = *view.runs[0].spec;
-  std::vector<const char*> sources;
-  for (const char* source : kSources)
-    if (source == spec.data.name || fits(spec, "data.name", source)) sources.push_back(source);
-  std::vector<const char*> files;
-  for (const char* file : kFiles)
-    if (fits(spec, file, "file")) files.push_back(file);
+  std::vector<std::string_view> sources, files;
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->made_up.empty() && (kind->name == spec.data.name || fits(spec, "data.name", kind->name)))
+      sources.push_back(kind->name);
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->file.empty() && fits(spec, kind->file, "file")) files.push_back(kind->file);
   constexpr float h = 26, caption = 20, field = 30;
   const float height =
       12 + h * static_cast<float>(sources.size()) + (caption + field) * static_cast<float>(files.size());
@@ -77,9 +74,8 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   if (list.bottom() > ui.size().y - 4) list.y = place.y - 4 - list.h;
   if (!ui.begin_popup(name, list)) return;
   Rect rest = list.inset(6);
-  for (const char* source : sources) {
-    const bool own =
-        spec.data.name == "treebank" && !spec.data.treebank_path.empty();  // a file under that name
+  for (const std::string_view source : sources) {
+    const bool own = spec.data.name == source && !path_of(spec.data).empty();  // a file under that name
     const bool now = spec.data.name == source && !own;
     ButtonOptions o;
     o.quiet = o.left = true;
@@ -88,18 +84,19 @@ void Rows::data_list(const Rect& place, const std::string& name) {
                 help_of(source), o))
       continue;
     if (!now)
-      commands.emplace_back(own ? session::EditField{-1, "data.treebank", ""}
-                                : session::EditField{-1, "data.name", source});
+      commands.emplace_back(own ? session::EditField{-1, std::string(kind_of(spec.data).file), ""}
+                                : session::EditField{-1, "data.name", std::string(source)});
     ui.close_popup();
   }
-  for (const char* file : files) {
+  for (const std::string_view file : files) {
     ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::Sans, type::tick}, ui.theme().ink3,
                        label_of(file));
     const Rect box = rest.take_top(field).inset(0, 3);
     if (!text_field(ui, fmt::format("{}/{}", name, file), box, words::say("settings.type_data"), state.path,
                     help_of(file)))
       continue;
-    if (!state.path.empty()) commands.emplace_back(session::EditField{-1, file, with_home(state.path)});
+    if (!state.path.empty())
+      commands.emplace_back(session::EditField{-1, std::string(file), with_home(state.path)});
     ui.close_popup();
   }
   ui.end_popup();

@@ -34,14 +34,13 @@ std::string text_of(const Field& field, double value) {
 std::string_view place_of(const Field& field) {
   if (field.key == "train.steps") return "transport/budget";
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
-  for (const char* file : {"data.text", "data.pairs", "data.labels"})  // these stand in the list of the data
-    if (field.key == file) return kOfData;
-  // What transformers do not read has a row only while a run reads it: see has_row().
-  for (const char* of_others :
-       {"data.images", "data.image_labels", "data.digits", "data.treebank", "data.punctuation"})
-    if (field.key == of_others) return kOfData;
-  for (const char* of_others : {"model.channels", "model.channels_2", "model.window", "model.masked_head"})
-    if (field.key == of_others) return kOfArchitecture;
+  // Files of data stand in the list of the data, and what one kind of data alone reads has a row only while a run reads
+  // it: see has_row().
+  if (field.key == "data.text" || field.key == "data.labels" ||
+      (field.added && field.key.starts_with("data.")))
+    return kOfData;
+  if (field.key == "model.masked_head" || (field.added && field.because == "model.architecture"))
+    return kOfArchitecture;
   if (field.key.starts_with("model.rotary_")) return kOfPositions;
   if (field.key == "model.attention_pattern") return kOfWindow;
   return "";
@@ -219,7 +218,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
 // True between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
-         (value == "convolutional" || value == "parser" || (value == "decoder" && !view::any_stream(view)));
+         (!is_transformer(architecture_from(value)) || (value == "decoder" && !view::any_stream(view)));
 }
 
 void Rows::shared(const Field& field, const Rect& rect) {

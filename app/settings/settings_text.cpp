@@ -20,13 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_file(const Field& field) {
-  return field.key == "train.init_from" || field.key == "data.valid" || field.key == "data.tokenizer";
-}
-
 const std::string& what_to_type(const Field& field) {
   if (field.key == "train.milestones") return words::say("settings.type_steps");
-  return is_file(field) ? words::say("settings.type_path") : words::say("settings.type");
+  return field.file ? words::say("settings.type_path") : words::say("settings.type");
 }
 
 // Turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
@@ -55,7 +51,7 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
       return words::refused(without_key(error.what()));
     }
   }
-  return is_file(field) && !text.empty() ? refused_file(text) : "";
+  return field.file && !text.empty() ? refused_file(text) : "";
 }
 
 std::string display(const Field& field, const std::string& value) {
@@ -95,7 +91,7 @@ void Rows::open_text(const Field& field, const std::string& name, int only) {
 void Rows::text_row(const Field& field, const std::string& name, const Rect& rect) {
   const char* label = shown_as(field).label;
   std::string value = field.get(*view.runs[0].spec);
-  if (is_file(field)) value = fs::path(value).filename().string();
+  if (field.file) value = fs::path(value).filename().string();
   if (value.empty()) value = words::say("settings.none");
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   value = ui.paint().fit({Face::Mono, type::body}, value, room);
@@ -131,7 +127,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
 
 // Posts what was typed, or keeps the box open for mending it; Escape leaves.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
-  const std::string text = is_file(field) ? with_home(state.typed) : state.typed;
+  const std::string text = field.file ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
   if (!state.refusal.empty()) {
     ui.edit() = {control, state.typed, true};

@@ -159,7 +159,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
     case FileKind::Config:
       take_runs(session, files, file->runs, path);
       break;
-    case FileKind::Published:
+    case FileKind::Model:
       take_runs(session, files, file->runs, path, false);
       files.looked_into = true;
       break;

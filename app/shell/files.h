@@ -33,7 +33,7 @@ struct Files {
   bool again = false;                 // although the prompt said why not
   Background<OpenedFile> opened{};
   std::string replacing{};              // the runs of this file replace all that are shown
-  bool looked_into = false;             // a published model was opened, which Inside is to show
+  bool looked_into = false;             // a model of another program was opened, which Inside is to show
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
   std::optional<diagram::ShownStack>
       placement{};               // that the prompt is to save, as it stood when this was asked

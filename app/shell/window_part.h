@@ -44,7 +44,7 @@ class WindowPart {
   virtual bool holds_tabs() const { return false; }
 };
 
-using WindowParts = std::vector<std::unique_ptr<WindowPart>>;
+using WindowParts = std::vector<std::shared_ptr<WindowPart>>;  // shared by the copies of a window's state
 
 #define WINDOW_PART(make) std::unique_ptr<WindowPart> make();
 #include "chosen/window_parts.def"

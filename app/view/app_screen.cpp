@@ -16,7 +16,8 @@ const ScreenKind* kind_of(Screen screen) {
 #include "chosen/screens.def"
 #undef SCREEN
   };
-  const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.first == screen; });
+  const auto at =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.first == screen; });
   return at == kinds.end() ? nullptr : &at->second;
 }
 

@@ -1,6 +1,6 @@
-// `chain_of` is the diagram of a model without a residual stream, before any drawing: a convolutional network or a
-// parser is a chain of boxes with its norms between them. These functions are pure; the drawn chain, the run cards and
-// the tests use them.
+// The diagram of a model without a residual stream, before any drawing: a chain of boxes with its norms between them.
+// What stands in it comes with the network, an add-on's. These functions are pure; the drawn chain, the run cards and the
+// tests use them.
 #pragma once
 
 #include <string>
@@ -18,8 +18,25 @@ struct ChainPart {
   NormKind norm = NormKind::None;         // the norm in the slot
   Placement placement = Placement::None;  // the placement that puts norms in such slots
 };
+
+/// What the app asks of a network that is no transformer.
+struct Chain {
+  std::vector<ChainPart> (*parts)(const ModelConfig&, const StackWiring&);  ///< see chain_of
+  int (*layers)(const ModelConfig&);                                        ///< see chain_layers
+  std::string (*refusal)(Placement);                                        ///< see preset_refusal
+  std::string (*caption)(const ModelConfig&, Placement);                    ///< of a placement with norms
+  bool dragged = true;  ///< whether norms go to other places; otherwise they are only put in and taken out
+};
+#define ARCHITECTURE(Name, name) extern const Chain name##_chain;
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+
 /// Goes from the input up. Norms are those of `stack`, everything else is the model's.
 std::vector<ChainPart> chain_of(const ModelConfig& model, const StackWiring& stack);
+/// What chains are made of.
+ChainPart chain_box(std::string title, std::string note, int layer = 0);
+ChainPart chain_slot(int layer, const char* name, NormKind norm, Placement placement);
+const char* activation_name(const ModelConfig& model);  ///< "ReLU"
 
 /// Counts the layers that have a matrix; the last one is that of the classes.
 int chain_layers(const ModelConfig& model);
@@ -32,5 +49,7 @@ std::string chain_caption(const ModelConfig& model);
 /// How a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
 /// "Click a free slot", "Choose a preset".
 const std::string& first_move(const ModelConfig& model);
+/// Whether a norm of a model without a stream goes from place to place.
+bool chain_is_dragged(const ModelConfig& model);
 
 }  // namespace normscope::view

@@ -20,11 +20,11 @@ struct Desk {
   std::vector<session::Command> commands{};  ///< for the trainer
   std::vector<view::SavePlot> saves{};       ///< figures for the pictures folder
   std::vector<File> files{};
-  std::string copied{};  ///< for the clipboard
-  std::string notice{};  ///< for the title bar
+  std::string copied{};                             ///< for the clipboard
+  std::string notice{};                             ///< for the title bar
   std::optional<session::ReplaceRuns> replacing{};  ///< runs in the place of all that the Lab has
-  std::optional<Screen> shown{};  ///< another screen
-  bool opens_file = false;        ///< the prompt for a file's path
+  std::optional<Screen> shown{};                    ///< another screen
+  bool opens_file = false;                          ///< the prompt for a file's path
 };
 
 }  // namespace normscope

@@ -7,6 +7,7 @@
 
 #include "app/view/chain.h"
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::view {
 namespace {
@@ -172,10 +173,11 @@ std::string slot_name(SlotId at) {
 bool same_layer(const Stack& stack, int a, int b) {
   // LayerNorm Scaling's factor, and that of SiameseNorm's branches, belong to the place: they do not make a layer another
   // kind of layer.
+  const bool beside_read = stream_layout(stack.wiring).beside_read;
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
     x.pre_scale = y.pre_scale = 1;
-    if (stack.wiring.second_read != NormKind::None) x.branch = y.branch;
+    if (beside_read) x.branch = y.branch;
     return x == y;
   };
   const auto subs = stack.subs();
@@ -205,8 +207,7 @@ std::vector<int> alike_layers(const Stack& stack, int layer) {
 }
 
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
-  if (a.layers.size() != b.layers.size() || norms_of(a) != norms_of(b) || a.streams != b.streams)
-    return false;
+  if (a.layers.size() != b.layers.size() || norms_of(a) != norms_of(b) || a.slots != b.slots) return false;
   for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
     for (Sub sub : subs_of(cross))
       if (wiring_of(a, layer, sub) != wiring_of(b, layer, sub)) return false;
@@ -215,7 +216,8 @@ bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
 
 bool legal_move(const Stack& stack, SlotId from, Slot to) {
   if (!in_range(stack, from.layer) || from.slot == to || stack.is_locked(from)) return false;
-  if (to == Slot::Stream && !stack.wiring.streams.one()) return false;  // no norm stands on several streams
+  if (to == Slot::Stream && !stream_layout(stack.wiring).one())
+    return false;  // no norm stands on several streams
   const Wiring& wiring = wiring_of(stack.wiring, from.layer, from.sub);
   return slot(wiring, from.slot) != NormKind::None && slot(wiring, to) == NormKind::None;
 }
@@ -240,7 +242,7 @@ WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool
   if ((at.in_layer() && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
   const WiredNorm was = norm_at(stack.wiring, at);
   if (was == norm) return change;
-  if (at.in_layer() && at.slot == Slot::Stream && !stack.wiring.streams.one()) {
+  if (at.in_layer() && at.slot == Slot::Stream && !stream_layout(stack.wiring).one()) {
     change.note = words::say("diagram.change.several_streams");
     return change;
   }

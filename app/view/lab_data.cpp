@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
@@ -324,13 +325,11 @@ const StackWiring& stack_of(const RunView& run, Side side) {
 
 int streams_of(const RunView& run, Side side) {
   if (!run.spec || !has_stream(run)) return 0;
-  const StackWiring& stack = stack_of(run, side);
-  if (stack.second != NormKind::None) return 2;
-  return stack.streams.one() ? 0 : stack.streams.count;
+  return stream_layout(stack_of(run, side)).all();
 }
 
 bool over_depth(const RunView& run, Side side) {
-  return run.spec && has_stream(run) && stack_of(run, side).streams.of_depth();
+  return run.spec && has_stream(run) && stream_layout(stack_of(run, side)).over_depth();
 }
 
 bool any_over_depth(const LabView& view) {
@@ -347,10 +346,9 @@ bool any_stream(const LabView& view) {
 
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path) {
   if (has_stream(run)) return fmt::format("{}L{:02}.{}", prefix_of(run, side), layer, path);
-  const bool convolves = run.spec->model.architecture == Architecture::Convolutional;
   const std::string of = layer == layers_of(run, side)
                              ? "class"
-                             : fmt::format("L{:02}.{}", layer, convolves ? "conv" : "hidden");
+                             : fmt::format("L{:02}.{}", layer, row_of(run.spec->model.architecture).part);
   if (path.find('.') == path.npos)  // of all that the layer has
     return fmt::format("{}.{}", of.substr(0, of.find('.')), path);
   if (path.ends_with("_norm")) return fmt::format("{}.w{}", of, path.substr(path.rfind('.')));

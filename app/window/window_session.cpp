@@ -177,9 +177,8 @@ void WindowSession::draw() {
 }
 
 void WindowSession::open_file(const std::string& path) {
-  say(guarded("opening a file", [&] {
-    shell::begin_opening(state_.files, state_.session, path, false, state_.notice);
-  }));
+  say(guarded("opening a file",
+              [&] { shell::begin_opening(state_.files, state_.session, path, false, state_.notice); }));
 }
 
 void WindowSession::restore_last() {

@@ -169,7 +169,7 @@ class CpuExecutable final : public Executable {
     program_.plan.workspace = plan.floats;
     workspace_ = allocate_block(plan.floats);
     for (size_t i = 0; i < lowered_.size(); ++i) {
-      lowered_[i].call.plans = lowered_[i].stages.plans;
+      lowered_[i].call.extra = lowered_[i].stages.plans;
       lowered_[i].call.workspace = workspace_.get();
       if (plan.kept[i] > 0) lowered_[i].call.kept = workspace_.get() + plan.kept[i];
     }

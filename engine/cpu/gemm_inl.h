@@ -165,12 +165,11 @@ static_assert(kGroupAt >= kPanel * kMostK);
 /// those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// Runs at lowering: its dozen divisions would slow down the chunks of small products. `asked` is the
-/// size of an L2 cache in bytes, 0 for that of this machine.
-inline GemmPlan plan_gemm(const Gemm& g, int64_t asked) {
+/// Runs at lowering: its dozen divisions would slow down the chunks of small products.
+inline GemmPlan plan_gemm(const Gemm& g) {
   using PackB = GemmPlan::PackB;
   GemmPlan plan{};
-  const int64_t l2_floats = (asked > 0 ? asked : l2_bytes()) / static_cast<int64_t>(sizeof(float));
+  const int64_t l2_floats = l2_bytes() / static_cast<int64_t>(sizeof(float));
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
   const int64_t blocks = div_up(g.k, kMostK);

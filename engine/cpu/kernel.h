@@ -65,10 +65,12 @@ struct Stages {
   /// Computes the same result for one region, from no other rows and without workspace; null: impossible.
   RegionFn region = nullptr;
   bool whole_rows = false;  ///< `region` takes only regions with all columns
-  /// The plans of the products, if any; the backend hands them back as Call::plans.
+  /// The plans of the products, if any; the backend hands them back as Call::extra.
   GemmPlan plans[kMaxProducts] = {};
   void add(StageFn run, int64_t chunks);  ///< passes over one without chunks; throws Error beyond kMaxStages
 };
+
+inline const GemmPlan* plans_of(const Call& call) { return static_cast<const GemmPlan*>(call.extra); }
 
 inline Stages one_stage(StageFn run, int64_t chunks, RegionFn region = nullptr) {
   Stages stages;

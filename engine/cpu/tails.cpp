@@ -16,7 +16,7 @@ TailFinder::TailFinder(const Call& head, const Stages& stages) : phase_(head.pha
   shape_ = result_of(head).shape;
   possible_ = last.region != nullptr && last.chunks > 0;
   Call planned = head;
-  planned.plans = stages.plans;
+  planned.extra = stages.plans;
   whole_rows_ = possible_ && last.region(planned, 0).cols == shape_.cols();
   std::vector<Range> writes;
   collect(head, seen_, writes);

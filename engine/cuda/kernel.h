@@ -15,7 +15,7 @@ struct Chunk {
   int32_t parameter = 0, first = 0;
 };
 
-/// All parameters of an update, cut into chunks (grad_norm, clip, adam, sgd, muon). Arrays in device memory.
+/// All parameters of an update, cut into chunks (grad_norm, clip and what moves them). Arrays in device memory.
 struct UpdateTable {
   const ParameterCall* parameters = nullptr;
   const ParameterCall* on_host = nullptr;  ///< the same list, in host memory: shapes and addresses

@@ -1,10 +1,13 @@
 #include "engine/model/model_config.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/model/convolutions.h"
+#include "engine/model/residual.h"
+#include "engine/model/transformer.h"
 #include "engine/ops/attention/attention.h"
 
 namespace normscope {
@@ -27,13 +30,6 @@ void check_layer(const char* what, const LayerWiring& layer) {
       inner.head_scale)
     fail("model", "the {}'s feed-forward network has no heads: expected q=, k=, v=, head-scale on attention",
          what);
-  for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
-    if (w->gpas && w->bottom && w->stream == NormKind::None)
-      fail(
-          "model",
-          "the {}'s wiring scales a sum that the layer's input joins: expected gpas or bottom, or a norm on the "
-          "stream (trunk=)",
-          what);
   for (const Wiring* w : {&layer.attention, &layer.cross})
     if (w->inner.hidden != NormKind::None)
       fail("model", "the {}'s attention has no hidden layer: expected hidden= on the feed-forward network",
@@ -43,10 +39,10 @@ void check_layer(const char* what, const LayerWiring& layer) {
 /// `check_sphere`: unit vectors are kept only in plain tables and matrices, and a branch with a share leaves the skip the
 /// rest.
 void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
-  const bool second = stack.second != NormKind::None;
+  const bool other = !stack.slots.empty();  // another form of residual streams
   for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
     const bool toward = w->branch.kind == Scale::Kind::Toward;
-    if (toward && (w->skip.kind != Scale::Kind::One || w->gpas || second))
+    if (toward && (w->skip.kind != Scale::Kind::One || w->added != 0 || other))
       fail(
           "model",
           "'{}' has a branch with a share, which sets its skip too: expected no skip=, no gpas and no second "
@@ -65,48 +61,6 @@ void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWir
           "unit vectors (sphere) are kept only in plain tables and matrices: expected no relative positions, no masked "
           "head and embedding_width 0");
   }
-}
-
-/// `check_second`: what is read of a second stream, or joined with it, needs one.
-void check_second(const char* what, const StackWiring& stack) {
-  if (stack.second == NormKind::None &&
-      (stack.second_read != NormKind::None || stack.joined != NormKind::None))
-    fail("model", "the {} has no second stream to read or to join: expected a norm for wiring.second", what);
-}
-
-/// `check_streams`: of several streams each is a sum that no norm stands on and no scale weighs.
-void check_streams(const char* what, const StackWiring& stack) {
-  if (stack.streams.one()) return;
-  if (stack.second != NormKind::None)
-    fail("model", "the {} has several streams and a second stream beside them: expected wiring.second none",
-         what);
-  for (const LayerWiring& layer : stack.layers)
-    for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-      Wiring inside;  // what several streams leave room for
-      inside.before = w->before;
-      inside.after = w->after;
-      inside.inner = w->inner;
-      inside.pre_scale = w->pre_scale;
-      inside.init_gain = w->init_gain;
-      if (!(*w == inside))
-        fail(
-            "model",
-            "the {} has several streams, and '{}' puts a norm or a scale on one: expected norms inside the branch, "
-            "before=, after=, q=, k=, v=, hidden=, output=",
-            what, to_string(*w));
-    }
-}
-
-void check_stack(const char* what, const ModelConfig& c, const StackWiring& stack, int32_t layers) {
-  if (static_cast<int64_t>(stack.layers.size()) != layers)
-    fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
-         stack.layers.size(), layers);
-  for (const LayerWiring& layer : stack.layers) {
-    check_layer(what, layer);
-    check_sphere(c, stack, layer);
-  }
-  check_second(what, stack);
-  check_streams(what, stack);
 }
 
 void check_memory(const ModelConfig& c) {
@@ -191,41 +145,23 @@ void check_transfer(const ModelConfig& c) {
          name);
 }
 
-/// `check_parser`: a hidden layer of the parser is the matrix, the norm and the activation of a feed-forward network
-/// that begins with a norm. It has no place for anything else of a wiring.
-void check_parser(const ModelConfig& c) {
-  for (const LayerWiring& layer : c.stack().layers) {
-    Wiring plain;
-    plain.before = layer.feed_forward.before;
-    if (!(layer.feed_forward == plain))
-      fail("model.placement",
-           "a parser has no residual stream, only norms before activations: expected pre or none");
-  }
-}
-
-/// The weights of a parser without table, norms and biases.
-int64_t parser_products(const ModelConfig& c) {
-  const int64_t f = c.feed_forward;
-  return int64_t{c.sequence} * c.d_model * f + (c.layers - 1) * f * f + f * c.classes;
-}
-
 /// Its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
-  Streams streams;
+  const StackWiring& wiring;
 };
 std::vector<Stack> stacks_of(const ModelConfig& c) {
-  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack().streams}};
-  return {{context_of(c, false).layers, 1, c.encoder.streams},
-          {c.layers, 2, c.decoder.streams}};  // the decoder has self- and cross-attention
+  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack()}};
+  return {{context_of(c, false).layers, 1, c.encoder},
+          {c.layers, 2, c.decoder}};  // the decoder has self- and cross-attention
 }
 
-/// The numbers that several streams take for each number of a state: those that are kept,
-/// carried on, written and seen, at every sub-layer.
+/// The floats that other forms of residual streams take for each number of a state.
 int64_t floats_of_streams(const Stack& t) {
-  if (t.streams.one()) return 0;
-  const int64_t sublayers = t.layers * (t.attentions + 1);
-  return t.streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * t.streams.count;
+  int64_t floats = 0;
+  for (const ResidualRow* row : residual_rows())
+    if (row->floats) floats += row->floats(t.wiring, t.layers * (t.attentions + 1));
+  return floats;
 }
 
 /// The widths of all heads of queries together, of keys, and the matrices of a feed-forward network.
@@ -294,40 +230,65 @@ void set_placement(ModelConfig& config, Placement placement) {
   config.decoder = preset_stack(placement, config.norm, context_of(config, true));
 }
 
-void validate(const ModelConfig& c) {
-  check_memory(c);
-  check_transfer(c);
-  if (c.architecture == Architecture::Convolutional) return validate_convolutions(c);
+void check_sizes(const ModelConfig& c) {
   check_positive("layers", c.layers);
   check_positive("d_model", c.d_model);
   check_positive("heads", c.heads);
   check_positive("feed_forward", c.feed_forward);
   check_positive("sequence", c.sequence);
   check_positive("vocabulary", c.vocabulary);
-  const bool parser = c.architecture == Architecture::Parser;
-  if (!parser) {
-    check_attention(c);
-    check_rotary(c);
-    check_head(c);
-  }
   if (c.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
   check_probability("dropout_residual", c.dropout_residual);
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
+}
+
+void check_stack(const char* what, const ModelConfig& c, const StackWiring& stack, int32_t layers) {
+  if (static_cast<int64_t>(stack.layers.size()) != layers)
+    fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
+         stack.layers.size(), layers);
+  for (const LayerWiring& layer : stack.layers) {
+    check_layer(what, layer);
+    check_sphere(c, stack, layer);
+  }
+  for (const ResidualRow* row : residual_rows())
+    if (row->check) row->check(what, stack);
+}
+
+void validate(const ModelConfig& config) {
+  check_memory(config);
+  check_transfer(config);
+  row_of(config.architecture).validate(config);
+}
+
+int64_t estimated_bytes(const ModelConfig& config, int32_t batch) {
+  return row_of(config.architecture).bytes(config, batch);
+}
+
+double step_flop(const ModelConfig& config, int32_t batch) {
+  return row_of(config.architecture).flop(config, batch);
+}
+
+namespace {
+
+void validate_transformer(const ModelConfig& c) {
+  check_sizes(c);
+  check_attention(c);
+  check_rotary(c);
+  check_head(c);
   if (c.architecture != Architecture::Encoder) check_stack("decoder", c, c.decoder, c.layers);
-  if (c.architecture != Architecture::Decoder && !parser)
+  if (c.architecture != Architecture::Decoder)
     check_stack("encoder", c, c.encoder, context_of(c, false).layers);
-  if (parser) check_parser(c);
   if (c.architecture == Architecture::EncoderDecoder && c.shared_embedding &&
       ends_on_sphere(c.encoder) != ends_on_sphere(c.decoder))
     fail("model.placement",
          "one of two stacks would keep the table that they share in unit vectors (sphere): expected both, or "
          "model.shared_embedding false");
-  if (!parser && c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
+  if (c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
     fail("model", "init looklinear mirrors half of the {} hidden features: expected an even feed_forward",
          c.feed_forward);
-  if (c.classes > 0 && c.architecture != Architecture::Encoder && !parser)
+  if (c.classes > 0 && c.architecture != Architecture::Encoder)
     fail("model", "only an encoder classifies: expected architecture encoder, or no classes");
   if (c.gaussian_input && c.architecture == Architecture::EncoderDecoder)
     fail("model", "a Gaussian input is for a single stack: expected architecture decoder or encoder");
@@ -335,11 +296,8 @@ void validate(const ModelConfig& c) {
     fail("model", "a Gaussian input has no embedding to tie the output to: expected tied = false");
 }
 
-int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
-  if (c.architecture == Architecture::Convolutional) return convolution_bytes(c, batch);
+int64_t transformer_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.d_model, f = c.feed_forward, v = c.vocabulary;
-  if (c.architecture == Architecture::Parser)  // a row: its features, and matrix, norm and activation a layer
-    return 4 * (4 * (v * d + parser_products(c)) + 2 * (rows * d + batch * (3 * c.layers * f + c.classes)));
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
           activations = 2 * rows * (d + v);
@@ -365,10 +323,8 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   return 4 * (4 * parameters + activations);
 }
 
-double step_flop(const ModelConfig& c, int32_t batch) {
-  if (c.architecture == Architecture::Convolutional) return convolution_flop(c, batch);
+double transformer_flop(const ModelConfig& c, int32_t batch) {
   const double d = c.d_model, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
-  if (c.architecture == Architecture::Parser) return 6.0 * batch * static_cast<double>(parser_products(c));
   const Widths w = widths_of(c);
   const auto q = static_cast<double>(w.queries), kv = static_cast<double>(w.keys),
              m = static_cast<double>(w.matrices);
@@ -382,6 +338,48 @@ double step_flop(const ModelConfig& c, int32_t batch) {
     flop += l * (rows * d * (18 * (t + past) - 12 * t) + 8 * batch * past * d * d);
   }
   return flop;
+}
+
+constexpr ArchitectureRow transformer(std::string_view name, std::string_view learner) {
+  return {name, learner, record_transformer, validate_transformer, transformer_bytes, transformer_flop};
+}
+const ArchitectureRow kDecoder = transformer("decoder", "a decoder"),
+                      kEncoder = transformer("encoder", "an encoder"),
+                      kEncoderDecoder = transformer("encoder-decoder", "an encoder-decoder");
+const ArchitectureRow* const kArchitectures[] = {
+    &kDecoder,
+    &kEncoder,
+    &kEncoderDecoder,
+#define ARCHITECTURE(Name, name) &name##_architecture,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+
+}  // namespace
+
+const ArchitectureRow& row_of(Architecture architecture) {
+  return *kArchitectures[static_cast<size_t>(architecture)];
+}
+
+std::vector<Architecture> architectures() {
+  std::vector<Architecture> all(std::size(kArchitectures));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Architecture>(i);
+  return all;
+}
+
+std::vector<std::string_view> architecture_names() {
+  std::vector<std::string_view> names;
+  for (const ArchitectureRow* row : kArchitectures) names.push_back(row->name);
+  return names;
+}
+
+Architecture architecture_from(std::string_view name) {
+  std::string known;
+  for (const Architecture a : architectures()) {
+    if (name == row_of(a).name) return a;
+    known += (known.empty() ? "" : ", ") + std::string(row_of(a).name);
+  }
+  fail("model.architecture", "'{}' is unknown: expected one of {}", name, known);
 }
 
 }  // namespace normscope

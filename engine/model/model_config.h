@@ -6,24 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "engine/model/added_settings.h"
+#include "engine/model/architecture.h"
 #include "engine/model/init_rule.h"
 #include "engine/model/rotary.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {
 
-/// `Architecture`: two are no transformers, the network of model/convolutions.h and the transition classifier of
-/// model/parser.h.
-enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutional, Parser };
-inline bool is_transformer(Architecture a) {
-  return a != Architecture::Convolutional && a != Architecture::Parser;
-}
-/// Read by the convolutional network only: see convolutions.h.
-struct ImageConfig {
-  int32_t channels = 20, channels_2 = 50;  ///< outputs of the convolutions (Xu et al. 2019)
-  int32_t window = 5;                      ///< height and width of their windows
-  int32_t height = 0, width = 0;           ///< of the images, from the data
-};
 /// Has the activations of ops/activations/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
@@ -68,10 +58,9 @@ struct ModelConfig {
   /// gradient goes there. Decoder with relative positions only; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Convolutional network:
-  /// classes of the images. Parser: transitions.
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is no transformer
+  /// tells so many classes apart.
   int32_t classes = 0;
-  ImageConfig images;  ///< convolutional network
   AttentionConfig attention;
   RotaryConfig rotary;               ///< with rotary positions only
   Pooling pooling = Pooling::First;  ///< with classes only
@@ -106,7 +95,17 @@ struct ModelConfig {
   float dyt_alpha = 0.5f;                            ///< where DyT's and Derf's learned alpha starts
   float dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   StackWiring encoder, decoder;  ///< only the stacks that the architecture has are read
+  AddedSettings added;
 
+  /// What an add-on knows of the model: `config.of<ImageConfig>()`.
+  template <typename T>
+  const T& of() const {
+    return added.of<T>();
+  }
+  template <typename T>
+  T& of() {
+    return added.of<T>();
+  }
   /// The stack that carries the language model of a single-stack architecture.
   StackWiring& stack() { return architecture == Architecture::Encoder ? encoder : decoder; }
   const StackWiring& stack() const { return architecture == Architecture::Encoder ? encoder : decoder; }
@@ -138,14 +137,16 @@ void set_placement(ModelConfig& config, Placement placement);
 /// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another
 /// depth ...).
 void validate(const ModelConfig& config);
+/// Parts of `validate` for networks that have layers of the model's sizes: these, and the wiring of their stack.
+void check_sizes(const ModelConfig& config);
+void check_stack(const char* what, const ModelConfig& config, const StackWiring& stack, int32_t layers);
 /// Roughly a training program's bytes: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
-/// The arithmetic of a training step, with attention counted dense:
+/// The arithmetic of a training step, of a transformer with attention counted dense:
 ///   6 (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d
 /// An encoder-decoder sums both stacks; a decoder layer has a second attention (4 d^2 and 12 B T^2 d more). With
 /// relative positions over a memory M, attention takes 18 L B T (T+M) d in place of 12 L B T^2 d, and keys and values
-/// of the memory take 8 L B M d^2 (their inputs have no gradient). A parser takes
-///   6 B (T d f + (L-1) f^2 + f classes)
+/// of the memory take 8 L B M d^2 (their inputs have no gradient).
 /// Heads of another width or number take their own widths in place of d; a gated network takes 3 d f in place of 2 d f.
 double step_flop(const ModelConfig& config, int32_t batch);
 

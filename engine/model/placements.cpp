@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {
@@ -43,7 +44,7 @@ const PlacementRule kRules[] = {
 /// Owns what a row points to.
 struct AddedRow {
   explicit AddedRow(const PlacementRow& of)
-      : texts{of.name, of.label, of.short_label, of.formula, of.source},
+      : texts{of.name, of.label, of.short_label, of.formula, of.source, of.slots},
         single(of.single.begin(), of.single.end()),
         row(of) {
     row.name = texts[0].c_str();
@@ -51,9 +52,10 @@ struct AddedRow {
     row.short_label = texts[2].c_str();
     row.formula = texts[3].c_str();
     row.source = texts[4].c_str();
+    row.slots = texts[5].c_str();
     row.single = single;
   }
-  const std::array<std::string, 5> texts;
+  const std::array<std::string, 6> texts;
   const std::vector<SingleSublayer> single;
   PlacementRow row;
 };
@@ -83,8 +85,7 @@ bool same(const PlacementRow& a, const PlacementRow& b) {
          same(a.formula, b.formula) && same(a.source, b.source) && a.sublayer == b.sublayer &&
          a.cross == b.cross && a.feed_forward == b.feed_forward && a.early == b.early &&
          a.early_layers == b.early_layers && a.first_layers == b.first_layers && a.embedding == b.embedding &&
-         a.final == b.final && a.second == b.second && a.second_read == b.second_read &&
-         a.joined == b.joined && a.streams == b.streams && a.skip == b.skip && a.branch == b.branch &&
+         a.final == b.final && same(a.slots, b.slots) && a.skip == b.skip && a.branch == b.branch &&
          a.gain == b.gain && a.pre_scale == b.pre_scale && a.norm == b.norm &&
          std::equal(a.single.begin(), a.single.end(), b.single.begin(), b.single.end());
 }
@@ -97,7 +98,20 @@ bool is_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), other);
 }
 
-void choose_norm(Wiring& w, NormKind norm) {
+/// Fills in "second=ln; joined=ln".
+void fill_slots(StackWiring& stack, std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(';'));
+    const size_t equals = one.find('=');
+    for (const StackSlotRow* slot : stack_slots())
+      if (slot->key == one.substr(0, equals)) set_slot(stack, *slot, one.substr(equals + 1));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
+  }
+}
+
+template <typename Wired>
+void choose_norm(Wired& w, NormKind norm) {
   for (WiredNorm* at : norms_of(w))
     if (*at == NormKind::LayerNorm) *at = {norm, traits_of(norm).has_statistics ? at->eps : 0};
 }
@@ -237,10 +251,8 @@ StackWiring preset_stack(const PlacementRow& row, NormKind norm, const StackCont
   norm = norm_for(row, norm);
   if (row.embedding) stack.embedding = norm;
   if (row.final) stack.final = norm;
-  if (row.second) stack.second = norm;
-  if (row.second_read) stack.second_read = norm;
-  if (row.joined) stack.joined = norm;
-  stack.streams = row.streams;
+  fill_slots(stack, row.slots);
+  choose_norm(stack, norm);
   return stack;
 }
 
@@ -263,7 +275,10 @@ Placement placement_of(const StackWiring& stack, const StackContext& context) {
 bool has_norms(Placement placement) {
   const PlacementRow& row = row_of(placement);
   if (row.norm != NormKind::LayerNorm) return false;
-  if (row.embedding || row.final || row.second) return true;
+  if (row.embedding || row.final) return true;
+  StackWiring stack;
+  fill_slots(stack, row.slots);
+  if (norms_of(stack).size() > norms_of(StackWiring{}).size()) return true;
   std::vector<Wiring> all{row.sublayer};
   for (const std::optional<Wiring>* other : {&row.cross, &row.feed_forward, &row.early})
     if (*other) all.push_back(**other);

@@ -1,12 +1,12 @@
-// `record_model` records any model of a ModelConfig: code that trains, validates or measures a run need not know its
-// architecture.
+// Records any model of a ModelConfig: code that trains, validates or measures a run need not know its architecture.
 #pragma once
 
 #include "engine/model/transformer.h"
 
 namespace normscope {
 
-/// It calls record_transformer, record_convolutions or record_parser.
-ModelValues record_model(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+inline ModelValues record_model(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  return row_of(config.architecture).record(tape, config, options);
+}
 
 }  // namespace normscope

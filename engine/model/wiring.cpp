@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
+#include "engine/model/residual.h"
 
 namespace normscope {
 namespace {
@@ -94,8 +96,18 @@ constexpr FlagWord kFlagWords[] = {
     {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
     {"sphere", [](Wiring& w) -> bool& { return w.inner.sphere; }},
     {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
-    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }},
-    {"gpas", [](Wiring& w) -> bool& { return w.gpas; }}};
+    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
+
+/// The words of residual forms, each with its bit.
+std::vector<std::pair<std::string_view, uint32_t>> added_words() {
+  std::vector<std::pair<std::string_view, uint32_t>> words;
+  uint32_t bit = 1;
+  for (const ResidualRow* row : residual_rows()) {
+    if (!row->word.empty()) words.emplace_back(row->word, bit);
+    bit <<= 1;
+  }
+  return words;
+}
 
 /// Sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
@@ -103,6 +115,8 @@ bool set_word(Wiring& w, const std::string& word) {
   const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
   for (const FlagWord& flag : kFlagWords)
     if (word == flag.word) return flag.at(w) = true;
+  for (const auto& [added, bit] : added_words())
+    if (word == added) return (w.added |= bit) != 0;
   for (const NormWord& norm : kNormWords)
     if (key == norm.word) {
       norm.at(w) = wired_norm_from(value);
@@ -168,12 +182,28 @@ bool ends_on_sphere(const StackWiring& stack) {
   return !stack.layers.empty() && stack.layers.back().feed_forward.inner.sphere;
 }
 
-std::array<WiredNorm*, 5> norms_of(StackWiring& s) {
-  return {&s.embedding, &s.final, &s.second, &s.second_read, &s.joined};
+std::vector<WiredNorm*> norms_of(StackWiring& s) {
+  std::vector<WiredNorm*> norms{&s.embedding, &s.final};
+  for (StackSlot& slot : s.slots)
+    if (slot.words.empty()) norms.push_back(&slot.norm);
+  return norms;
 }
 
-std::array<WiredNorm, 5> norms_of(const StackWiring& s) {
-  return {s.embedding, s.final, s.second, s.second_read, s.joined};
+std::vector<WiredNorm> norms_of(const StackWiring& s) {
+  std::vector<WiredNorm> norms{s.embedding, s.final};
+  for (const StackSlot& slot : s.slots)
+    if (slot.words.empty()) norms.push_back(slot.norm);
+  return norms;
+}
+
+WiredNorm norm_at(const StackWiring& stack, std::string_view slot) {
+  const auto at = std::ranges::find(stack.slots, slot, &StackSlot::key);
+  return at == stack.slots.end() ? WiredNorm() : at->norm;
+}
+
+std::string_view words_at(const StackWiring& stack, std::string_view slot) {
+  const auto at = std::ranges::find(stack.slots, slot, &StackSlot::key);
+  return at == stack.slots.end() ? std::string_view() : at->words;
 }
 
 std::string to_string(const Wiring& wiring) {
@@ -186,18 +216,22 @@ std::string to_string(const Wiring& wiring) {
   if (w.init_gain != 1.0f) text += fmt::format(" gain={}", w.init_gain);
   for (const FlagWord& flag : kFlagWords)
     if (flag.at(w)) text += fmt::format(" {}", flag.word);
+  for (const auto& [word, bit] : added_words())
+    if ((w.added & bit) != 0) text += fmt::format(" {}", word);
   return text.empty() ? "none" : text.substr(1);
 }
 
 Wiring wiring_from(std::string_view text) {
   Wiring w;
+  std::string added;
+  for (const auto& [word, bit] : added_words()) added += fmt::format(", {}", word);
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;)
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "pre-scale=, gain=, across-heads, head-scale, shifts, sphere, bottom, parallel, gpas or none",
-           word);
+           "pre-scale=, gain=, across-heads, head-scale, shifts, sphere, bottom, parallel{} or none",
+           word, added);
   return w;
 }
 

@@ -4,9 +4,10 @@
 //     h = N_enter(x)
 //     y = N_stream( skip * h + branch * N_after( f( pre_scale * N_before(h) ) ) + [bottom] x_0 )
 //
-// with norms inside f too (Inner). A parallel sub-layer's branch reads x_0 in place of h. A stack adds a norm on the embedding, one at its end, and ResiDual's second
-// stream. The tape builder, the config file, the diagram in the app and the tests all read this one type. The
-// placements themselves are rows of model/placements.def: a new placement is a new row.
+// with norms inside f too (Inner). A parallel sub-layer's branch reads x_0 in place of h. A stack adds a norm on the
+// embedding and one at its end. Other forms of residual streams are add-ons' (model/residual.h). The tape builder, the
+// config file, the diagram in the app and the tests all read this one type. The placements themselves are rows of
+// model/placements.def: a new placement is a new row.
 #pragma once
 
 #include <array>
@@ -16,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/model/streams.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope {
@@ -63,6 +63,14 @@ struct Inner {
   bool operator==(const Inner&) const = default;
 };
 
+/// The forms of residual streams that add-ons bring, see model/residual.h.
+enum class ResidualForm : uint8_t {
+#define RESIDUAL(name) name,
+#include "chosen/residuals.def"
+#undef RESIDUAL
+};
+constexpr uint32_t word_of(ResidualForm form) { return uint32_t{1} << static_cast<uint32_t>(form); }
+
 /// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   WiredNorm before = {}, after = {};
@@ -74,9 +82,7 @@ struct Wiring {
   bool bottom = false;     ///< B2T: the layer's input joins the sum
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
-  /// GPAS: the sum, or with a norm on the stream what the skip carries, is scaled by 1 - SiLU(a), with one learned a for
-  /// each layer, from 0; the gradient passes as if it were not (Chen et al. 2025, arXiv 2506.22049, the authors' code).
-  bool gpas = false;
+  uint32_t added = 0;  ///< what forms of residual streams read here: bits word_of(form)
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };
@@ -96,27 +102,31 @@ struct LayerWiring {
   bool operator==(const LayerWiring&) const = default;
 };
 
+/// What a form of residual streams reads of a stack: a norm, or words of its own.
+struct StackSlot {
+  std::string key;  ///< "second"
+  WiredNorm norm = {};
+  std::string words = {};
+  bool operator==(const StackSlot&) const = default;
+};
+
 struct StackWiring {
   std::vector<LayerWiring> layers;
-  WiredNorm embedding = {};  ///< norm on the embedding (Peri-LN)
-  WiredNorm final = {};      ///< norm after the last layer
-  /// ResiDual: a second stream adds up the embedding and every branch and is never normalised on the way; this norm
-  /// of it joins the output of the stack. None: there is no second stream.
-  WiredNorm second = {};
-  /// SiameseNorm: every branch reads the second stream too, behind this norm, and adds to it without its scale. None: the
-  /// second stream is read at the end alone.
-  WiredNorm second_read = {};
-  WiredNorm joined = {};  ///< SiameseNorm: on the sum of both streams at the end
-  Streams streams = {};   ///< how many residual streams there are, and how they are read and written
+  WiredNorm embedding = {};           ///< norm on the embedding (Peri-LN)
+  WiredNorm final = {};               ///< norm after the last layer
+  std::vector<StackSlot> slots = {};  ///< of forms of residual streams, those that hold something
   bool operator==(const StackWiring&) const = default;
 };
 
 /// Whether table and output of a stack are of unit vectors.
 bool ends_on_sphere(const StackWiring& stack);
 
-/// The norms of a stack outside its layers, None included: embedding, final, second, second_read, joined.
-std::array<WiredNorm*, 5> norms_of(StackWiring& stack);
-std::array<WiredNorm, 5> norms_of(const StackWiring& stack);
+WiredNorm norm_at(const StackWiring& stack, std::string_view slot);          ///< None where it is empty
+std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///< "" where it is empty
+
+/// The norms of a stack outside its layers: embedding and final, None included, and those in slots.
+std::vector<WiredNorm*> norms_of(StackWiring& stack);
+std::vector<WiredNorm> norms_of(const StackWiring& stack);
 
 /// Has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
 /// comes after Custom.
@@ -160,9 +170,8 @@ struct PlacementRow {
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< the number of these layers; null: first_layers
-  bool embedding = false, final = false, second = false, second_read = false,
-       joined = false;  ///< the norms of the stack
-  Streams streams = {};
+  bool embedding = false, final = false;                ///< the norms of the stack
+  const char* slots = "";               ///< "second=ln; joined=ln", "streams=4 computed": StackWiring::slots
   NormKind norm = NormKind::LayerNorm;  ///< what N stands for; LayerNorm: the norm that the model uses
   /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into `sublayer` where
   /// it is used.

@@ -15,6 +15,12 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
+/// Of which parameters an op that ends a step keeps v, a running mean of squared gradients.
+enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
+
+/// What seal places an op for: nobody records one with a duty. Update: it ends a step and moves all parameters.
+enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
+
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
@@ -24,6 +30,8 @@ struct OpTraits {
   bool differentiable = true;  ///< has a backward
   /// Saved tensors are there to be looked at: a backend may compute them again.
   bool saves_for_inspection = false;
+  Duty duty = Duty::None;
+  SecondMoments second_moments = SecondMoments::None;
 };
 inline constexpr OpTraits kOpTraits[] = {
 #define OP(Kind, op, ...) {.name = #op, __VA_ARGS__},
@@ -35,5 +43,9 @@ constexpr const OpTraits& traits_of(OpKind op) {
   return kOpTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];
 }
 constexpr const char* to_string(OpKind op) { return traits_of(op).name; }
+/// The first op with a duty.
+constexpr OpKind op_for(Duty duty) {
+  return static_cast<OpKind>(std::ranges::find(kOpTraits, duty, &OpTraits::duty) - kOpTraits);
+}
 
 }  // namespace normscope

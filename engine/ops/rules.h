@@ -34,6 +34,8 @@ struct OpRules {
   double (*flop)(const ProgramData&, const Instruction&) = nullptr;
   /// Of an op that ends a step: how often it reads or writes an array of the parameters' size.
   double passes = 0;
+  double matrix_room =
+      0;  ///< of such an op: its workspace, in arrays as large as all matrices between hidden states
   bool gathers = false;  ///< reads only as much of an input as its output has
   /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors
   /// alone may be.

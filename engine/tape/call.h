@@ -11,10 +11,6 @@
 
 namespace normscope {
 
-namespace cpu {
-struct GemmPlan;
-}  // namespace cpu
-
 inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;
 
@@ -31,8 +27,8 @@ struct Tensor {
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
   int64_t size = 0;
-  /// Shape of a matrix between hidden states, which Muon orthogonalises, and where it begins when all such matrices lie
-  /// one after another, each at a multiple of 64 bytes. 0 rows: no such matrix.
+  /// Shape of a matrix between hidden states, and where it begins when all such matrices lie one after another, each at a
+  /// multiple of 64 bytes. 0 rows: no such matrix.
   int64_t rows = 0, cols = 0, at = 0;
   StepScale steps = {};
   constexpr bool is_matrix() const { return rows > 0; }
@@ -54,11 +50,8 @@ struct Call {
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  /// On the CPU, at lowering only: the size of an L2 cache, by which products are cut; 0: that of this machine.
-  int64_t l2_bytes = 0;
-  /// On the CPU: Stages::plans of this instruction, for all its stages and replays.
-  const cpu::GemmPlan* plans = nullptr;
-  double* stats = nullptr;  ///< first of its numbers in the stats block
+  const void* extra = nullptr;  ///< what its backend made at lowering for all its stages and replays
+  double* stats = nullptr;      ///< first of its numbers in the stats block
   // Update phase: all parameters, the stats of each parameter, and, for all together, the total norm and the clip
   // factor.
   const ParameterCall* parameters = nullptr;

@@ -10,6 +10,8 @@
 namespace normscope::passes {
 namespace {
 
+bool is_probe(const Instruction& i) { return traits_of(i.op).duty == Duty::Probe; }
+
 Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
   const Node& node = tape.nodes()[static_cast<size_t>(index)];
   Instruction i{node};
@@ -83,8 +85,8 @@ std::vector<Instruction> update_instructions(const SealOptions& options, std::sp
     i.name = to_string(op);
     out.push_back(std::move(i));
   };
-  append(OpKind::GradNorm);
-  if (options.clip) append(OpKind::Clip);
+  append(op_for(Duty::GradientNorms));
+  if (options.clip) append(op_for(Duty::Clip));
   if (options.update == kNoOp) return out;
   append(options.update);
   for (const Node& node : after) {
@@ -121,7 +123,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
            tape.value(request.value).name, request.of_gradient ? " that has a gradient" : "");
     }
     Instruction probe;
-    probe.op = OpKind::Probe;
+    probe.op = op_for(Duty::Probe);
     probe.phase = instructions[it->second].phase;
     probe.layer = request.layer;
     probe.name = request.name;
@@ -164,9 +166,8 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   program.update_norm_stat = add_norms(".update_norm");
   program.weight_norm_stat = add_norms(".weight_norm");
   for (Instruction& i : program.instructions) {
-    if (!traits_of(i.op).measures || (i.phase == Phase::Backward && i.op != OpKind::Probe)) continue;
-    const bool is_loss =
-        program.loss == kNone || i.op == OpKind::Probe ? i.name == "loss" : i.out == program.loss;
+    if (!traits_of(i.op).measures || (i.phase == Phase::Backward && !is_probe(i))) continue;
+    const bool is_loss = program.loss == kNone || is_probe(i) ? i.name == "loss" : i.out == program.loss;
     i.stat = is_loss ? program.loss_stat : add(i.name, i.layer);
   }
 }
@@ -217,7 +218,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
   };
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& it = instructions[i];
-    if (it.op == OpKind::Probe) {
+    if (is_probe(it)) {
       if (it.of_gradient == of_gradients) use(it.in[0], i, false);
     } else if (of_gradients && it.phase == Phase::Backward) {
       use(it.out, i, false);

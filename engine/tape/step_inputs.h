@@ -35,7 +35,7 @@ struct StepInputs {
 };
 
 /// What the rate, the weight decay and Adam's epsilon of one parameter are multiplied by. It belongs to the
-/// model (see Transfer in model/init_rule.h) and is as frozen as a shape.
+/// model and is as frozen as a shape.
 struct StepScale {
   float rate = 1.0f, decay = 1.0f, eps = 1.0f;
   bool operator==(const StepScale&) const = default;

@@ -24,7 +24,7 @@ struct ParameterInfo {
   Init init;
   bool trainable = true;
   int32_t layer = 0;
-  bool hidden = false;  ///< a matrix from hidden states to hidden states: what Muon takes for one
+  bool hidden = false;  ///< a matrix from hidden states to hidden states
   StepScale steps = {};
   size_t offset = 0;  ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
 };

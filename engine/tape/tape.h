@@ -60,7 +60,7 @@ class Tape {
  public:
   explicit Tape(Store& store) : store_(&store) {}
 
-  ValueId input(std::string name, Shape shape, DType dtype);
+  ValueId input(std::string name, Shape shape, DType dtype = DType::F32);
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);

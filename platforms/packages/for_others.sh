@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # for_others.sh [-DNAME=VALUE...] COMMAND...: builds the program for other machines and runs the command while it is so,
-# for platforms/packages/package.sh and platforms/packages/wheel.sh, in build/release or in the tree of the preset that NORMSCOPE_PRESET names.
+# for `make package` and `make wheel`, in build/release or in the tree of the preset that NORMSCOPE_PRESET names.
 # CMake configures once more: --version names the commit, and says whether the files are as they are there.
 set -euo pipefail
 

@@ -71,8 +71,8 @@ def x11():
 
 
 def write_project(stage):
-    """Writes the wheel's pyproject.toml, that of python/ with what the program adds, and returns its version."""
-    project = (ROOT / "python/pyproject.toml").read_text()
+    """Writes the wheel's pyproject.toml, the package's with what the program adds, and returns its version."""
+    project = (ROOT / "addons/recorded/python/pyproject.toml").read_text()
     version = found(r'^version = "(.*)"', project)
     assert 'readme = "README.md"\n' in project and '["py.typed"]' in project
     project = project.replace('readme = "README.md"\n', 'readme = "README.md"\nlicense-files = ["LICENSE", "licenses/*"]\n')
@@ -84,10 +84,10 @@ def write_project(stage):
 
 
 def lay_out_program(stage):
-    """Lays out python/ with the program in it. Menu entry and completion are left out: nobody looks for them there."""
-    shutil.copytree(ROOT / "python/normscope", stage / "normscope", ignore=shutil.ignore_patterns("__pycache__"))
+    """Lays out the package with the program in it. Menu entry and completion are left out: nobody looks for them there."""
+    shutil.copytree(ROOT / "addons/recorded/python/normscope", stage / "normscope", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("README.md", "wheel/setup.py"):
-        shutil.copy(ROOT / "python" / name, stage)
+        shutil.copy(ROOT / "addons/recorded/python" / name, stage)
     shutil.copy(ROOT / "LICENSE", stage)
     program = stage / "normscope/program"
     with tempfile.TemporaryDirectory() as folder:
@@ -120,9 +120,9 @@ def lay_out_cuda(stage, version, toolkit):
         install("normscope-cuda", prefix)
         shutil.copy(f"{prefix}/lib/normscope/libnormscope_cuda.so", package)
     run(TOOLS / "patchelf", "--set-rpath", f"$ORIGIN/../nvidia/{folder}/lib", package / "libnormscope_cuda.so")
-    shutil.copy(ROOT / "python/wheel/setup.py", stage)
+    shutil.copy(ROOT / "addons/recorded/python/wheel/setup.py", stage)
     shutil.copy(ROOT / "LICENSE", stage)
-    project = (ROOT / "python/wheel/cuda.toml").read_text()
+    project = (ROOT / "addons/recorded/python/wheel/cuda.toml").read_text()
     project = project.replace("@version@", version).replace("@cublas@", f"{name}>={toolkit},<{major + 1}")
     (stage / "pyproject.toml").write_text(project)
 

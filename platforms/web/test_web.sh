@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make test-web: builds the web program and runs its tests in Chromium and Firefox (tests/web/run.py,
-# docs/web-tests.md). Browsers, node and brotli are installed as root on Debian or Ubuntu. A browser that cannot be
+# tests/web/README.md). Browsers, node and brotli are installed as root on Debian or Ubuntu. A browser that cannot be
 # installed is left out, in one line. Where there is none, or where the web program's toolchain cannot be set up,
 # everything is skipped, by name and with exit code 0; a test that fails gives 1.
 set -euo pipefail

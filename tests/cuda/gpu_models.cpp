@@ -54,7 +54,7 @@ std::vector<TinyOptions> variants() {
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
-  all.push_back({.placement = Placement::Pre, .qk_clip = true, .optimizer = Optimizer::Muon});
+  all.push_back({.placement = Placement::Pre, .qk_clip = true});
   all.push_back({.placement = Placement::Ngpt, .width = 36, .feed_forward = 70, .tied = false});
   all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});
   return all;
@@ -283,6 +283,10 @@ TEST_CASE("gpu models: shadow finds no difference in any instruction of any plac
       all.push_back(small);
       all.back().norm = n;
     }
+  for (const Optimizer o : kOptimizers) {
+    all.push_back(small);
+    all.back().optimizer = o;
+  }
   all.push_back(small);
   all.back().classes = 3;
   all.back().tied = false;

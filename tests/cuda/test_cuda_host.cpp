@@ -158,7 +158,7 @@ TEST_CASE("cuda host: a call that nobody fills in has its defaults and not what 
   const cuda::Call* call = new (memory) cuda::Call;
   CHECK(call->op == OpKind{});
   CHECK(call->phase == Phase::Forward);  // a probe's launch fills in nothing else
-  CHECK(call->plans == nullptr);
+  CHECK(call->extra == nullptr);
 }
 
 TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive before the update", "[cuda]") {

@@ -1,4 +1,4 @@
-// The model is a decoder written straight from the papers, in double over training/measure/step/reference.h, on numbers
+// The model is a decoder written straight from the papers, in double over reference/ops.h, on numbers
 // that know their derivatives (var.h): Post-LN and Pre-LN (Xiong et al. 2020), Sandwich, DeepNorm (Wang et al. 2022),
 // ReZero (Bachlechner et al. 2020), Admin (Liu et al. 2020) and the younger ones, one case each. It knows nothing of
 // the engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's names.
@@ -12,6 +12,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
+#include "engine/support/named_placements.h"
 #include "reference/streams.h"
 #include "reference/var.h"
 
@@ -105,6 +106,9 @@ class Decoder {
 
   /// What follows the last layer.
   Rows ended(Rows x) {
+    if (is("gpas") || StreamReference::knows(s_.placement)) return norm("final", x);
+    if (is("resi-dual")) return sum(x, norm("second", second_));
+    if (is("siamese")) return norm("joined", sum(norm("final", x), norm("second", second_)));
     switch (s_.placement) {
       case Placement::Pre:
       case Placement::Sandwich:
@@ -119,16 +123,7 @@ class Decoder {
       case Placement::HybridNormStar:
       case Placement::ResPost:
       case Placement::SimpleNorm:
-      case Placement::Gpas:
-      case Placement::HyperConnections:
-      case Placement::ManifoldHyper:
-      case Placement::AttentionResiduals:
-      case Placement::DepthAverages:
         return norm("final", x);
-      case Placement::ResiDual:
-        return sum(x, norm("second", second_));
-      case Placement::Siamese:
-        return norm("joined", sum(norm("final", x), norm("second", second_)));
       case Placement::FixUp:
         return affine(x, leaf("end.scale"), leaf("end.shift"), 1, s_.D);
       default:
@@ -171,6 +166,23 @@ class Decoder {
       seen_at_ = n;
       return read;
     }
+    if (is("resi-dual")) {
+      const Rows branch = f(x);
+      second_ = sum(second_, branch);
+      return norm(n + ".trunk", sum(x, branch));
+    }
+    if (is("siamese")) {
+      x = norm(n + ".enter", x);
+      const Rows z = f(norm(n + ".before", sum(x, norm(n + ".second_read", second_))));
+      second_ = sum(second_, z);
+      return add(x, z, none, none, 1, 1 / std::sqrt(2.0 * static_cast<double>(layer_)), s_.D);
+    }
+    if (is("gpas")) {
+      const Var share = silu(leaf(n.substr(0, n.rfind('.')) + ".gpas"))[0];
+      Rows y = pre();
+      for (Var& v : y) v = v - share * Var(v.v);  // the paper's form: x - SiLU(a) sg(x)
+      return y;
+    }
     switch (s_.placement) {
       case Placement::Post:
         return norm(n + ".trunk", plus(f(x), none, none, 1));
@@ -193,23 +205,6 @@ class Decoder {
         return sum(x, f(affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
       case Placement::B2T:
         return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
-      case Placement::ResiDual: {
-        const Rows branch = f(x);
-        second_ = sum(second_, branch);
-        return norm(n + ".trunk", sum(x, branch));
-      }
-      case Placement::Siamese: {
-        x = norm(n + ".enter", x);
-        const Rows z = f(norm(n + ".before", sum(x, norm(n + ".second_read", second_))));
-        second_ = sum(second_, z);
-        return add(x, z, none, none, 1, 1 / std::sqrt(2.0 * static_cast<double>(layer_)), s_.D);
-      }
-      case Placement::Gpas: {
-        const Var share = silu(leaf(n.substr(0, n.rfind('.')) + ".gpas"))[0];
-        Rows y = pre();
-        for (Var& v : y) v = v - share * Var(v.v);  // the paper's form: x - SiLU(a) sg(x)
-        return y;
-      }
       case Placement::Ngpt: {
         const Rows to = after(raw(x)), &a = leaf(n + ".branch");
         for (size_t i = 0; i < x.size(); ++i) {
@@ -379,6 +374,7 @@ class Decoder {
     return x;
   }
 
+  bool is(std::string_view placement) const { return test::is(s_.placement, placement); }
   bool sphere() const { return s_.placement == Placement::Ngpt; }
   bool normformer() const {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/wiring.h"
+#include "engine/support/named_placements.h"
 #include "reference/var.h"
 
 namespace normscope::reference {
@@ -23,9 +24,7 @@ class StreamReference {
   StreamReference(Placement placement, int64_t width, Leaf leaf, Norm norm)
       : placement_(placement), D_(width), leaf_(std::move(leaf)), norm_(std::move(norm)) {}
 
-  static bool knows(Placement p) {
-    return p == Placement::HyperConnections || p == Placement::ManifoldHyper || of_depth(p);
-  }
+  static bool knows(Placement p) { return test::is(p, "hyper") || test::is(p, "mhc") || of_depth(p); }
 
   void start(const Rows& x) { streams_.assign(of_depth(placement_) ? 1 : kStreams, x); }
 
@@ -55,20 +54,18 @@ class StreamReference {
 
  private:
   static constexpr size_t kStreams = 4;
-  static bool of_depth(Placement p) {
-    return p == Placement::AttentionResiduals || p == Placement::DepthAverages;
-  }
+  static bool of_depth(Placement p) { return test::is(p, "attn-res") || test::is(p, "depth-average"); }
 
   Rows read(const std::string& n, size_t positions, bool last) {
     const size_t count = streams_.size();
-    const bool fixed = placement_ == Placement::DepthAverages || (last && !of_depth(placement_));
+    const bool fixed = test::is(placement_, "depth-average") || (last && !of_depth(placement_));
     const Rows seen = fixed ? Rows{} : row_norm(n);
     Rows x(positions * at(D_), Var(0.0));
     for (size_t p = 0; p < positions; ++p) {
       Rows a(count, Var(last && !of_depth(placement_) ? 1.0 / kStreams : 1.0));
-      if (placement_ == Placement::DepthAverages)
+      if (test::is(placement_, "depth-average"))
         a = leaf_(n + ".read");
-      else if (placement_ == Placement::AttentionResiduals)
+      else if (test::is(placement_, "attn-res"))
         a = attended(n + ".read.query", seen, p);
       else if (!last)
         a = weights(n + ".read", seen, p, count, 1);
@@ -85,9 +82,9 @@ class StreamReference {
     const size_t positions = streams_[0].size() / at(D_);
     for (size_t p = 0; p < positions; ++p)
       for (const Rows& s : streams_) all.insert(all.end(), s.begin() + at_row(p), s.begin() + at_row(p + 1));
-    if (placement_ == Placement::ManifoldHyper)
+    if (test::is(placement_, "mhc"))
       return norm_(n + ".seen", NormKind::Rms, all, D_ * static_cast<int64_t>(streams_.size()));
-    const bool attends = placement_ == Placement::AttentionResiduals;
+    const bool attends = test::is(placement_, "attn-res");
     return norm_(n + ".seen", attends ? NormKind::Rms : NormKind::None, all, D_);
   }
   std::ptrdiff_t at_row(size_t p) const { return static_cast<std::ptrdiff_t>(p * at(D_)); }
@@ -111,7 +108,7 @@ class StreamReference {
   /// The weights of position p, (from, to).
   Rows weights(const std::string& n, const Rows& seen, size_t p, size_t from, size_t to) {
     const Rows &fixed = leaf_(n), &w = leaf_(n + ".w"), &gate = leaf_(n + ".gate");
-    const bool manifold = placement_ == Placement::ManifoldHyper;
+    const bool manifold = test::is(placement_, "mhc");
     const size_t row = kStreams * at(D_), columns = manifold ? from * to : w.size() / at(D_);
     Rows out(from * to);
     for (size_t e = 0; e < out.size(); ++e) {

@@ -1,6 +1,6 @@
 // Var is a double that remembers how it was computed, so that one sweep backwards gives the derivative of a result with
 // respect to every number that it came from (reverse accumulation: Linnainmaa 1970; Karpathy's micrograd is the same on
-// two pages). The reference's forward, training/measure/step/reference.h, runs on it unchanged: no backward is written
+// two pages). The reference's forward, reference/ops.h, runs on it unchanged: no backward is written
 // here, so that the kernels' own are compared with the derivative of the formula itself.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "training/measure/step/reference.h"
+#include "reference/ops.h"
 
 namespace normscope::reference {
 
@@ -89,6 +89,7 @@ struct Var {
   friend Var operator/(Var a, Var b) {
     return {a.v / b.v, Trace::follows(a.place, 1 / b.v, b.place, -a.v / (b.v * b.v))};
   }
+  friend Var operator-(Var a) { return {-a.v, Trace::follows(a.place, -1)}; }
   Var& operator+=(Var o) { return *this = *this + o; }
   Var& operator-=(Var o) { return *this = *this - o; }
   Var& operator*=(Var o) { return *this = *this * o; }
@@ -107,7 +108,7 @@ inline Var tanh(Var x) {
   return {t, Trace::follows(x.place, 1 - t * t)};
 }
 
-inline double value_of(Var x) { return x.v; }  // beside that of a double: training/measure/step/reference.h
+inline double value_of(Var x) { return x.v; }  // beside that of a double: reference/ops.h
 
 inline Values values_of(const Array<Var>& x) {
   Values v;

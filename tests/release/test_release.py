@@ -58,10 +58,6 @@ class Refusals(unittest.TestCase):
         for nobody in ("", "Ada", "ada@example.org", "Ada <ada>"):
             self.assertIn("MAINTAINER", self.refused(release.version_of_sources(), nobody, ""))
 
-    def test_the_python_package_has_the_same_version(self):
-        text = (ROOT / "python/pyproject.toml").read_text()
-        self.assertEqual(re.search(r'^version = "(.*)"', text, re.MULTILINE)[1], release.version_of_sources())
-
 
 class Archives(Folder):
     def test_a_folder_gives_the_same_bytes_at_another_time(self):

@@ -192,13 +192,14 @@ class InGerman(unittest.TestCase):
                 self.assertIn(words, text)
                 self.assertIn('<html lang="de"', text)
                 self.assertIn("Handbuch (auf Englisch)", text)  # it is told before a click
-            own, english = (out / "addons/classroom/teaching.html").read_text(), (out / "docs/configuration.html").read_text()
-            self.assertIn("Mit normscope unterrichten</h1>", own)
+            own, english = (out / "docs/files.html").read_text(), (out / "docs/configuration.html").read_text()
+            self.assertIn("Dateien</h1>", own)
             self.assertNotIn('lang="en"', own)
             self.assertIn('lang="en"', english)
             manual = re.search(r"<h2>Handbuch</h2>\n<ul>(.*?)</ul>", english, re.S)[1]
-            self.assertEqual(re.findall(r"<a[^>]*>(.*?)</a>", manual),
-                             ["Überblick", "Dateien", "Links", "Filme und Arbeitsblätter", "Mit normscope unterrichten"])
+            names = re.findall(r"<a[^>]*>(.*?)</a>", manual)
+            self.assertEqual(names[:3], ["Überblick", "Dateien", "Links"])
+            self.assertEqual(len(names), sum(len([*ROOT.glob(f"{folder}/de/*.md")]) for folder in ("docs", "addons/*")))
             overview = (out / "docs/overview.html").read_text()
             self.assertIn("Drei Dinge zum Ausprobieren</h2>", overview)
             self.assertNotIn("hreflang", overview)  # README.md, to which that link leads, is the page itself here

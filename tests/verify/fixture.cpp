@@ -4,16 +4,16 @@
 
 #include <array>
 #include <cmath>
+#include <span>
+#include <string_view>
 
 #include "engine/core/error.h"
-#include "training/io/input_value.h"
 
 namespace normscope {
 namespace {
 
 constexpr int32_t kMostAdamSteps = 1000;
 constexpr size_t kLongestName = 64;
-constexpr int32_t kMostSide = 1024;  // of an image
 
 InputValue metadata(const SafetensorsFile& file, const std::string& key) {
   return InputValue::parse(file.metadata(key), "fixture " + file.path(), key);
@@ -66,35 +66,32 @@ void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelCon
   if (std::abs(scale.number(0, 1e6) - root) > 1e-9 * root) scale.refuse(fmt::format("sqrt(d) = {}", root));
 }
 
-void read_convolutions(const InputValue& c, ModelConfig& m) {
-  m.sequence = 1;  // an image is a row of its own
-  m.images.height = c.at("height").whole(1, kMostSide);
-  m.images.width = c.at("width").whole(1, kMostSide);
-  m.images.channels = c.at("channels").whole(1, 1024);
-  m.images.channels_2 = c.at("channels_2").whole(1, 1024);
-  m.images.window = c.at("window").whole(1, 31);
-  m.classes = c.at("classes").whole(2, 65536);
+constexpr const FixtureForm* kForms[] = {
+    nullptr,
+#define ARCHITECTURE(Name, name) &name##_fixture,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+const FixtureForm* form_of(Architecture architecture) {
+  if (is_transformer(architecture)) return nullptr;
+  return kForms[static_cast<size_t>(architecture) - static_cast<size_t>(Architecture::EncoderDecoder)];
+}
+
+Architecture architecture_of(const InputValue& name) {
+  std::vector<std::string_view> names{"dec", "enc", "encdec"};
+  for (const FixtureForm* form : std::span(kForms).subspan(1)) names.push_back(form->name);
+  return static_cast<Architecture>(name.choice(names));
 }
 
 ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
-  constexpr std::string_view kArchitectures[] = {"dec", "enc", "encdec", "conv", "parser"};
   ModelConfig m;
-  m.architecture =
-      std::array{Architecture::Decoder, Architecture::Encoder, Architecture::EncoderDecoder,
-                 Architecture::Convolutional, Architecture::Parser}[c.at("arch").choice(kArchitectures)];
-  if (m.architecture == Architecture::Convolutional) {
-    read_convolutions(c, m);
+  m.architecture = architecture_of(c.at("arch"));
+  if (const FixtureForm* form = form_of(m.architecture)) {
+    form->read(c, m);
   } else {
-    m.layers = c.at("L").whole(1, 256);
-    m.d_model = c.at("d").whole(2, 8192);
-    m.feed_forward = c.at("dff").whole(1, 65536);
-    m.vocabulary = c.at("vocab").whole(2, 1'000'000);
+    read_sizes(c, m);
+    read_transformer(file, c, m);
   }
-  if (m.architecture == Architecture::Parser) {
-    m.sequence = c.at("features").whole(1, 4096);
-    m.classes = c.at("classes").whole(2, 65536);
-  }
-  if (is_transformer(m.architecture)) read_transformer(file, c, m);
   m.norm = norm_of(c.at("norm"));
   m.eps = static_cast<float>(metadata(file, "layer_norm_eps").number(0, 1));
   return m;
@@ -104,13 +101,8 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
 void name_inputs(Fixture& f) {
   const ModelConfig& m = f.config;
   const int64_t B = f.batch;
-  if (!is_transformer(m.architecture)) {
-    const bool images = m.architecture == Architecture::Convolutional;
-    if (images)
-      f.inputs = {{"source", "input/x", {B, m.images.height, m.images.width}, 0, 255}};
-    else
-      f.inputs = {{"tokens", "input/x", {B, f.length}, 0, m.vocabulary - 1}};
-    f.inputs.push_back({"targets", "input/y", {B}, -1, m.classes - 1});
+  if (const FixtureForm* form = form_of(m.architecture)) {
+    f.inputs = {form->input(f), {"targets", "input/y", {B}, -1, m.classes - 1}};
     return;
   }
   f.inputs = {{"tokens", "input/x", {B, f.length}, 0, m.vocabulary - 1},
@@ -128,20 +120,11 @@ std::string placement_text(const std::vector<Placement>& list) {
   return to_string(list.front());
 }
 
-/// Describes the two that are no transformers.
-std::string describe_other(const ModelConfig& c) {
-  const std::string norms =
-      fmt::format("{}, {}", to_string(placement_of(c.stack(), context_of(c, true))), short_name(c.norm));
-  if (c.architecture == Architecture::Parser)
-    return fmt::format("parser, {}, L={} d={} F={} V={}, {} transitions", norms, c.layers, c.d_model,
-                       c.feed_forward, c.vocabulary, c.classes);
-  return fmt::format("convolutions, {}, {} x {} pixels, {} and {} channels, {} classes", norms,
-                     c.images.height, c.images.width, c.images.channels, c.images.channels_2, c.classes);
-}
-
 std::string describe(const Fixture& f) {
   const ModelConfig& c = f.config;
-  if (!is_transformer(c.architecture)) return describe_other(c);
+  if (const FixtureForm* form = form_of(c.architecture))
+    return form->describe(c, fmt::format("{}, {}", to_string(placement_of(c.stack(), context_of(c, true))),
+                                         short_name(c.norm)));
   const std::string kind =
       c.architecture == Architecture::Decoder ? "decoder, " + placement_text(f.decoder)
       : c.architecture == Architecture::Encoder
@@ -176,6 +159,13 @@ void read_stacks(const SafetensorsFile& file, const InputValue& c, Fixture& f) {
 }
 
 }  // namespace
+
+void read_sizes(const InputValue& c, ModelConfig& m) {
+  m.layers = c.at("L").whole(1, 256);
+  m.d_model = c.at("d").whole(2, 8192);
+  m.feed_forward = c.at("dff").whole(1, 65536);
+  m.vocabulary = c.at("vocab").whole(2, 1'000'000);
+}
 
 Fixture read_fixture(const SafetensorsFile& file) {
   const InputValue c = metadata(file, "config"), adam = metadata(file, "adam");

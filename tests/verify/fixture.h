@@ -8,6 +8,7 @@
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/step_inputs.h"
+#include "training/io/input_value.h"
 #include "training/io/safetensors.h"
 
 namespace normscope {
@@ -33,6 +34,19 @@ struct Fixture {
   /// name.
   std::string parameter(const std::string& name) const;
 };
+
+/// How a fixture describes a network that is no transformer, an add-on's.
+struct FixtureForm {
+  std::string_view name;  ///< "conv"
+  void (*read)(const InputValue& config, ModelConfig& model);
+  FixtureInput (*input)(const Fixture&);  ///< beside the targets
+  std::string (*describe)(const ModelConfig&, const std::string& norms);
+};
+/// Layers, widths and vocabulary.
+void read_sizes(const InputValue& config, ModelConfig& model);
+#define ARCHITECTURE(Name, name) extern const FixtureForm name##_fixture;
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
 
 /// Throws Error for a foreign file or a model that this version does not build.
 Fixture read_fixture(const SafetensorsFile& file);

@@ -10,6 +10,7 @@
 #include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
 #include "training/data/masked_task.h"
+#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -99,7 +100,39 @@ std::shared_ptr<const Task> make_made_up_labels(const DataSpec& spec) {
   return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.name, spec.context);
 }
 
+std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
+  if (spec.labels_path.empty())
+    fail("data", "the task \"labels\" needs a file: give one of lines {}", kLabelColumns);
+  std::vector<TsvRow> train = read_tsv(spec.labels_path, kLabelColumns), valid;
+  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kLabelColumns);
+  return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.labels_path, spec.context);
+}
+
+const std::string& labels_path(const DataSpec& spec) { return spec.labels_path; }
+
+constexpr TaskKind made_up_kind(std::string_view name) {
+  return {.name = name,
+          .make = make_made_up_labels,
+          .learners = "encoder",
+          .unit = "label",
+          .made_up = name,
+          .seeded = true,
+          .labelled = true};
+}
+
 }  // namespace
+
+constinit const TaskKind kLabelsKind{
+    .name = "labels",
+    .make = make_labels_task,
+    .learners = "encoder",
+    .unit = "label",
+    .file = "data.labels",
+    .path = labels_path,
+    .labelled = true,
+    .takes_validation = true,
+    .flag_help = "labelled texts, label<TAB>text: an encoder that classifies"};
+constinit const TaskKind kWordOrderKind = made_up_kind("word-order"), kMoodKind = made_up_kind("mood");
 
 LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name,
                        int32_t context)
@@ -142,9 +175,13 @@ int32_t LabelsTask::label_of(const std::string& label) const {
   return static_cast<int32_t>(at - labels_.begin());
 }
 
-int32_t LabelsTask::only_class() const {
+std::string LabelsTask::note() const {
   const int32_t first = valid_.front().label;
-  return std::ranges::all_of(valid_, [&](const Line& line) { return line.label == first; }) ? first : -1;
+  if (!std::ranges::all_of(valid_, [&](const Line& line) { return line.label == first; })) return {};
+  return fmt::format(
+      "all validation lines are of the class '{}', and so is the accuracy: mix the lines of the file, or give "
+      "others with --valid",
+      class_name(first));
 }
 
 int32_t LabelsTask::vocabulary() const { return kByteSymbols; }
@@ -181,14 +218,5 @@ void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int3
 }
 
 std::string LabelsTask::decode(std::span<const int32_t> tokens) const { return decode_bytes(tokens); }
-
-std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
-  if (spec.name != "labels") return make_made_up_labels(spec);
-  if (spec.labels_path.empty())
-    fail("data", "the task \"labels\" needs a file: give one of lines {}", kLabelColumns);
-  std::vector<TsvRow> train = read_tsv(spec.labels_path, kLabelColumns), valid;
-  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kLabelColumns);
-  return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.labels_path, spec.context);
-}
 
 }  // namespace normscope

@@ -10,7 +10,6 @@
 // position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order.
 // Training lines are drawn at random; validation lines come in the order of the file. Texts shorter than T are
 // padded, and no position attends to padding.
-// are padded, and no position attends to padding.
 #pragma once
 
 #include <memory>
@@ -42,8 +41,8 @@ class LabelsTask final : public Task {
   }
 
   const std::vector<std::string>& labels() const { return labels_; }
-  /// The one class that all validation lines have; -1: they have several.
-  int32_t only_class() const;
+  /// Says so where all validation lines have one class.
+  std::string note() const override;
 
  private:
   struct Line {
@@ -58,8 +57,5 @@ class LabelsTask final : public Task {
   std::vector<Line> train_, valid_;
   bool holds_out_;  // validates on the end of the file, which is sorted by class as often as not
 };
-
-/// Reads spec.labels_path, or makes the set that spec.name says. Throws Error.
-std::shared_ptr<const Task> make_labels_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -8,6 +8,8 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
+#include "training/data/task_kind.h"
+#include "training/data/translation_task.h"
 
 namespace normscope {
 namespace {
@@ -76,14 +78,24 @@ class SequenceTask final : public Task {
   SequenceRule rule_;
 };
 
+template <SequenceRule kRule>
+constexpr TaskKind kind() {
+  constexpr std::string_view kName = kNames[static_cast<size_t>(kRule)];
+  return {.name = kName,
+          .make =
+              [](const DataSpec& data) {
+                return data.form == TaskForm::Translate ? make_sequence_translation(kRule, data.context)
+                                                        : make_sequence_task(kRule, data.context);
+              },
+          .learners = "decoder encoder-decoder",
+          .unit = "symbol",
+          .made_up = kName};
+}
+
 }  // namespace
 
-std::optional<SequenceRule> sequence_rule(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<SequenceRule>(i);
-  }
-  return std::nullopt;
-}
+constinit const TaskKind kCopyKind = kind<SequenceRule::Copy>(), kReverseKind = kind<SequenceRule::Reverse>(),
+                         kSortKind = kind<SequenceRule::Sort>();
 
 std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context) {
   auto task = std::make_shared<SequenceTask>(rule);

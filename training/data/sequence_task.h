@@ -7,8 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string_view>
 
 #include "training/data/task.h"
 
@@ -19,7 +17,6 @@ inline constexpr int32_t kSeparator = kSequenceSymbols;  ///< the symbol after t
 
 enum class SequenceRule : uint8_t { Copy, Reverse, Sort };
 
-std::optional<SequenceRule> sequence_rule(std::string_view name);
 std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context);
 
 }  // namespace normscope

@@ -1,5 +1,7 @@
-// Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See task.h.
+// Language modelling on a text, the built-in corpus or the user's file. See task.h.
 #include "training/data/task.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +11,8 @@
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
-#include "training/data/images/image_task.h"
-#include "training/data/labels_task.h"
 #include "training/data/masked_task.h"
-#include "training/data/pairs_task.h"
-#include "training/data/sequence_task.h"
-#include "training/data/token_task.h"
-#include "training/data/translation_task.h"
-#include "training/data/treebank/parsing_task.h"
+#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -139,19 +135,40 @@ std::shared_ptr<const TextSource> corpus_source(uint64_t seed) {
 }
 
 std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
+  if (spec.form == TaskForm::Masked) return make_masked_task(spec);
   auto task = std::make_shared<TextTask>(corpus_source(spec.data_seed), "letter", spec.consecutive);
   task->set_grammar(corpus_grammar());
   task->require_context(spec.context);
   return task;
 }
 
-}  // namespace
-
-bool in_published_tokens(const DataSpec& spec) {
-  return spec.name == "passage" || (spec.name == "text" && !spec.tokenizer_path.empty());
+std::shared_ptr<const Task> make_file_task(const DataSpec& spec) {
+  if (spec.text_path.empty()) fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
+  if (spec.form == TaskForm::Masked) return make_masked_task(spec);
+  return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
 }
 
-bool is_labelled(std::string_view name) { return name == "labels" || name == "word-order" || name == "mood"; }
+const std::string& text_path(const DataSpec& spec) { return spec.text_path; }
+
+}  // namespace
+
+constinit const TaskKind kCorpusKind{.name = "corpus",
+                                     .make = make_corpus_task,
+                                     .learners = "decoder encoder",
+                                     .unit = "letter",
+                                     .masked_unit = "byte",
+                                     .made_up = "built-in sentences",
+                                     .seeded = true,
+                                     .goes_on = true};
+constinit const TaskKind kTextKind{.name = "text",
+                                   .make = make_file_task,
+                                   .learners = "decoder encoder",
+                                   .unit = "character",
+                                   .masked_unit = "byte",
+                                   .file = "data.text",
+                                   .path = text_path,
+                                   .takes_tokenizer = true,
+                                   .goes_on = true};
 
 Batch::Batch(int32_t rows, int32_t positions)
     : B(rows),
@@ -197,29 +214,18 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, b
                                     consecutive);
 }
 
-std::shared_ptr<const Task> make_task(const DataSpec& spec) {
-  if (spec.context < 1) fail("data", "context {}: expected at least 1", spec.context);
-  if (spec.name == "text" && spec.text_path.empty())
-    fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
-  if (in_published_tokens(spec)) return make_token_task(spec);
-  if (spec.form == TaskForm::Masked) return make_masked_task(spec);
-  if (spec.name == "corpus") return make_corpus_task(spec);
-  if (spec.name == "text")
-    return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
-  if (spec.name == "pairs") return make_pairs_task(spec);
-  if (is_labelled(spec.name)) return make_labels_task(spec);
-  if (spec.name == "digits") return make_digits_task(spec);
-  if (spec.name == "idx") return make_idx_task(spec);
-  if (spec.name == "treebank") return make_parsing_task(spec);
-  if (spec.name == "translation") return make_grammar_translation(spec.context);
-  if (const auto rule = sequence_rule(spec.name))
-    return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
-                                            : make_sequence_task(*rule, spec.context);
-  fail(
-      "data",
-      "unknown task \"{}\": expected corpus, text, passage, copy, reverse, sort, translation, pairs, labels, "
-      "word-order, mood, digits, idx or treebank",
-      spec.name);
+std::vector<Score> scores_of(Store& store, const ModelConfig& model, const Task& task) {
+  const std::unique_ptr<Scoring> scoring = task.scoring();
+  if (!scoring) return {};
+  while (!scoring->advance(store, model, [] { return true; })) continue;
+  return scoring->scores();
+}
+
+std::string to_string(const std::vector<Score>& scores) {
+  std::string text;
+  for (const Score& score : scores)
+    text += fmt::format("{}{} {:.2f}", text.empty() ? "" : "  ", score.name, score.value);
+  return text;
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,

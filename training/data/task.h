@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/model/added_settings.h"
 #include "training/data/text_source.h"
 
 namespace normscope {
@@ -22,18 +24,16 @@ namespace normscope {
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
-  Classify,    // encoder: the class of a row, asked at its first position
+  Classify,    // the class of a row, which an encoder is asked at its first position
   Translate,   // encoder-decoder: a target row from a source row
-  Image,       // convolutional network: the class of an image
-  Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
 /// Which program a batch needs: one program is sealed for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
-  int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
+  int32_t source_length = 0;  // positions of the source rows, or pixels of an image
   bool padded = false;        // rows differ in length: key_lengths (and target_lengths) count
-  bool one_target = false;    // Parse: targets are (rows), one for each row
+  bool one_target = false;    // targets are (rows), one for each row
   bool typed = false;         // rows say of what kind each symbol is: types
   auto operator<=>(const BatchShape&) const = default;
 };
@@ -60,59 +60,65 @@ struct Batch {
 };
 
 struct DataSpec {
-  /// corpus | text | passage | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx
-  /// | treebank
-  std::string name = "corpus";
-  std::string text_path;      // for name == "text"
-  std::string passage;        // for name == "passage": the text itself, in the tokens of tokenizer_path
-  std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
-  std::string labels_path;    // for name == "labels": label<TAB>text, one a line
-  std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
-  std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
-  /// pairs: the SentencePiece model; empty, or no such file: the pieces are learned. text, passage: the folder of a
-  /// published model, whose tokenizer cuts the text.
+  std::string name = "corpus";  // a row of data/tasks.def
+  std::string text_path;        // for name == "text"
+  std::string labels_path;      // for name == "labels": label<TAB>text, one a line
+  std::string valid_path;       // data of the same kind for validation; empty: the end of the file
+  /// What cuts the text. text, passage: the folder of a published model.
   std::string tokenizer_path;
-  int32_t vocabulary = 8000;             // pairs: of both languages together
-  std::string images_path;               // for name == "idx": images as of MNIST
-  std::string image_labels_path;         // and their labels
-  int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
   TaskForm form = TaskForm::NextSymbol;  // what the architecture requires
-  uint64_t data_seed = 1;   // of the generated corpus and labels, the drawn digits, the made-up trees
-  bool punctuation = true;  // treebank: whether it counts in attachment scores
+  uint64_t data_seed = 1;                // of data that the program makes up
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
   int32_t token_types = 0;  // the kinds of symbols that the model tells apart
+  AddedSettings added;      // what further kinds of data are made from
 
   bool operator==(const DataSpec&) const = default;
 };
 
-/// Whether a published model's tokenizer cuts the text (token_task.h).
-bool in_published_tokens(const DataSpec& spec);
 /// Whether each row of that data has a class: labels of a file, and the made-up sets of
 /// labels_task.h.
 bool is_labelled(std::string_view name);
 
-struct ImageSize {
-  int32_t height = 0, width = 0;  // pixels
+class Store;
+struct ModelConfig;
+
+/// One number that says how good a model's answers are, {"uas", "UAS", 91.2, "%"}.
+struct Score {
+  std::string key;  // in logs and files
+  std::string name;
+  double value = 0;
+  std::string unit = {};
 };
 
-class PairsTask;
-class ParsingTask;
+/// Finds the scores of a task in portions, between which others may do something.
+class Scoring {
+ public:
+  virtual ~Scoring() = default;
+  /// Goes on, by one portion at least, until all is measured or `may_go_on` says no; true when all is measured. The
+  /// weights and the model must be the same each time.
+  virtual bool advance(Store& store, const ModelConfig& model, const std::function<bool()>& may_go_on) = 0;
+  /// The scores, the one that sums up the model first; not before all is measured.
+  virtual std::vector<Score> scores() const = 0;
+};
 
 class Task {
  public:
   virtual ~Task() = default;
 
-  /// These return the same task where it has sentence pairs or a treebank, otherwise null.
-  virtual const PairsTask* sentence_pairs() const { return nullptr; }
-  virtual const ParsingTask* treebank() const { return nullptr; }
+  /// Begins to measure how well a model does on the validation data, where the loss and the share of right classes do
+  /// not say it; null: they do.
+  virtual std::unique_ptr<Scoring> scoring() const { return nullptr; }
+  /// What one should know of the data before a run trains on them; empty: nothing.
+  virtual std::string note() const { return {}; }
+  /// Writes the pieces that were learned where data.tokenizer names no file yet.
+  virtual void save_tokenizer(const std::string&) const {}
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
-  virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
+  virtual int32_t classes() const { return 0; }  // Classify: how many
   virtual std::string class_name(int32_t) const { return {}; }
-  virtual ImageSize images() const { return {}; }  // Image
   /// Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   /// windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
@@ -149,6 +155,8 @@ class Task {
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  /// What the class of a row is asked of, as text.
+  virtual std::string question(const Batch& row) const { return decode(row.tokens); }
   /// Turns a text of the user's into symbols. Throws Error, also for data that are no running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
   /// Has the kind of each symbol, for models that tell them apart; empty where all are of one.
@@ -170,6 +178,11 @@ class Task {
   std::vector<double> unigram_;
   uint64_t hash_ = 0;
 };
+
+/// The scores of a model on the task; none where the task has none. The first one sums up the model.
+std::vector<Score> scores_of(Store& store, const ModelConfig& model, const Task& task);
+/// "UAS 91.20  LAS 88.05"
+std::string to_string(const std::vector<Score>& scores);
 
 /// Throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);

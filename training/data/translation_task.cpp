@@ -6,6 +6,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
+#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -123,6 +124,13 @@ class SequenceTranslation final : public FixedTranslation {
 };
 
 }  // namespace
+
+constinit const TaskKind kTranslationKind{
+    .name = "translation",
+    .make = [](const DataSpec& data) { return make_grammar_translation(data.context); },
+    .learners = "encoder-decoder",
+    .unit = "word",
+    .made_up = "made-up translation"};
 
 std::shared_ptr<const Task> make_grammar_translation(int32_t context) {
   auto task = std::make_shared<GrammarTranslation>();

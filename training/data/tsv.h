@@ -3,7 +3,7 @@
 //
 // Promises: every fault is reported in one line with file and line number (missing, empty, too large, a line too
 // long, not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are accepted. Called by the
-// tasks and by the reader of treebanks (treebank/conllu.h).
+// tasks.
 #pragma once
 
 #include <functional>

@@ -52,7 +52,7 @@ struct Plan {
   std::vector<Experiment>
       experiments;  ///< the run that one starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< for the experiment at an index
-  bool keep_state = false;  ///< of finished runs, with their whole history, for later measurements
+  bool keep_state = false;     ///< of finished runs, with their whole history, for later measurements
   bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
   int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
   bool keep_results = true;    ///< in Outcome::results; false: only the measurements are told them

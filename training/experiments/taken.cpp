@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
-constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten | kLast;
+constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kNumbers | kLast;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
 /// A number for each name.
@@ -93,7 +93,7 @@ void io(Io& io, codec::Of<Io, Taken>& taken) {
   io("record", taken.record);
   io("validation", taken.validation);
   io("accuracy", taken.accuracy);
-  io("attachment", taken.attachment);
+  io("scores", taken.scores, codec::Map{kMostNames, codec::AnyNumber{}});
   io("seconds", taken.seconds, codec::Number{0, kMostSeconds});
   if (taken.has(kLayers)) {
     io("frames", taken.frames);
@@ -101,8 +101,12 @@ void io(Io& io, codec::Of<Io, Taken>& taken) {
     io("end", taken.end);
   }
   if (taken.has(kLast)) io("last", taken.last);
-  if (taken.has(kWritten)) io("bleu", taken.bleu);
   if (taken.has(kLeftOut)) io("left_out", taken.left_out, codec::List{0, kMostStacks, codec::Object{}});
+}
+
+double Taken::score(const std::string& key) const {
+  const auto found = scores.find(key);
+  return found == scores.end() ? kUnknown : found->second;
 }
 
 nlohmann::json to_json(const Taken& taken) { return codec::write(taken); }

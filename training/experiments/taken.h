@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -19,10 +20,10 @@ inline constexpr const char* kTaking = "run 1";
 /// A sum of the parts of a Taken that were measured, or are asked for.
 using Parts = uint8_t;
 inline constexpr Parts kShares = 1;    ///< Record::beta2 and Record::score
-inline constexpr Parts kScores = 2;    ///< validation, accuracy, attachment
+inline constexpr Parts kScores = 2;    ///< validation, accuracy, scores of the task
 inline constexpr Parts kLayers = 4;    ///< frames, start, end
 inline constexpr Parts kLeftOut = 8;   ///< left_out
-inline constexpr Parts kWritten = 16;  ///< bleu
+inline constexpr Parts kNumbers = 16;  ///< the numbers of measurements.h, which join the scores
 inline constexpr Parts kLast = 32;     ///< last: the run measures itself at every step
 /// Measured of every run, whoever asks.
 inline constexpr Parts kAlways = kShares | kScores;
@@ -50,18 +51,18 @@ struct LeftOutRise {
 };
 
 struct Taken {
-  Parts parts = 0;               ///< the measured ones
-  Record record;                 ///< verdict, losses, level, when it began to learn
-  double validation = kUnknown;  ///< nats a target, without label smoothing
-  double accuracy = kUnknown;    ///< of a classifier, 0 to 1
-  double attachment = kUnknown;  ///< of a parser, UAS of the validation trees, 0 to 100
-  double bleu = kUnknown;        ///< of an encoder-decoder; addons/papers/claims/README.md says of which text and how
+  Parts parts = 0;                       ///< the measured ones
+  Record record;                         ///< verdict, losses, level, when it began to learn
+  double validation = kUnknown;          ///< nats a target, without label smoothing
+  double accuracy = kUnknown;            ///< of a classifier, 0 to 1
+  std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
   Frames frames;
   Numbers start, end;  ///< of measure/step_metrics.h over one batch, before and after training
   Numbers last;        ///< the newest value of each number of the history that a study can show
   std::vector<LeftOutRise> left_out;
   double seconds = 0;  ///< of one core, to train and measure; not written into tables of a study
   bool has(Parts asked) const { return (parts & asked) == asked; }
+  double score(const std::string& key) const;  ///< kUnknown where there is none
 };
 
 /// Writes the parts that were measured.

@@ -11,24 +11,20 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
-#include "training/data/pairs_task.h"
+#include "training/experiments/measurements.h"
 #include "training/experiments/probes.h"
 #include "training/measure/look.h"
 #include "training/measure/plateau.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"
-#include "training/text/bleu.h"
-#include "training/text/dependency_parser.h"
-#include "training/text/translator.h"
 
 namespace normscope::experiments {
 namespace {
 
 constexpr int32_t kSharesSequences = 4;
 constexpr double kShareResidual = 0.01;  ///< for float arithmetic; a wrong wiring misses by tenths at least
-constexpr int32_t kTranslated = 48;      ///< rows of made-up data, translated greedily
-constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  ///< as in normscope translate
 
 /// Measures shares only where the parts add up to the state again: the definition carries every branch
 /// through the later norms, and a wiring outside it would give a meaningless number.
@@ -38,7 +34,7 @@ void measure_shares(Run& run, Record& record) {
     record.beta2_reason = "there is no residual stream";
     return;
   }
-  if (config.stack().second != NormKind::None) {
+  if (stream_layout(config.stack()).beside != NormKind::None) {
     record.beta2_reason = "the output has two streams, and the definition knows one";
     return;
   }
@@ -83,8 +79,7 @@ bool take_gradients(const Run& run, Record& record) {
     record.gradient_first = number("L01.ffn.w2.grad_norm");
     record.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
   } else {
-    const bool convolves = model.architecture == Architecture::Convolutional;
-    record.gradient_first = number(convolves ? "L01.conv.w.grad_norm" : "L01.hidden.w.grad_norm");
+    record.gradient_first = number(fmt::format("L01.{}.w.grad_norm", row_of(model.architecture).part));
     record.gradient_last = number("class.w.grad_norm");
   }
   return true;
@@ -101,9 +96,10 @@ void take_scores(Run& run, Taken& taken) {
   const double loss = run.validation_loss(), accuracy = run.validation_accuracy();
   taken.validation = short_number(loss);
   taken.accuracy = short_number(accuracy);
-  if (const auto trees = attachment_of(run.store(), model, run.task())) {
-    taken.record.score = trees->unlabelled();
-    taken.attachment = short_number(taken.record.score);
+  const std::vector<Score> scores = scores_of(run.store(), model, run.task());
+  for (const Score& score : scores) taken.scores[score.key] = short_number(score.value);
+  if (!scores.empty()) {
+    taken.record.score = scores.front().value;
   } else if (model.classes > 0) {
     taken.record.score = 100 * accuracy;
   } else if (model.memory > 0 && run.task().of_characters()) {
@@ -152,7 +148,7 @@ void conclude(const Run& run, Record& record) {
 Numbers moment_of(Run& run) {
   Numbers numbers;
   if (!is_transformer(run.spec().model.architecture)) return numbers;
-  if (run.spec().model.stack().second != NormKind::None) return numbers;
+  if (stream_layout(run.spec().model.stack()).beside != NormKind::None) return numbers;
   try {
     const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
     for (size_t i = 0; i < batch->layout.size(); ++i) {
@@ -209,60 +205,6 @@ void take_last(const Run& run, std::vector<size_t>& places, Numbers& last) {
   }
   for (size_t i = 0; i < places.size(); ++i)
     if (std::isfinite(all[places[i]])) last.values[i] = short_number(static_cast<double>(all[places[i]]));
-}
-
-std::string without_padding(const Task& task, std::span<const int32_t> row) {
-  std::vector<int32_t> symbols;
-  for (const int32_t symbol : row)
-    if (symbol >= 0 && symbol != task.end()) symbols.push_back(symbol);
-  return task.decode(symbols);
-}
-
-/// What is translated, and the translations expected.
-struct HeldOut {
-  std::vector<std::vector<int32_t>> sources;
-  std::vector<std::string> references;
-};
-
-HeldOut all_pairs(const PairsTask& task) {
-  HeldOut held;
-  for (const TsvRow& row : task.validation()) {
-    held.sources.push_back(task.tokenizer().encode(row.first));
-    held.sources.back().push_back(task.end());
-    held.references.push_back(row.second);
-  }
-  return held;
-}
-
-HeldOut first_rows(const Run& run) {
-  const Task& task = run.task();
-  const int32_t T = run.spec().model.sequence;
-  Batch batch(task.shape(run.spec().seed, 1, Split::Validation, kTranslated, T));
-  task.fill(run.spec().seed, 1, Split::Validation, kTranslated, T, batch.view());
-  const auto rows = static_cast<size_t>(batch.B);
-  const size_t width = batch.source.size() / rows;
-  HeldOut held;
-  for (size_t row = 0; row < rows; ++row) {
-    const size_t length = batch.key_lengths.empty() ? width : static_cast<size_t>(batch.key_lengths[row]);
-    const auto source = std::span(batch.source).subspan(row * width, length);
-    held.sources.emplace_back(source.begin(), source.end());
-    held.references.push_back(without_padding(
-        task,
-        std::span(batch.targets).subspan(row * static_cast<size_t>(batch.T), static_cast<size_t>(batch.T))));
-  }
-  return held;
-}
-
-double bleu_of(Run& run) {
-  const Task& task = run.task();
-  const auto* pairs = task.sentence_pairs();
-  const HeldOut held = pairs ? all_pairs(*pairs) : first_rows(run);
-  Translator translator(run.store(), run.spec().model, task.begin(), task.end(),
-                        pairs ? kPairsBeam : BeamOptions{.beam = 1, .length_penalty = 1});
-  std::vector<std::string> written;
-  for (const std::vector<int32_t>& row : translator.translate(held.sources))
-    written.push_back(without_padding(task, row));
-  return corpus_bleu(written, held.references).score;
 }
 
 /// Leaves out each layer alone, and the last k of its stack together.
@@ -324,11 +266,14 @@ class Taking final : public Measurement {
     conclude(run, taken_.record);
     take_scores(run, taken_);
     if (run.non_finite()) {
-      taken_.validation = taken_.accuracy = taken_.attachment = kUnknown;
+      taken_.validation = taken_.accuracy = kUnknown;
+      taken_.scores.clear();
     } else {
       if (taken_.has(kLayers)) taken_.end = moment_of(run);
-      if (taken_.has(kWritten) && run.task().form() == TaskForm::Translate)
-        taken_.bleu = short_number(bleu_of(run));
+      if (taken_.has(kNumbers))
+        for (const EndNumber* number : end_numbers())
+          if (const double value = number->measure(run); std::isfinite(value))
+            taken_.scores[std::string(number->name)] = short_number(value);
       if (taken_.has(kLeftOut)) take_left_out(run, taken_);
     }
     taken_.seconds = seconds();

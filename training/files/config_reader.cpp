@@ -10,7 +10,7 @@
 #include "training/files/placement_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
-#include "training/published/published_run.h"
+#include "training/run/model_formats.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
@@ -151,11 +151,8 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
                  fmt::format("[{}] {}: expected {}", key, what_it_is(node),
                              field ? expected(*field) : "a wiring in quotes, as \"before=ln\""));
   }
-  static constexpr std::string_view kFiles[] = {"data.text",       "data.pairs",  "data.labels",
-                                                "data.treebank",   "data.valid",  "data.tokenizer",
-                                                "train.init_from", "data.images", "data.image_labels"};
-  const bool file = std::find(std::begin(kFiles), std::end(kFiles), key) != std::end(kFiles);
-  if (file && !text->empty() && !folder.empty() && std::filesystem::path(*text).is_relative()) {
+  if (field && field->file && !text->empty() && !folder.empty() &&
+      std::filesystem::path(*text).is_relative()) {
     text = (std::filesystem::path(folder) / *text).lexically_normal().string();
   }
   try {
@@ -301,7 +298,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 }
 
 std::vector<ConfigRun> read_config(const std::string& path) {
-  if (published::is_published(path)) return {{.spec = published::run_of(path), .edits = {}}};
+  if (const ModelFormat* format = format_of_model(path)) return {{.spec = format->run(path), .edits = {}}};
   const std::string text = read_input_file(path, input::kConfig);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const std::vector<std::string> refused = load_placements((folder / kPlacementsName).string());

@@ -13,11 +13,11 @@
 
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
+#include "training/files/config_file.h"
 #include "training/io/gguf.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
-#include "training/published/model_folder.h"
-#include "training/published/published_run.h"
+#include "training/run/model_formats.h"
 
 namespace normscope {
 namespace {
@@ -74,30 +74,6 @@ std::string_view first_line(const std::string& head) {
   return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
 }
 
-// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
-// longer than the head, and Python writes NaN and Infinity, which are no JSON.
-std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
-  int depth = 0;
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '{' || line[at] == '[') ++depth;
-    if (line[at] == '}' || line[at] == ']') --depth;
-    if (line[at] != '"') continue;
-    const size_t begin = ++at;
-    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-    const size_t colon = line.find_first_not_of(" \t", at + 1);
-    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
-      continue;
-    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
-  }
-  return {};
-}
-
-// Recognises docs/log-format.md: a header, or a line that has a step.
-bool is_log(std::string_view line) {
-  const std::optional<std::string_view> format = value_of(line, "format");
-  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
-}
-
 bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
 
 // Recognises a configuration under another name: some of its lines are our tables.
@@ -128,8 +104,10 @@ FileLook look_at_file(const std::string& path) {
   if (!is_text(head, whole))
     return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
   const std::string_view line = first_line(head);
-  if (is_log(line))
-    return {FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
+#define FILE_LOOK(look) \
+  if (const auto known = look(head)) return *known;
+#include "training/files/file_looks.def"
+#undef FILE_LOOK
   if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
     return {FileKind::Numbers, "JSON: data of a program, not a text."};
   if (path.ends_with(".toml") || is_config(head, whole))
@@ -139,10 +117,8 @@ FileLook look_at_file(const std::string& path) {
 
 FileLook look(const std::string& path) {
   struct stat status {};
-  if (published::is_published(path))
-    return {
-        FileKind::Published,
-        "A published model: it takes the place of all runs that are shown, and nothing trains until you say so."};
+  if (const auto model = look_at_model(path))
+    return {model->opens ? FileKind::Model : FileKind::Unusable, model->words};
   if (::stat(path.c_str(), &status) != 0)
     return unusable(errno == ENOENT || errno == ENOTDIR
                         ? fmt::format("There is no file {}.", path)
@@ -152,9 +128,8 @@ FileLook look(const std::string& path) {
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
     if (fs::exists(fs::path(path) / "session.json"))
       return unusable(fmt::format(
-          "{} is a session of before session.toml: expected one of its saved runs, *.safetensors.", name_of(path)));
-    if (fs::exists(fs::path(path) / "adapter_config.json"))
-      return unusable(fmt::format("{} {}.", name_of(path), published::why_none(path)));
+          "{} is a session of before session.toml: expected one of its saved runs, *.safetensors.",
+          name_of(path)));
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
@@ -174,7 +149,7 @@ FileLook look_at(const std::string& path) noexcept {
 
 OpenedFile read_opened(const std::string& path) noexcept {
   OpenedFile opened{look_at(path), {}};
-  if (opened.look.kind != FileKind::Config && opened.look.kind != FileKind::Published) return opened;
+  if (opened.look.kind != FileKind::Config && opened.look.kind != FileKind::Model) return opened;
   try {
     opened.runs = read_config(path);
   } catch (const std::exception& error) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "training/files/config_file.h"
@@ -14,9 +16,9 @@ enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
   Session,   // a folder that the window keeps a session in
-  Published,  // a folder of a published model: it becomes a run
+  Model,     // of another program (run/model_formats.h): it becomes a run
   Config,    // runs as TOML
-  Recorded,  // a log or a saved run: what a run measured
+  Recorded,  // what a run measured: a saved run, or what an add-on reads as runs
   Numbers,   // JSON: text that could be learned from, which is hardly meant
   Text,
 };
@@ -27,7 +29,12 @@ struct FileLook {
 };
 FileLook look_at(const std::string& path) noexcept;
 
-// `read_opened` looks at a file and reads the runs of a configuration or of a published model.
+// Each says what a text file is, by its beginning; nothing: it knows no such file.
+#define FILE_LOOK(look) std::optional<FileLook> look(std::string_view head);
+#include "training/files/file_looks.def"
+#undef FILE_LOOK
+
+// `read_opened` looks at a file and reads the runs of a configuration or of a model.
 struct OpenedFile {
   FileLook look;
   std::vector<ConfigRun> runs;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
 #include "training/files/places.h"
 #include "training/io/input_kinds.h"
 #include "training/io/nearest.h"
@@ -108,13 +109,24 @@ void read_early(Table& table, const toml::table& root, PlacementRow& row) {
     row.first_layers = table.whole("early_layers", 1, kMostLayers);
 }
 
-Streams streams_at(Table& table) {
-  const std::string text = table.text("streams", to_string(Streams{}));
-  try {
-    return streams_from(trimmed(text));
-  } catch (const Error& error) {
-    table.refuse("streams", fmt::format("'{}': {}", text, error.what()));
+/// What forms of residual streams read, as a row has it: "second=ln; joined=ln". A norm is a flag, and of the model's kind.
+std::string slots_at(Table& table) {
+  std::string slots;
+  for (const StackSlotRow* slot : stack_slots()) {
+    std::string text(slot->empty);
+    if (!slot->tidied) {
+      if (table.flag(slot->key, false)) text = short_name(NormKind::LayerNorm);
+    } else {
+      text = table.text(slot->key, text);
+      try {
+        text = slot->tidied(trimmed(text));
+      } catch (const Error& error) {
+        table.refuse(slot->key, fmt::format("'{}': {}", text, error.what()));
+      }
+    }
+    if (text != slot->empty) slots += fmt::format("{}{}={}", slots.empty() ? "" : "; ", slot->key, text);
   }
+  return slots;
 }
 
 /// The kind that N stands for; ln: the model's.
@@ -164,6 +176,7 @@ PlacementRow PlacementFile::row() const {
   row.short_label = short_label.c_str();
   row.formula = formula.c_str();
   row.source = source.c_str();
+  row.slots = slots.c_str();
   row.single = single;
   return row;
 }
@@ -187,10 +200,7 @@ PlacementFile parse_placement(std::string_view text, const std::string& file) {
   read_numbers(table, root, row);
   row.embedding = table.flag("embedding", false);
   row.final = table.flag("final", false);
-  row.second = table.flag("second", false);
-  row.second_read = table.flag("second_read", false);
-  row.joined = table.flag("joined", false);
-  row.streams = streams_at(table);
+  out.slots = slots_at(table);
   row.norm = norm_at(table);
   out.single = read_layers(table);
   out.formula = line_of(table, "formula", kLongestSentence, formula_of(row.sublayer));

@@ -25,7 +25,7 @@ namespace normscope {
 
 /// What a file says.
 struct PlacementFile {
-  std::string name, label, short_label, formula, source;
+  std::string name, label, short_label, formula, source, slots;
   std::vector<SingleSublayer> single;
   PlacementRow wired;  ///< all but the texts and the single sub-layers
   std::string at;      ///< "FILE:LINE" of its name

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/model/residual.h"
+#include "training/files/config_file.h"
 #include "training/files/placement_file.h"
 #include "training/io/toml_json.h"
 
@@ -138,13 +140,15 @@ std::string text_of(const std::string& name, const std::string& label, StackWiri
   if (!(all.feed_forward == without_heads))
     out += fmt::format("feed_forward = {}\n", toml_string(to_string(all.feed_forward)));
   out += ruled;
-  for (const auto& [key, at] :
-       {std::pair("embedding", stack.embedding), std::pair("final", stack.final),
-        std::pair("second", stack.second), std::pair("second_read", stack.second_read),
-        std::pair("joined", stack.joined)})
+  for (const auto& [key, at] : {std::pair("embedding", stack.embedding), std::pair("final", stack.final)})
     if (at != NormKind::None) out += fmt::format("{} = true\n", key);
+  for (const StackSlotRow* slot : stack_slots())
+    if (!slot->tidied && norm_at(stack, slot->key) != NormKind::None)
+      out += fmt::format("{} = true\n", slot->key);
   if (own) out += fmt::format("norm = {}\n", toml_string(short_name(form.own)));
-  if (!stack.streams.one()) out += fmt::format("streams = {}\n", toml_string(to_string(stack.streams)));
+  for (const StackSlotRow* slot : stack_slots())
+    if (const std::string_view words = words_at(stack, slot->key); !words.empty())
+      out += fmt::format("{} = {}\n", slot->key, toml_string(std::string(words)));
   return out + layer_lines(stack, all, context.has_cross());
 }
 
@@ -173,11 +177,13 @@ std::string formula_of(const Wiring& w) {
   if (w.pre_scale != 1) in = fmt::format("{:.3g}·{}", w.pre_scale, in);
   const std::string branch = scaled(w.branch, "α", normed(w.after, "f(" + in + ")"));
   const bool normed_sum = w.stream != NormKind::None;
-  const std::string passed = w.gpas && normed_sum ? "γ" + x : x,
-                    carried = w.branch.kind == Scale::Kind::Toward ? "(1 − α)⊙" + passed
-                                                                   : scaled(w.skip, "λ", passed);
+  const ResidualRow* scaled_by = factor_of(w);
+  const std::string factor(scaled_by ? scaled_by->factor : ""),
+      passed = normed_sum ? factor + x : x,
+      carried = w.branch.kind == Scale::Kind::Toward ? "(1 − α)⊙" + passed : scaled(w.skip, "λ", passed);
   const std::string sum = carried + " + " + branch + (w.bottom ? " + x₀" : "");
-  return (x == "h" ? "h = N(x); " : "") + (w.gpas && !normed_sum ? "γ(" + sum + ")" : normed(w.stream, sum));
+  return (x == "h" ? "h = N(x); " : "") +
+         (scaled_by && !normed_sum ? factor + "(" + sum + ")" : normed(w.stream, sum));
 }
 
 std::string placement_text(const std::string& name, const std::string& label, const StackWiring& stack,

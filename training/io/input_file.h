@@ -30,10 +30,6 @@ inline constexpr InputKind kText{"text", "a UTF-8 text file", 50'000'000,
 inline constexpr InputKind kTable{"", "a UTF-8 text file of lines", 2'000'000'000};
 inline constexpr InputKind kSafetensors{"safetensors", "a safetensors file", uint64_t{1} << 40};
 inline constexpr InputKind kSession{"session", "a session.toml", 64'000'000};
-inline constexpr InputKind kTokenizer{"tokenizer", "a SentencePiece model", 64'000'000};
-inline constexpr InputKind kTokenizerJson{"tokenizer", "a tokenizer.json, or an older vocabulary",
-                                          64'000'000};
-inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
 }  // namespace input
 
 /// An open file that passed the checks above.

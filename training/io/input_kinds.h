@@ -17,9 +17,6 @@ inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
 inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
 inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
 inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
-inline constexpr InputKind kNames{"", "names of tensors in TOML", 1'000'000};
-inline constexpr InputKind kPublishedConfig{"published", "a config.json", 1'000'000};
-inline constexpr InputKind kPublishedIndex{"published", "a model.safetensors.index.json", 64'000'000};
 inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // its kind is still to be found
 inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
 

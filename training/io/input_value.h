@@ -49,8 +49,8 @@ class InputValue {
   /// A text as it is; a number, true or false as JSON writes it.
   std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
-  std::string json_text(size_t most) const;    ///< as JSON, of at most `most` bytes
-  std::string object_text(size_t most) const;  ///< the same of an object
+  std::string json_text(size_t most) const;                      ///< as JSON, of at most `most` bytes
+  std::string object_text(size_t most) const;                    ///< the same of an object
 
   /// Throws Error for what the calls above cannot check.
   [[noreturn]] void refuse(std::string_view expected) const;

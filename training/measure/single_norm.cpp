@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/model/model_parts.h"
+#include "engine/model/recorder.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 
@@ -16,12 +16,6 @@ namespace {
 constexpr int64_t kNumbers = int64_t{1} << 18;  // of activation_share
 constexpr int32_t kGradientRows = 256, kJacobianRows = 8, kIterations = 100;
 constexpr int32_t kWidestJacobian = 1024;
-
-/// Uses a model's own way to record its activation and its norm.
-class Alone : public ModelParts {
- public:
-  using ModelParts::activated, ModelParts::ModelParts, ModelParts::norm;
-};
 
 std::vector<float> numbers(const char* name, int64_t count, double deviation, double mean, uint64_t seed) {
   std::vector<float> x = initial_values(name, {count}, {Init::Kind::Normal, deviation}, seed);
@@ -49,7 +43,7 @@ class NormAlone {
     if (config.norm == NormKind::None) fail("measure", "a model without a norm has none to measure");
     const RecordOptions options;
     Tape tape(store_);
-    Alone parts(tape, config, options);
+    Recorder parts(tape, config, options);
     store_.declare("x", {1, rows * width}, {});
     store_.declare("g", {rows * width, 1}, {}, false);
     const ValueId y = parts.norm("norm", config.norm, tape.parameter("x"), static_cast<int32_t>(rows));
@@ -109,7 +103,7 @@ double activation_share(Backend& backend, const ModelConfig& config, const Gauss
   const RecordOptions options;
   Store store(backend);
   Tape tape(store);
-  Alone parts(tape, config, options);
+  Recorder parts(tape, config, options);
   store.declare("x", {count, rows.width}, {});
   parts.activated("y", tape.parameter("x"));
   store.materialize(rows.seed);

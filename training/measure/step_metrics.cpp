@@ -12,7 +12,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/layer_norm/layer_norm.h"
-#include "training/measure/step/reference_norms.h"
+#include "training/measure/norm_curve.h"
 
 namespace normscope {
 namespace {
@@ -64,13 +64,11 @@ void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width)
 /// which is no share of x.
 template <class S>
 float to_factors(NormKind kind, float alpha, float shift, std::vector<float>& numbers) {
-  using reference::curve;
-  const S a = static_cast<S>(alpha), s = static_cast<S>(shift), still = curve(kind, s);
-  const double steepest =
-      curve(kind, reference::Dual{static_cast<double>(shift), static_cast<double>(alpha)}).slope;
+  const S a = static_cast<S>(alpha), s = static_cast<S>(shift), still = norm_curve(kind, s);
+  const double steepest = norm_curve_slope(kind, static_cast<double>(shift)) * static_cast<double>(alpha);
   for (float& x : numbers) {
     const S e = static_cast<S>(x);
-    x = static_cast<float>(e == 0 ? static_cast<S>(steepest) : (curve(kind, a * e + s) - still) / e);
+    x = static_cast<float>(e == 0 ? static_cast<S>(steepest) : (norm_curve(kind, a * e + s) - still) / e);
   }
   return static_cast<float>(still);
 }
@@ -381,7 +379,7 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
     load(norm.mean, mean_, rows_);
     for (size_t r = 0; r < rows_; ++r)
       for (size_t i = r * width_; i < (r + 1) * width_; ++i)
-        factor_[i] = reference::held_factor(norm.scale, norm.slope, factor_[i] - mean_[r], inverse_sigma_[r]);
+        factor_[i] = held_factor(norm.scale, norm.slope, factor_[i] - mean_[r], inverse_sigma_[r]);
     return factor_.data();
   }
   float alpha = 0, shift = 0;

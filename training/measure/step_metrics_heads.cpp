@@ -91,9 +91,10 @@ double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, si
                                size_t key) const {
   const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
   const auto queries = static_cast<size_t>(shape(x.queries)[1]), keys = static_cast<size_t>(shape(x.keys)[1]);
-  const auto all = static_cast<size_t>(shape(x.queries)[2]);
+  const auto all = static_cast<size_t>(shape(x.queries)[2]), shared = static_cast<size_t>(shape(x.keys)[2]);
   const size_t width = all / x.heads, from = head * width;
-  const size_t q = (sequence * queries + query) * all + from, k = (sequence * keys + key) * all + from;
+  const size_t q = (sequence * queries + query) * all + from,
+               k = (sequence * keys + key) * shared + head / (all / shared) * width;
   double sum = product(&queries_[q], &keys_[k], width);
   if (x.distances != kNone)
     sum += product(&position_[q], &distances_[(query + keys - queries - key) * all + from], width);
@@ -126,7 +127,9 @@ double* LiveMeasurements::number_heads(const Sublayer& s, double* number) {
       static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.queries)].shape[2]);
   load(s.probabilities, p_, sequences * heads * queries * keys);
   load(s.scores.queries, queries_, sequences * queries * width);
-  load(s.scores.keys, keys_, sequences * keys * width);
+  load(s.scores.keys, keys_,
+       sequences * keys *
+           static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.keys)].shape[2]));
   if (s.scores.distances != kNone) {
     load(s.scores.position, position_, sequences * queries * width);
     const Shape& distances = program_->data().values[static_cast<size_t>(s.scores.distances)].shape;

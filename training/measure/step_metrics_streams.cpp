@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/cpu/measure_rows.h"
+#include "engine/model/residual.h"
 #include "training/measure/step_metrics.h"
 
 namespace normscope {

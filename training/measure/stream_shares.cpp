@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "engine/model/streams.h"
+#include "engine/model/residual.h"
 
 namespace normscope {
 

@@ -16,19 +16,18 @@ std::string part_of(const std::string& parameter) {
   return parameter.substr(0, layer == parameter.npos ? parameter.rfind('.') : parameter.find('.', layer));
 }
 
-bool runs(const ProgramData& program, OpKind op) {
-  return std::any_of(program.instructions.begin(), program.instructions.end(),
-                     [op](const Instruction& i) { return i.op == op; });
+bool clips(const ProgramData& program) {
+  return std::ranges::any_of(program.instructions, [](const Instruction& i) { return i.op == OpKind::Clip; });
 }
 
 }  // namespace
 
 UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
     : store_(program.store),
-      clips_(runs(program, OpKind::Clip)),
-      adam_(runs(program, OpKind::Adam)),
-      muon_(runs(program, OpKind::Muon)),
+      clips_(clips(program)),
       group_of_(program.store->parameters().size(), kUntrained) {
+  for (const Instruction& i : program.instructions)
+    if (traits_of(i.op).duty == Duty::Update) second_moments_ = traits_of(i.op).second_moments;
   for (const int32_t parameter : program.parameter_order) {
     const ParameterInfo& info = store_->parameters()[static_cast<size_t>(parameter)];
     const std::string name = part_of(info.name);
@@ -42,9 +41,9 @@ UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
   }
 }
 
-/// Follows ops/update/update.cpp.
 bool UpdateMeasurements::keeps_second_moment(const ParameterInfo& parameter) const {
-  return adam_ || (muon_ && !parameter.hidden);
+  return second_moments_ == SecondMoments::All ||
+         (second_moments_ == SecondMoments::NotOfMatrices && !parameter.hidden);
 }
 
 void UpdateMeasurements::before() {

@@ -22,7 +22,7 @@ namespace normscope {
 /// g is the gradient as the optimizer reads it: clipped, with the coupled decay. v is the second moment that divides
 /// this very step, so it holds g^2 already, and c2 = 1 - b2^t corrects its bias. So the first step gives one,
 /// gradients as usual give about one, and no gradient gives more than the root of c2 / (1 - b2). NaN where the optimizer
-/// keeps no v: under SGD, and for the matrices that Muon orthogonalises, which do not count.
+/// keeps no v: under SGD, and such parameters do not count.
 ///
 /// "update_cosine" is the cosine between the step that the weights made and the negative gradient of the loss:
 ///   sum g (w_before - w_after) / (|g| |w_before - w_after|)
@@ -52,7 +52,8 @@ class UpdateMeasurements {
   void add(Program& step, const StepInputs& inputs, ValueId value);
 
   Store* store_;
-  bool clips_, adam_, muon_;
+  bool clips_;
+  SecondMoments second_moments_ = SecondMoments::None;
   std::vector<StatInfo> layout_;
   std::vector<Group> groups_;
   std::vector<int32_t> group_of_;                 ///< by parameter of the Store

@@ -203,11 +203,10 @@ bool Writer::advance_translation() {
   return ended();
 }
 
-// Takes one pass: the predicted symbols take their places, or only the class (a parser's transition) is
-// shown.
+// Takes one pass: the predicted symbols take their places, or only the class of a row is shown.
 bool Writer::fill_in() {
   program_->replay({});
-  if (form_ == TaskForm::Parse) {
+  if (row_.targets.size() == 1) {
     line_ = {most_probable(0)};
     return true;
   }
@@ -226,10 +225,7 @@ int32_t Writer::most_probable(int32_t row) const {
 
 std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
-  if (form_ == TaskForm::Classify || form_ == TaskForm::Parse)
-    return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
-  if (form_ == TaskForm::Image)
-    return task.class_name(line_.front()) + " \u2190 an image of " + task.class_name(row_.targets.front());
+  if (form_ == TaskForm::Classify) return task.class_name(line_.front()) + " \u2190 " + task.question(row_);
   if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));

@@ -7,6 +7,7 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/record_model.h"
+#include "engine/ops/rules.h"
 #include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
 #include "training/measure/look.h"
@@ -33,7 +34,7 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
 }
 
 /// The workspace floats of forward and backward; the update works in place with a few numbers for each
-/// parameter, unless it is Muon's (see footprint_of).
+/// parameter, unless its op says more (OpRules::matrix_room).
 size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
   ProgramData program;
   program.values = tape.values();
@@ -129,8 +130,8 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
 Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
   Footprint need = footprint_of(spec.model, shape, backend, spec.train.reuse_gradients);
-  if (update_op(spec.train.optimizer) == OpKind::Muon)  // a direction, the next one and two squares of each
-    need.workspace = std::max(need.workspace, 4 * need.matrices);
+  const double rooms = rules_of(update_op(spec.train.optimizer)).matrix_room;
+  need.workspace = std::max(need.workspace, static_cast<size_t>(rooms * static_cast<double>(need.matrices)));
   if (spec.train.critical_every > 0)  // a Store and as many numbers beside it, on the host
     need.evaluation += 2 * (need.parameters + need.optimizer) + 4 * critical_floats(spec, shape, backend);
   return need;

@@ -23,7 +23,7 @@ struct Footprint {
       0;  ///< forward programs, of validation and of the measured sequence; weights before a step
   size_t reused_gradients = 0;  ///< what `gradients` takes, or would take, with train.reuse_gradients
   size_t parameter_count = 0;
-  size_t matrices = 0;               ///< bytes of those that Muon orthogonalises
+  size_t matrices = 0;               ///< bytes of those between hidden states
   std::vector<TensorBytes> largest;  ///< at most ten, largest first
   size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
 };

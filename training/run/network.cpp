@@ -10,9 +10,9 @@
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/measure/look.h"
-#include "training/published/published.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"
+#include "training/run/model_formats.h"
 
 namespace normscope {
 namespace {
@@ -140,8 +140,7 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
 }
 
 int32_t load_weights(const std::string& path, Store& store) {
-  if (std::filesystem::is_directory(path))
-    return published::fill(published::open(path, published::kFewest), store);
+  if (const ModelFormat* format = format_of_weights(path)) return format->fill(path, store);
   const SafetensorsFile file = SafetensorsFile::load(path);
   int32_t fitted = 0;
   for (size_t i = 0; i < store.parameters().size(); ++i) {

@@ -79,9 +79,9 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 /// after, trunk. Without `moments` they stay at zero: another optimizer gives them another meaning.
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
-/// Loads the weights of a saved run or of a published model's folder by name; moments start at zero. A head for other classes and
-/// positions for another length start afresh. Returns how many tensors fitted. Throws Error when none fits, or one
-/// has another shape.
+/// Loads the weights of a saved run, or of a model of another program (model_formats.h), by name; moments start at zero. A
+/// head for other classes and positions for another length start afresh. Returns how many tensors fitted. Throws Error
+/// when none fits, or one has another shape.
 int32_t load_weights(const std::string& path, Store& store);
 
 /// Lists every number that a replay measures, in the order in which its tensor came to be: forward

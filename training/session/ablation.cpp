@@ -35,10 +35,9 @@ std::vector<const char*> parts_of(const Stack& stack_layout) {
 
 void require_branches(const ModelConfig& model) {
   if (is_transformer(model.architecture)) return;
-  const bool convolves = model.architecture == Architecture::Convolutional;
   fail("ablation",
-       "a {} has no residual branches to leave out: expected a transformer, or --what loss without --without",
-       convolves ? "convolutional network" : "parser");
+       "{} has no residual branches to leave out: expected a transformer, or --what loss without --without",
+       row_of(model.architecture).learner);
 }
 
 void check_names(const ModelConfig& model, const std::vector<std::string>& names) {

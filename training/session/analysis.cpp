@@ -10,7 +10,7 @@
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/look.h"
-#include "training/measure/step/reference_norms.h"
+#include "training/measure/norm_curve.h"
 
 namespace normscope {
 namespace {
@@ -87,6 +87,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
   const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
   const auto spec = node.attributes.as<AttentionSpec>();
   const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = spec.heads, width = D / H;
+  const int64_t K = ks[2], times = D / K;  // heads that share one of keys
   const double scale = spec.scale_of(width), cap = static_cast<double>(spec.cap);
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < Tq; ++t) {
@@ -96,7 +97,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
         if (node.in[3] != kNone && !counts(keys, b, s)) continue;
         for (int64_t h = 0; h < H; ++h) {
           const float *x = &q[static_cast<size_t>((b * Tq + t) * D + h * width)],
-                      *y = &k[static_cast<size_t>((b * Tk + s) * D + h * width)];
+                      *y = &k[static_cast<size_t>((b * Tk + s) * K + h / times * width)];
           double logit = 0;
           for (int64_t j = 0; j < width; ++j) logit += static_cast<double>(x[j]) * y[j];
           logit *= scale;
@@ -147,9 +148,9 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
   std::fill(norms.begin(), norms.end(), 0 * alpha);  // NaN, once the run has diverged, and it stays
   const size_t width = x.size() / norms.size();
   for (size_t j = 0; j < x.size(); ++j) {
-    const reference::Dual u{alpha * static_cast<double>(x[j]) + shift, alpha};
     double& steepest = norms[j / width];
-    steepest = std::max(steepest, std::abs(reference::curve(kind, u).slope));
+    const double u = alpha * static_cast<double>(x[j]) + shift;
+    steepest = std::max(steepest, std::abs(norm_curve_slope(kind, u) * alpha));
   }
   return norms;
 }

@@ -134,8 +134,8 @@ struct Ablate {
 /// keyframe, on a copy. It changes no bit of the run.
 struct Inquire {
   int32_t run = 0;
-  int32_t step = -1;    ///< as the run stood after it; -1: as it stands
-  int32_t copies = 0;   ///< of the run's network, which the inquiry itself makes
+  int32_t step = -1;   ///< as the run stood after it; -1: as it stands
+  int32_t copies = 0;  ///< of the run's network, which the inquiry itself makes
   /// `then` is the run where it is nobody else's. Throws Error.
   std::function<std::unique_ptr<Inquiry>(Run& run, std::unique_ptr<Run> then)> begin;
   static const char* doing() { return "looking inside"; }
@@ -187,8 +187,8 @@ struct ExchangeSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep,
-                                ReplaceRuns, TakeBack, SaveSession, RestoreSession, ExchangeSession>;
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, ReplaceRuns,
+                                TakeBack, SaveSession, RestoreSession, ExchangeSession>;
 /// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {

@@ -32,9 +32,9 @@ struct RunSpread {
   std::vector<Seed> each{};  ///< in the order of their seeds
 };
 
-struct Ablation;    // session/ablation.h
+struct Ablation;       // session/ablation.h
 struct InquiryResult;  // session/inquiry.h
-struct PlayedStep;  // session/played_step.h
+struct PlayedStep;     // session/played_step.h
 
 /// What a model wrote at one of its steps.
 struct Sample {
@@ -71,10 +71,10 @@ struct RunView {
   std::shared_ptr<const RunSpread>
       spread;  ///< after CheckSeeds, of this very specification and edits; or nullptr
   std::shared_ptr<const BatchMeasurement> batch;  ///< the newest result of MeasureBatch, or nullptr
-  std::shared_ptr<const Ablation> ablation;   ///< the newest result of Ablate, taken at Ablation::step; or
-                                              ///< nullptr
+  std::shared_ptr<const Ablation> ablation;      ///< the newest result of Ablate, taken at Ablation::step; or
+                                                 ///< nullptr
   std::shared_ptr<const InquiryResult> inquiry;  ///< the newest result of Inquire, or nullptr
-  int32_t inquiry_done = 0, inquiry_parts = 0;      ///< parts of it that are measured; 0 of 0: all
+  int32_t inquiry_done = 0, inquiry_parts = 0;   ///< parts of it that are measured; 0 of 0: all
 };
 
 struct LabView {

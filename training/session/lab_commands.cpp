@@ -488,7 +488,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
     fail("backend", "{}", why);
   }
   for (LabEntry* entry : moved) {
-    entry->parsing.reset();
+    entry->scoring.reset();
     entry->looking.reset();
   }
   reruns_.leave();
@@ -504,8 +504,8 @@ bool LabTrainer::fall_back(const std::string& why) {
     Run& run = *entry->run;
     run.recover_on(*cpu_, why);
     while (run.catching_up()) run.step();                 // a snapshot is never old
-    entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
-    entry->parsing.reset();                               // a half from another backend would not fit
+    entry->unscored = entry->unscored || entry->scoring;  // if the device failed during it
+    entry->scoring.reset();                               // a half from another backend would not fit
     entry->looking.reset();
   }
   reruns_.leave();

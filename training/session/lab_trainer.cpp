@@ -27,7 +27,6 @@
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
 #include "training/spec/told_apart.h"
-#include "training/text/dependency_parser.h"
 
 namespace normscope {
 namespace {
@@ -260,7 +259,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
   const bool ended = run.steps_done() == end_of(entry);
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || ended)) {
     run.validation_loss();
-    entry.parsing.reset();
+    entry.scoring.reset();
     score(entry);
   }
   if (ended || entry.broken()) keep_finished(entry);
@@ -470,13 +469,12 @@ LabEntry* LabTrainer::unscored() const {
 void LabTrainer::score(LabEntry& entry) {
   Run& run = *entry.run;
   entry.unscored = false;  // a score that throws is not tried again
-  if (!entry.parsing) entry.parsing.emplace();
-  const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
-                                   [this](size_t) { return !(called && called()); });
-  entry.unscored = !entry.parsing->complete();
+  if (!entry.scoring) entry.scoring = run.task().scoring();
+  entry.unscored = entry.scoring && !entry.scoring->advance(run.store(), run.spec().model,
+                                                            [this] { return !(called && called()); });
   if (entry.unscored) return;
-  entry.parsing.reset();
-  entry.score = trees ? to_string(*trees) : accuracy_of(run);
+  entry.score = entry.scoring ? to_string(entry.scoring->scores()) : accuracy_of(run);
+  entry.scoring.reset();
 }
 
 void LabTrainer::inquire(const session::Inquire& asked) {

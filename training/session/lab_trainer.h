@@ -18,7 +18,6 @@
 #include "training/session/run_cache.h"
 #include "training/session/session_file.h"
 #include "training/spec/backend_choice.h"
-#include "training/text/dependency_parser.h"
 
 namespace normscope {
 
@@ -30,7 +29,7 @@ inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
 struct LabEntry : SessionRun {
   std::unique_ptr<Run> run;
   std::string text;                              ///< what it writes, as shown
-  std::optional<Parsing> parsing;                ///< how far its score has come
+  std::unique_ptr<Scoring> scoring;              ///< how far its score has come
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
   uint64_t born = 0;                             ///< larger for runs that were made later

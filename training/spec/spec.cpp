@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/treebank/parse_features.h"
+#include "engine/model/residual.h"
+#include "training/data/task_kind.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
@@ -19,11 +21,12 @@ namespace {
 constexpr std::string_view kWiring = "wiring.";
 constexpr size_t kLongestKey = 60;
 
-// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
+// One place of a spec's wiring, by key: a sub-layer, one of the single norms, or a slot of a stack.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   WiredNorm* norm = nullptr;
-  Streams* streams = nullptr;
+  StackWiring* stack = nullptr;
+  const StackSlotRow* slot = nullptr;
 };
 
 std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
@@ -57,10 +60,8 @@ WiringPlace place_in(const NamedStack& s, std::string_view rest) {
   StackWiring& stack = *s.wiring;
   if (rest == "final") return {nullptr, &stack.final};
   if (rest == "embedding") return {nullptr, &stack.embedding};
-  if (rest == "second") return {nullptr, &stack.second};
-  if (rest == "second_read") return {nullptr, &stack.second_read};
-  if (rest == "joined") return {nullptr, &stack.joined};
-  if (rest == "streams") return {nullptr, nullptr, &stack.streams};
+  for (const StackSlotRow* slot : stack_slots())
+    if (rest == slot->key) return {nullptr, nullptr, &stack, slot};
   const auto layer = layer_of(rest, stack.layers.size());
   if (!layer) return {};
   LayerWiring& wiring = stack.layers[layer->first];
@@ -75,14 +76,17 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   for (const NamedStack& s : stacks_of(spec.model)) {
     if (!rest.starts_with(s.prefix)) continue;
     const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
-    if (place.sublayer || place.norm || place.streams) return place;
+    if (place.sublayer || place.norm || place.slot) return place;
   }
   std::string expected;
-  for (const NamedStack& s : stacks_of(spec.model))
-    expected += fmt::format(
-        "{0}wiring.{1}embedding, wiring.{1}final, wiring.{1}second, wiring.{1}streams, or wiring.{1}L01.attn to "
-        "wiring.{1}L{2:02}.ffn",
-        expected.empty() ? "" : "; or ", s.prefix, s.wiring->layers.size());
+  for (const NamedStack& s : stacks_of(spec.model)) {
+    expected +=
+        fmt::format("{0}wiring.{1}embedding, wiring.{1}final, ", expected.empty() ? "" : "; or ", s.prefix);
+    for (const StackSlotRow* slot : stack_slots())
+      expected += fmt::format("wiring.{}{}, ", s.prefix, slot->key);
+    expected +=
+        fmt::format("or wiring.{0}L01.attn to wiring.{0}L{1:02}.ffn", s.prefix, s.wiring->layers.size());
+  }
   fail(key, "no such place: expected {}", expected);
 }
 
@@ -112,8 +116,8 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
     try {
       if (place.norm)
         *place.norm = wired_norm_from(trimmed(value));
-      else if (place.streams)
-        *place.streams = streams_from(trimmed(value));
+      else if (place.slot)
+        set_slot(*place.stack, *place.slot, trimmed(value));
       else
         *place.sublayer = wiring_from(trimmed(value));
     } catch (const Error& error) {
@@ -128,9 +132,9 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
     const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
-    std::string value = place.norm      ? to_string(*place.norm)
-                        : place.streams ? to_string(*place.streams)
-                                        : to_string(*place.sublayer);
+    std::string value = place.norm   ? to_string(*place.norm)
+                        : place.slot ? slot_text(*place.stack, *place.slot)
+                                     : to_string(*place.sublayer);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   return fmt::format("{}", fmt::join(values, " | "));
@@ -146,6 +150,24 @@ void check_text(const Field& field, std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+constexpr const ArchitectureRuns* kAdded[] = {
+    nullptr,
+#define ARCHITECTURE(Name, name) &name##_runs,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+
+}  // namespace
+
+const ArchitectureRuns* added_runs(Architecture architecture) {
+  if (is_transformer(architecture)) return nullptr;
+  return kAdded[static_cast<size_t>(architecture) - static_cast<size_t>(Architecture::EncoderDecoder)];
+}
+
+std::span<const ArchitectureRuns* const> added_architectures() { return std::span(kAdded).subspan(1); }
+
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
 const std::vector<Field>& spec_fields() {
@@ -154,15 +176,41 @@ const std::vector<Field>& spec_fields() {
     add_model_fields(all);
     add_train_fields(all);
     add_data_fields(all);
+#define SETTINGS(add) add(all);
+#include "chosen/settings.def"
+#undef SETTINGS
     return all;
   }();
   return fields;
+}
+
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows) {
+  auto at = std::ranges::find(fields, key, &Field::key);
+  if (at != fields.end()) ++at;
+  for (auto row = fields.insert(at, rows.begin(), rows.end()), end = row + std::ssize(rows); row != end;
+       ++row)
+    row->added = true;
 }
 
 const Field* find_field(std::string_view key) {
   for (const Field& field : spec_fields())
     if (field.key == key) return &field;
   return nullptr;
+}
+
+const std::vector<const Field*>& file_fields() {
+  static const std::vector<const Field*> files = [] {
+    std::vector<const Field*> all;
+    for (const Field& field : spec_fields())
+      if (field.file) all.push_back(&field);
+    return all;
+  }();
+  return files;
+}
+
+bool names_file(std::string_view key) {
+  const Field* const field = find_field(key);
+  return field && field->file;
 }
 
 bool is_live(std::string_view key) {
@@ -200,10 +248,8 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
       for (std::string_view sublayer : {"attn", "cross", "ffn"})
         if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
     keys.push_back(fmt::format("wiring.{}final", s.prefix));
-    keys.push_back(fmt::format("wiring.{}second", s.prefix));
-    keys.push_back(fmt::format("wiring.{}second_read", s.prefix));
-    keys.push_back(fmt::format("wiring.{}joined", s.prefix));
-    keys.push_back(fmt::format("wiring.{}streams", s.prefix));
+    for (const StackSlotRow* slot : stack_slots())
+      keys.push_back(fmt::format("wiring.{}{}", s.prefix, slot->key));
   }
   return keys;
 }
@@ -233,52 +279,49 @@ void complete(RunSpec& spec) {
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
-                   : architecture == Architecture::Parser      ? TaskForm::Parse
-                   : both                                      ? TaskForm::Translate
-                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
-                   : is_labelled(spec.data.name)               ? TaskForm::Classify
-                                                               : TaskForm::Masked;
+  const ArchitectureRuns* const added = added_runs(architecture);
+  spec.data.form = both                                    ? TaskForm::Translate
+                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : added || is_labelled(spec.data.name)  ? TaskForm::Classify
+                                                           : TaskForm::Masked;
   spec.data.token_types = spec.model.token_types;
-  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
+  if (added && added->complete) added->complete(spec);
 }
 
 void fit_to_data(RunSpec& spec, const Task& task) {
   spec.model.vocabulary = task.vocabulary();
   spec.model.classes = task.classes();
-  spec.model.images.height = task.images().height;
-  spec.model.images.width = task.images().width;
+  if (const ArchitectureRuns* added = added_runs(spec.model.architecture); added && added->fit)
+    added->fit(spec.model, task);
   complete(spec);
 }
 
 namespace {
 
-// Checks which data each architecture can learn: one line that names the way out.
+// Checks which data the architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
-  struct Fit {
-    Architecture architecture;
-    std::string_view name;
-    std::vector<std::string_view> data;
-  };
-  static const Fit fits[] = {
-      {Architecture::Decoder, "a decoder", {"corpus", "text", "passage", "copy", "reverse", "sort"}},
-      {Architecture::Encoder, "an encoder", {"corpus", "text", "passage", "labels", "word-order", "mood"}},
-      {Architecture::EncoderDecoder,
-       "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}},
-      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
-      {Architecture::Parser, "a parser", {"treebank"}}};
-  for (const Fit& fit : fits)
-    if (fit.architecture == spec.model.architecture &&
-        std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
-      fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
-           spec.data.name, fmt::join(fit.data, ", "));
+  const ArchitectureRow& architecture = row_of(spec.model.architecture);
+  if (const TaskKind* const kind = find_kind(spec.data.name); kind && learns(architecture.name, *kind))
+    return;
+  std::vector<std::string_view> names;
+  for (const TaskKind* kind : task_kinds())
+    if (learns(architecture.name, *kind)) names.push_back(kind->name);
+  fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture",
+       architecture.learner, spec.data.name, fmt::join(names, ", "));
+}
+
+// Checks that the settings of the data's kind suffice.
+void check_data(const RunSpec& spec) {
+  const TaskKind& kind = *find_kind(spec.data.name);
+  if (kind.made_up.empty() && kind.path && kind.path(spec.data).empty())
+    fail(kind.file, "no file is named: expected a path, because data.name is {}", kind.name);
+  if (kind.check) kind.check(spec.data);
 }
 
 // Allows rows that go on only for a text that a decoder reads.
 void check_consecutive(const RunSpec& spec) {
-  const bool text = spec.data.name == "corpus" || spec.data.name == "text";
-  if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
+  if (spec.data.consecutive &&
+      (!find_kind(spec.data.name)->goes_on || spec.model.architecture != Architecture::Decoder))
     fail("data.consecutive",
          "only a text that a decoder reads goes on: expected data.name corpus or text, and "
          "model.architecture decoder, or data.consecutive = false");
@@ -301,19 +344,7 @@ void validate(const RunSpec& spec) {
          schedule.warmup);
   check_data_fits(spec);
   check_consecutive(spec);
-  if (spec.data.name == "text" && spec.data.text_path.empty())
-    fail("data.text", "no file is named: expected a path, because data.name is text");
-  if (spec.data.name == "passage" && (spec.data.passage.empty() || spec.data.tokenizer_path.empty()))
-    fail(
-        spec.data.passage.empty() ? "data.passage" : "data.tokenizer",
-        "nothing is given: expected a text and the folder of a published model, because data.name is passage");
-  if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
-    fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
-  if (spec.data.name == "labels" && spec.data.labels_path.empty())
-    fail("data.labels", "no file is named: expected a path, because data.name is labels");
-  if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
-    fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
-         "no file is named: expected a path, because data.name is idx");
+  check_data(spec);
   if (spec.model.pooling == Pooling::Mean && !is_labelled(spec.data.name))
     fail("model.pooling",
          "mean is for a classifier: expected data.name labels, word-order or mood, or pooling first");

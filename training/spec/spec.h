@@ -58,19 +58,29 @@ struct Field {
   std::string_view help;   ///< one or two sentences
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
+  bool file = false;         ///< Text: the name of a file or folder of the user's
+  bool added = false;        ///< comes from an add-on
   double low = 0, high = 0;  ///< Integer, Real: the possible range (inclusive)
   std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
+  /// Whether a run reads it, and the field that decides; null: it does, but for the rows of unused_settings.cpp.
+  bool (*read)(const RunSpec&) = nullptr;
+  std::string_view because = {};
 };
 
-/// In the order in which they must be set: model.layers, model.d_model, model.heads,
+/// The fields of the core, and between them those of add-ons: rows SETTINGS(a function that inserts them) of
+/// settings.def. In the order in which they must be set: model.layers, model.d_model, model.heads,
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
 /// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
-/// wiring.embedding, wiring.second, wiring.second_read, wiring.joined, wiring.streams, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
+/// wiring.embedding, wiring.L03.attn, wiring.L03.ffn, wiring.L*.attn for all layers, and a key for each slot of a stack
+/// (model/residual.h), as wiring.streams.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
+/// The fields that name files of the user's, and whether a key is of one.
+const std::vector<const Field*>& file_fields();
+bool names_file(std::string_view key);
 /// The values of a Choice, with the placements that were added.
 std::vector<std::string_view> choices_of(const Field& field);
 /// Whether the key can change while the run goes on. Throws Error for an unknown key.
@@ -99,15 +109,14 @@ void require_editable(std::string_view key);
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
-/// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the rows
-/// of a parser are as long as it has features.
+/// in the presets, so that equal models are equal values. The form of the data follows the architecture.
 void complete(RunSpec& spec);
-/// Takes over from the data vocabulary, classes and size of images, then completes the spec.
+/// Takes over from the data vocabulary, classes and what else the architecture wants, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// What a step reads: symbols of a transformer's rows, images, states of a parse.
+/// What a step reads: symbols of a transformer's rows, or rows.
 double units_of_step(const RunSpec& spec);
 
 /// The most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
@@ -121,9 +130,7 @@ int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
 /// Has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// Has three runs of an architecture on its own data. "decoder": the default comparison.
-/// "convolutional": the network of Xu et al. (2019) with its norms in one place, in the other, and without. "parser":
-/// their parser with two kinds of norm, and without.
+/// Has three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();

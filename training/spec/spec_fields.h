@@ -1,7 +1,8 @@
-// The rows of the field table are in three files; spec.cpp joins them. Internal to training/spec.
+// What the rows of the field table are made of, in training/spec and in add-ons; spec.cpp joins them.
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "training/spec/spec.h"
@@ -36,8 +37,30 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
 // At is a captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
-  return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
+  if constexpr (std::is_invocable_v<decltype(At), const RunSpec&>)
+    return At(spec);
+  else
+    return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
+
+/// The accessor of a member of an add-on's settings of the model, of_model<&ImageConfig::window>, or of the data.
+template <typename T, typename Value>
+T owner_of(Value T::*);
+template <auto Member>
+constexpr auto of_model = [](auto& spec) -> auto& {
+  return spec.model.template of<decltype(owner_of(Member))>().*Member;
+};
+template <auto Member>
+constexpr auto of_data = [](auto& spec) -> auto& {
+  return spec.data.added.template of<decltype(owner_of(Member))>().*Member;
+};
+
+/// Puts the rows of an add-on where they belong in the order of the table; those of data before data.name.
+void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
+
+#define SETTINGS(add) void add(std::vector<Field>& fields);
+#include "chosen/settings.def"
+#undef SETTINGS
 
 template <auto At>
 Field integer(const FieldWords& words, double low, double high) {
@@ -71,6 +94,35 @@ Field text(const FieldWords& words) {
   Field field = field_of(FieldType::Text, words);
   field.get = [](const RunSpec& spec) { return peek<At>(spec); };
   field.set = [](RunSpec& spec, std::string_view value) { At(spec) = trimmed(value); };
+  return field;
+}
+
+template <auto At>
+Field file(const FieldWords& words) {
+  Field field = text<At>(words);
+  field.file = true;
+  return field;
+}
+
+/// The file that the task `kName` learns from: naming it selects that task; data.name follows this field and has the
+/// last word. With kGivesWay the task gives way to the built-in sentences where the file is taken away; others stay, and
+/// say what they lack.
+template <auto At, const char* kName, bool kGivesWay = false>
+Field source(const FieldWords& words) {
+  Field field = file<At>(words);
+  field.set = [](RunSpec& spec, std::string_view path) {
+    At(spec) = trimmed(path);
+    if (!At(spec).empty()) spec.data.name = kName;
+    if (kGivesWay && At(spec).empty() && spec.data.name == kName) spec.data.name = "corpus";
+    complete(spec);
+  };
+  return field;
+}
+
+/// The field, read only by the runs that `read` accepts, as the field `because` decides.
+inline Field read_if(bool (*read)(const RunSpec&), std::string_view because, Field field) {
+  field.read = read;
+  field.because = because;
   return field;
 }
 

@@ -7,8 +7,6 @@ namespace {
 
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative", "rotary"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
-constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
-                                               "parser"};
 constexpr std::string_view kSame = "same";
 
 // The placement of the decoder of an encoder-decoder, or of the only stack.
@@ -54,14 +52,10 @@ Field architecture_field() {
        "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
        "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
        "transitions which build a dependency tree."});
-  field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
-  field.get = [](const RunSpec& spec) {
-    return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
-  };
+  field.choices = architecture_names();
+  field.get = [](const RunSpec& spec) { return std::string(row_of(spec.model.architecture).name); };
   field.set = [](RunSpec& spec, std::string_view name) {
-    reshape(spec, [&](ModelConfig& model) {
-      model.architecture = enum_from<Architecture>(kArchitectures, trimmed(name));
-    });
+    reshape(spec, [&](ModelConfig& model) { model.architecture = architecture_from(trimmed(name)); });
   };
   return field;
 }
@@ -225,21 +219,6 @@ void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(encoder_placement_field());
 }
 
-void add_image_fields(std::vector<Field>& fields) {
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels; }>(
-      {"model.channels", "channels", "",
-       "Convolutional network: how many pictures the first convolution makes of an image."},
-      1, 1024));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels_2; }>(
-      {"model.channels_2", "channels, layer 2", "",
-       "Convolutional network: how many pictures the second convolution makes of those."},
-      1, 1024));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.window; }>(
-      {"model.window", "window", "pixels",
-       "Convolutional network: height and width of the part of an image that a convolution looks at."},
-      1, 31));
-}
-
 void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
                           [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
@@ -378,7 +357,6 @@ void add_number_fields(std::vector<Field>& fields) {
 
 void add_model_fields(std::vector<Field>& fields) {
   add_shape_fields(fields);
-  add_image_fields(fields);
   add_part_fields(fields);
   add_attention_fields(fields);
   add_transfer_fields(fields);

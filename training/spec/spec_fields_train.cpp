@@ -1,5 +1,5 @@
 // The field table, second part: how a run is trained (mostly live fields, which act on the next step) and on what.
-#include "training/data/images/digits.h"
+#include "training/data/task_kind.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/update_rule.h"
@@ -99,48 +99,7 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-// What the task `kName` learns from: naming it selects that task; data.name follows this field and has
-// the last word. Without it a text or a passage gives way to the built-in sentences; the others stay, and say what they
-// lack.
-template <auto At, const char* kName, bool kGivesWay = false>
-Field source_field(const FieldWords& words) {
-  Field field = text<At>(words);
-  field.set = [](RunSpec& spec, std::string_view path) {
-    At(spec) = trimmed(path);
-    if (!At(spec).empty()) spec.data.name = kName;
-    if (!At(spec).empty() && is_labelled(kName)) complete(spec);
-    if (kGivesWay && At(spec).empty() && spec.data.name == kName) spec.data.name = "corpus";
-  };
-  return field;
-}
-
-constexpr char kText[] = "text", kPassage[] = "passage", kPairs[] = "pairs", kLabels[] = "labels",
-               kIdx[] = "idx", kTreebank[] = "treebank";
-
-void add_sources(std::vector<Field>& fields) {
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
-      {"data.text", "text file", "",
-       "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.passage; }, kPassage, true>(
-      {"data.passage", "passage", "",
-       "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."}));
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.pairs_path; }, kPairs>(
-      {"data.pairs", "sentence pairs", "",
-       "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
-       "encoder-decoder."}));
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
-      {"data.labels", "labelled texts", "",
-       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.images_path; }, kIdx>(
-      {"data.images", "images", "",
-       "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."}));
-  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
-      {"data.image_labels", "image labels", "",
-       "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
-  fields.push_back(source_field<[](RunSpec& s) -> std::string& { return s.data.treebank_path; }, kTreebank>(
-      {"data.treebank", "treebank", "",
-       "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is made up."}));
-}
+constexpr char kText[] = "text", kLabels[] = "labels";
 
 Field data_name_field() {
   Field field = field_of(
@@ -150,8 +109,7 @@ Field data_name_field() {
        "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
        "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
        "or of images in IDX files; the dependency trees of sentences."});
-  field.choices = {"corpus", "text",   "passage",    "copy", "reverse", "sort", "translation",
-                   "pairs",  "labels", "word-order", "mood", "digits",  "idx",  "treebank"};
+  for (const TaskKind* kind : task_kinds()) field.choices.push_back(kind->name);
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
     spec.data.name = trimmed(name);
@@ -167,7 +125,7 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
-  fields.push_back(text<[](RunSpec& s) -> std::string& {
+  fields.push_back(file<[](RunSpec& s) -> std::string& {
     return s.train.init_from;
   }>({"train.init_from", "start from", "",
       "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
@@ -188,23 +146,20 @@ void add_train_fields(std::vector<Field>& fields) {
 }
 
 void add_data_fields(std::vector<Field>& fields) {
-  add_sources(fields);
-  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
+      {"data.text", "text file", "",
+       "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
+  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
+      {"data.labels", "labelled texts", "",
+       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
+  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(text<[](RunSpec& s) -> std::string& {
+  fields.push_back(file<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
       "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "
       "text or passage, the folder of a published model whose tokenizer cuts it."}));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
-    return s.data.vocabulary;
-  }>({"data.vocabulary", "vocabulary", "pieces",
-      "How many pieces both languages of the pairs are cut into together; fewer where the text has no more."},
-     20, 100000));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.digits; }>(
-      {"data.digits", "digits", "images", "How many digits are drawn; the last twelfth of them validates."},
-      24, kMostDigits));
   fields.push_back(data_name_field());
   fields.push_back(flag<[](RunSpec& s) -> bool& {
     return s.data.consecutive;
@@ -215,11 +170,6 @@ void add_data_fields(std::vector<Field>& fields) {
       {"data.seed", "data seed", "",
        "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used."},
       0, 9007199254740992.0));
-  fields.push_back(flag<[](RunSpec& s) -> bool& {
-    return s.data.punctuation;
-  }>({"data.punctuation", "punctuation counts", "",
-      "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they leave it out, "
-      "as is usual on the Penn Treebank. What is learned is the same."}));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(

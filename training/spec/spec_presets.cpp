@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "training/io/nearest.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/spec.h"
 #include "training/spec/told_apart.h"
 
@@ -62,49 +63,16 @@ RunSpec transformer_of_2026() {
   return spec;
 }
 
-/// Sets Adam as in Kingma and Ba (2015), for a paper that states only its rate.
-void set_authors_adam(RunSpec& spec, float rate) {
-  spec.train.schedule.peak = rate;
-  spec.train.beta2 = 0.999f;
-  spec.train.eps = 1e-8f;
-}
-
-/// The convolutional network of Xu et al. (2019, section 2.1) with their batch and rate,
-/// LayerNorm before the activation, on drawn digits.
-RunSpec convolutional_run() {
-  RunSpec spec;
-  set_field(spec, "model.architecture", "convolutional");
-  set_field(spec, "data.name", "digits");
-  spec.train.batch = 32;
-  set_authors_adam(spec, 1e-3f);
-  return spec;
-}
-
-/// Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions,
-/// dropout 0.2, Adam at 1e-3, a norm before each activation. "3 layers" of their Table 1 is read as two hidden layers
-/// and the output. The embeddings of 50 are Chen and Manning's (2014).
-RunSpec parser_run() {
-  RunSpec spec = placed(Placement::Pre, 0);
-  set_field(spec, "model.architecture", "parser");
-  set_field(spec, "data.name", "treebank");
-  set_field(spec, "model.layers", "2");
-  spec.model.d_model = 50;
-  spec.model.feed_forward = 512;
-  spec.model.dropout_activation = 0.2f;
-  spec.train.batch = 1024;
-  set_authors_adam(spec, 1e-3f);
-  return spec;
-}
-
 /// A preset that is more than a placement.
 struct NamedRun {
   std::string_view name;
   RunSpec (*make)();
 };
-constexpr NamedRun kNamedRuns[] = {{"2017", transformer_of_2017},
-                                   {"2026", transformer_of_2026},
-                                   {"convnet", convolutional_run},
-                                   {"parser", parser_run}};
+std::vector<NamedRun> named_runs() {
+  std::vector<NamedRun> all{{"2017", transformer_of_2017}, {"2026", transformer_of_2026}};
+  for (const ArchitectureRuns* added : added_architectures()) all.push_back({added->preset, added->run});
+  return all;
+}
 
 bool has_row(std::string_view name) {
   return std::any_of(std::begin(kRunPresets), std::end(kRunPresets),
@@ -153,13 +121,11 @@ std::string default_name(const RunSpec& spec) {
   const ModelConfig& model = spec.model;
   const Placement placement =
       placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
-  const bool parser = model.architecture == Architecture::Parser;
-  std::string name = label(placement);
-  if (model.architecture == Architecture::Convolutional) name = "Convolutions, " + name;
-  if (parser) name = placement == Placement::None ? "Parser without norms" : "Parser";
+  const ArchitectureRuns* added = added_runs(model.architecture);
+  std::string name = added ? added->name(placement) : label(placement);
   if (model.norm != NormKind::LayerNorm && (placement == Placement::Custom || has_norms(placement)))
     name += fmt::format(" ({})", short_name(model.norm));
-  if (model.init != InitRule::Xavier && !parser)
+  if (model.init != InitRule::Xavier && (!added || added->started))
     name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
   if (model.positions == Positions::Rotary) name += ", rotary";
   if (model.gated) name += ", gated";
@@ -193,14 +159,9 @@ std::vector<RunSpec> default_comparison(const DataSpec& data, uint64_t seed) {
 }
 
 std::vector<RunSpec> comparison_of(std::string_view architecture) {
-  const bool convolves = architecture == "convolutional";
-  if (!convolves && architecture != "parser") return default_comparison();
-  std::vector<RunSpec> runs(3, convolves ? convolutional_run() : parser_run());
-  if (convolves)
-    set_placement(runs[1].model, Placement::Pre);
-  else
-    set_field(runs[1], "model.norm", "adanorm");
-  set_placement(runs[2].model, Placement::None);
+  const ArchitectureRuns* added = added_runs(architecture_from(architecture));
+  if (!added) return default_comparison();
+  std::vector<RunSpec> runs = added->comparison();
   for (RunSpec& run : runs) complete(run);
   return runs;
 }
@@ -213,7 +174,7 @@ std::vector<std::string> preset_names() {
   }
   for (const RunPreset& preset : kRunPresets)
     if (preset.name != "post-warmup") names.emplace_back(preset.name);
-  for (const NamedRun& run : kNamedRuns) names.emplace_back(run.name);
+  for (const NamedRun& run : named_runs()) names.emplace_back(run.name);
   return names;
 }
 
@@ -224,7 +185,7 @@ std::vector<std::string> offered_presets() {
 }
 
 RunSpec preset_run(std::string_view name) {
-  for (const NamedRun& run : kNamedRuns)
+  for (const NamedRun& run : named_runs())
     if (name == run.name) return run.make();
   for (const RunPreset& preset : kRunPresets)
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);

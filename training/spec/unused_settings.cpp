@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "training/data/task_kind.h"
+#include "training/spec/architecture_runs.h"
 #include "training/spec/spec_text.h"
 #include "training/spec/update_rule.h"
 
@@ -69,8 +71,6 @@ bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_mo
 bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
-bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::Convolutional; }
-bool parses(const RunSpec& s) { return s.model.architecture == Architecture::Parser; }
 bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
 bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
 bool rotates(const RunSpec& s) { return transforms(s) && s.model.positions == Positions::Rotary; }
@@ -88,27 +88,28 @@ bool has_gain_of_norms(const RunSpec& s) {
 bool fills_in(const RunSpec& s) {
   return s.model.architecture == Architecture::Encoder && !is_labelled(s.data.name);
 }
-bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
-bool starts_by_rule(const RunSpec& s) { return !parses(s); }
+bool has_hidden_layers(const RunSpec& s) {
+  const ArchitectureRuns* added = added_runs(s.model.architecture);
+  return !added || added->sized;
+}
+bool starts_by_rule(const RunSpec& s) {
+  const ArchitectureRuns* added = added_runs(s.model.architecture);
+  return !added || added->started;
+}
 bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
-bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
-bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
-bool cuts_text(const RunSpec& s) {
-  return reads_pairs(s) || s.data.name == "text" || s.data.name == "passage";
+/// The kind of the data; kinds that nobody knows are refused before.
+const TaskKind& kind_of(const RunSpec& s) {
+  const TaskKind* const kind = find_kind(s.data.name);
+  return kind ? *kind : kCorpusKind;
 }
-bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
-bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
-bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
-bool makes_trees_up(const RunSpec& s) { return reads_trees(s) && s.data.treebank_path.empty(); }
-bool reads_labels(const RunSpec& s) { return s.data.name == "labels"; }
+bool goes_on(const RunSpec& s) { return kind_of(s).goes_on; }
+bool cuts_text(const RunSpec& s) { return kind_of(s).takes_tokenizer; }
 bool reads_valid(const RunSpec& s) {
-  return reads_pairs(s) || reads_labels(s) || (reads_trees(s) && !makes_trees_up(s));
+  const TaskKind& kind = kind_of(s);
+  return kind.takes_validation && (kind.made_up.empty() || !path_of(s.data).empty());
 }
-bool is_made_up(const RunSpec& s) {
-  return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s) ||
-         (classifies(s) && !reads_labels(s));
-}
+bool is_seeded(const RunSpec& s) { return kind_of(s).seeded && path_of(s.data).empty(); }
 
 struct Condition {
   std::string_view key;
@@ -116,15 +117,15 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: the choices under which the setting is read
 };
-constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser",
+constexpr std::string_view kTransformer = "a transformer",
                            kStretched = "linear, llama3 or yarn, with rotary positions",
                            kByTurns = "llama3 or yarn, with rotary positions",
                            kOneStack = "decoder or encoder";
 constexpr Condition kConditions[] = {
-    {"model.layers", has_hidden_layers, "model.architecture", kLayers},
-    {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
-    {"model.feed_forward", has_hidden_layers, "model.architecture", kLayers},
-    {"model.dropout_activation", has_hidden_layers, "model.architecture", kLayers},
+    {"model.layers", has_hidden_layers, "model.architecture"},
+    {"model.d_model", has_hidden_layers, "model.architecture"},
+    {"model.feed_forward", has_hidden_layers, "model.architecture"},
+    {"model.dropout_activation", has_hidden_layers, "model.architecture"},
     {"model.heads", transforms, "model.architecture", kTransformer},
     {"model.sequence", transforms, "model.architecture", kTransformer},
     {"model.positions", transforms, "model.architecture", kTransformer},
@@ -155,15 +156,12 @@ constexpr Condition kConditions[] = {
     {"model.output_projection", transforms, "model.architecture", kTransformer},
     {"model.dropout_residual", transforms, "model.architecture", kTransformer},
     {"model.dropout_attention", transforms, "model.architecture", kTransformer},
-    {"model.init", starts_by_rule, "model.architecture", "another than parser"},
+    {"model.init", starts_by_rule, "model.architecture"},
     {"model.init_scale", transforms, "model.architecture", kTransformer},
     {"model.init_scale", any_keeps_size, "model.placement", "one without unit vectors"},
     {"model.transfer", transforms, "model.architecture", kTransformer},
     {"model.base_width", minds_width, "model.transfer"},
     {"model.base_layers", minds_depth, "model.transfer"},
-    {"model.channels", convolves, "model.architecture", "convolutional"},
-    {"model.channels_2", convolves, "model.architecture", "convolutional"},
-    {"model.window", convolves, "model.architecture", "convolutional"},
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
@@ -188,14 +186,10 @@ constexpr Condition kConditions[] = {
     {"train.qk_clip", has_plain_scores, "model.positions", "another than relative"},
     {"train.qk_clip", any_clipped, "model.placement",
      "one without a norm of queries or keys, which undoes it"},
-    {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
-    {"data.punctuation", reads_trees, "data.name", "treebank"},
-    {"data.tokenizer", cuts_text, "data.name", "text, passage or pairs"},
-    {"data.vocabulary", reads_pairs, "data.name", "pairs"},
-    {"data.image_labels", reads_idx, "data.name", "idx"},
-    {"data.digits", draws_digits, "data.name", "digits"},
-    {"data.consecutive", reads_text, "data.name", "corpus or text"},
-    {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
+    {"data.valid", reads_valid, "data.name", "answers from a file"},
+    {"data.tokenizer", cuts_text, "data.name"},
+    {"data.consecutive", goes_on, "data.name"},
+    {"data.seed", is_seeded, "data.name", "data that are made up"},
 };
 
 /// The choices of the deciding field under which the setting is read: "linear or cosine".
@@ -212,18 +206,24 @@ std::string choices_that_read(const Condition& row) {
 }  // namespace
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
-  const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
-                                [&](const Condition& r) { return r.key == key && !r.read(spec); });
-  if (row == std::end(kConditions)) return "";
+  static const std::vector<Condition> conditions = [] {
+    std::vector<Condition> all(std::begin(kConditions), std::end(kConditions));
+    for (const Field& field : spec_fields())
+      if (field.read) all.push_back({field.key, field.read, field.because});
+    return all;
+  }();
+  const auto row =
+      std::ranges::find_if(conditions, [&](const Condition& r) { return r.key == key && !r.read(spec); });
+  if (row == conditions.end()) return "";
   // Tried out once, because every frame that shows the settings asks, for every run.
   static const std::vector<std::string> expected = [] {
     std::vector<std::string> all;
-    for (const Condition& r : kConditions)
+    for (const Condition& r : conditions)
       all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
     return all;
   }();
   return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
-                     expected[static_cast<size_t>(row - std::begin(kConditions))]);
+                     expected[static_cast<size_t>(row - conditions.begin())]);
 }
 
 }  // namespace normscope

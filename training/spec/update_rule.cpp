@@ -44,14 +44,13 @@ OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 
 void check_transfer(const ModelConfig& model, Optimizer optimizer) {
   if (model.transfer != Transfer::None && !keeps_second_moment(optimizer) && optimizer != Optimizer::None)
-    fail(
-        "model.transfer",
-        "its rates are those of Adam and its kin, and train.optimizer is {}: expected adam, adamw, radam or muon",
-        to_string(optimizer));
+    fail("model.transfer",
+         "its rates are those of Adam and its kin, and train.optimizer is {}: expected adam, adamw or radam",
+         to_string(optimizer));
 }
 
 bool keeps_second_moment(Optimizer optimizer) {
-  return update_op(optimizer) == OpKind::Adam || update_op(optimizer) == OpKind::Muon;
+  return traits_of(update_op(optimizer)).second_moments != SecondMoments::None;
 }
 
 bool shares_moments(Optimizer a, Optimizer b) { return update_op(a) == update_op(b); }

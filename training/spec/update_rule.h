@@ -13,8 +13,8 @@ namespace normscope {
 struct ModelConfig;
 struct TrainConfig;
 
-/// What a step does with the gradients: the rules of spec/optimizers.def. Three kernels serve them
-/// all; StepInputs holds what differs from rule to rule (set_update_rule).
+/// What a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve these;
+/// StepInputs holds what differs from rule to rule (set_update_rule).
 /// sgd: w -= lr g.
 /// momentum: m = mu m + g, w -= lr m.
 /// adam: Kingma and Ba 2015; weight decay joins the gradient.
@@ -22,8 +22,6 @@ struct TrainConfig;
 /// radam: Liu et al. 2020, algorithm 2. With rho_t > 4 an Adam step times r_t, below it momentum without adaptation.
 /// radam-code: the authors' program. With rho_t >= 5 as radam, but epsilon is added before the second moment's
 /// correction: (sqrt(v) + eps) / sqrt(1 - beta2^t). Below it neither update nor weight decay.
-/// muon: Jordan et al. 2024, as large as Adam's updates are (Liu et al. 2025, arXiv 2502.16982): the matrices of the
-/// layers move along their orthogonalised momentum, all other parameters as under adamw.
 enum class Optimizer : uint8_t {
   None,
 #define OPTIMIZER(Name, ...) Name,
@@ -51,8 +49,8 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// The op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
-/// Whether a step is divided by the root of a mean of squared gradients, Adam's v. Under Muon
-/// only that of parameters which are no matrices of a layer is.
+/// Whether a step is divided by the root of a mean of squared gradients, Adam's v, be it only of some
+/// parameters.
 bool keeps_second_moment(Optimizer optimizer);
 /// Throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
 /// whose size the gradient's does not change.

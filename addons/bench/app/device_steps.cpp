@@ -29,7 +29,7 @@ void fill(Program& program, const Model& m, uint32_t step) {
 std::vector<std::string> device_models() {
   std::vector<std::string> names;
   for (const Model& m : models())
-    if (m.listed && is_transformer(m.architecture) && m.memory == 0) names.push_back(m.name);
+    if (m.listed && is_transformer(m) && m.memory == 0) names.push_back(m.name);
   return names;
 }
 

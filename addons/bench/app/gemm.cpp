@@ -113,7 +113,7 @@ class LinearCall {
     }
     workspace_ = cpu::allocate_block(stages_.workspace_floats);  // as the backend does
     call_.workspace = workspace_.get();
-    call_.plans = stages_.plans;
+    call_.extra = stages_.plans;
   }
   LinearCall(const LinearCall&) = delete;
   LinearCall& operator=(const LinearCall&) = delete;

@@ -16,18 +16,15 @@
 namespace normscope::bench {
 namespace {
 
-constexpr int32_t kSide = 28;                 // pixels of convnet's images
-constexpr int32_t kTransitions = 2 * 37 + 1;  // transitions of the model parser
-
 constexpr Model kModels[] = {
     {"lesson", 6, 64, 4, 256, 64, 16, 96},
     {"deep", 18, 64, 4, 256, 64, 16, 96},
     {"wide", 6, 256, 4, 1024, 128, 16, 256},
     {"base", 6, 512, 8, 2048, 128, 32, 10000},
-    {"encdec", 6, 512, 4, 1024, 64, 64, 10000, true, true, Placement::Pre, Architecture::EncoderDecoder},
-    {"memory", 6, 64, 4, 256, 64, 16, 96, true, false, Placement::Pre, Architecture::Decoder, 64},
-    {"convnet", 3, 0, 0, 0, 1, 32, 256, true, false, Placement::Post, Architecture::Convolutional},
-    {"parser", 2, 50, 1, 512, 48, 1024, 10000, true, false, Placement::Pre, Architecture::Parser},
+    {"encdec", 6, 512, 4, 1024, 64, 64, 10000, true, true, Placement::Pre, "encoder-decoder"},
+    {"memory", 6, 64, 4, 256, 64, 16, 96, true, false, Placement::Pre, "decoder", 64},
+    {"convnet", 3, 0, 0, 0, 1, 32, 256, true, false, Placement::Post, "convolutional"},
+    {"parser", 2, 50, 1, 512, 48, 1024, 10000, true, false, Placement::Pre, "parser"},
     {"micro16", 1, 16, 4, 64, 16, 16, 27, false},
     {"micro32", 1, 32, 4, 128, 16, 16, 27, false},
     {"micro64", 1, 64, 4, 256, 16, 16, 27, false},
@@ -37,24 +34,34 @@ constexpr Model kModels[] = {
 
 }  // namespace
 
-std::span<const Model> models() { return kModels; }
+std::span<const Model> models() {
+  static const std::vector<Model> all = [] {
+    const std::vector<std::string_view> known = architecture_names();
+    std::vector<Model> of_this_build;
+    std::ranges::copy_if(kModels, std::back_inserter(of_this_build), [&](const Model& m) {
+      return std::ranges::find(known, m.architecture) != known.end();
+    });
+    return of_this_build;
+  }();
+  return all;
+}
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const Model& m : kModels) names.emplace_back(m.name);
+  for (const Model& m : models()) names.emplace_back(m.name);
   return names;
 }
 
 const Model& model_of(std::string_view name) {
-  const auto found = std::ranges::find(kModels, name, &Model::name);
-  if (found == std::end(kModels))
+  const auto found = std::ranges::find(models(), name, &Model::name);
+  if (found == models().end())
     fail("bench", "there is no model {}: expected {}", name, fmt::join(model_names(), ", "));
   return *found;
 }
 
 ModelConfig config_of(const Model& m) {
   ModelConfig c;
-  c.architecture = m.architecture;
+  c.architecture = architecture_from(m.architecture);
   c.layers = m.layers;
   c.d_model = m.width;
   c.heads = m.heads;
@@ -64,20 +71,16 @@ ModelConfig config_of(const Model& m) {
   c.tied_output = m.tied;
   c.memory = m.memory;
   if (m.memory > 0) c.positions = Positions::Relative;
-  if (m.architecture == Architecture::Convolutional) {
-    c.classes = 10;
-    c.images.height = c.images.width = kSide;
-  }
-  if (m.architecture == Architecture::Parser) c.classes = kTransitions;
+  if (const auto fit = row_of(c.architecture).fit_usual_data) fit(c);
   set_placement(c, m.placement);
   return c;
 }
 
 BatchShape shape_of(const Model& m) {
-  const int32_t source = m.architecture == Architecture::EncoderDecoder  ? m.sequence
-                         : m.architecture == Architecture::Convolutional ? kSide * kSide
-                                                                         : 0;
-  return {m.batch, m.sequence, source, false, m.architecture == Architecture::Parser};
+  const ModelConfig c = config_of(m);
+  const ArchitectureRow& row = row_of(c.architecture);
+  const int32_t source = has_both(c) ? m.sequence : row.source ? row.source(c) : 0;
+  return {m.batch, m.sequence, source, false, row.one_target};
 }
 
 int64_t targets_of(const Model& m) {

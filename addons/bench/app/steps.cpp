@@ -91,7 +91,7 @@ nlohmann::json measure(const Model& m, const Settings& settings, const MachinePe
   row["parameters"] = stepper.parameters();
   row["right"] = right;
   row["share_of_sgemm"] = sgemm > 0 ? nlohmann::json(rate / sgemm) : nlohmann::json();
-  if (is_transformer(m.architecture))  // the others have no sub-layers to measure
+  if (is_transformer(m))  // the others have no sub-layers to measure
     row["live_ms"] = live_ms(stepper, shape_of(m), 4 * settings.budget);
   return row;
 }
@@ -225,9 +225,12 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine) {
   remembering.layers = 2;
   Stepper memory(remembering, settings.threads);
   add_ops("memory", memory, settings, machine, measured, part);
-  Stepper images(model_of("convnet"), settings.threads);
-  measured.clear();
-  add_ops("images", images, settings, machine, measured, part);
+  for (const Model& model : models()) {
+    if (std::string_view(model.name) != "convnet") continue;
+    Stepper images(model, settings.threads);
+    measured.clear();
+    add_ops("images", images, settings, machine, measured, part);
+  }
   return part;
 }
 

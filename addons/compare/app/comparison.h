@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/history.h"
-#include "training/records/recorded_run.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {

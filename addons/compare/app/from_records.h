@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "addons/compare/app/comparison.h"
-#include "training/records/recorded_run.h"
+#include "addons/recorded/training/recorded_run.h"
 
 namespace normscope::compare {
 

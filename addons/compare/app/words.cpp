@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "addons/compare/app/tracks.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/records/log_reader.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::compare {

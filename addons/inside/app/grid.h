@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "app/ui/ui.h"
 #include "addons/inside/training/run_inside.h"
+#include "app/ui/ui.h"
 
 namespace normscope::inside {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "addons/inside/app/inside_screen.h"
+#include "addons/published/training/token_task.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -78,7 +79,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   if (passage) {
     const std::string learn = words::say("inside.learn");
     ButtonOptions primary;
-    primary.enabled = !text_.empty() && text_ != view.runs[0].spec->data.passage;
+    primary.enabled = !text_.empty() && text_ != passage_of(view.runs[0].spec->data);
     if (button(ui, "inside/learn", row.take_right(ui.paint().text_width(primary.style, learn) + 28, 10),
                learn, words::say("inside.learn_help"), primary))
       desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});

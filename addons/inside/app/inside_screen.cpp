@@ -95,7 +95,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     waiting_ = now;
     asked_[now.letter] = now;
     desk_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
-                                                    step < side.run->step ? step : -1, now.spectra_of}));
+                                              step < side.run->step ? step : -1, now.spectra_of}));
   }
   for (const auto& [letter, since] : wanted_)
     if (ui.time() - since < kPatience) ui.animate();
@@ -144,8 +144,8 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   if (side.older)
     said = words::say("inside.older");
   else if (side.run->inquiry_parts > 0)
-    said =
-        words::say("inside.measuring", {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
+    said = words::say("inside.measuring",
+                      {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
   else if (dominant)
     said = words::say("inside.dominant", {{"token", word_of(inside, inside.found.tokens[dominant->token])},
                                           {"row", inside.found.sublayers[dominant->sublayer].name},
@@ -266,7 +266,7 @@ ScreenKind inside_kind() {
   return {.make = [](const ScreenSetup&) -> std::unique_ptr<AppScreen> {
             return std::make_unique<inside::InsideScreen>();
           },
-          .opens = FileKind::Published};
+          .opens = FileKind::Model};
 }
 
 }  // namespace normscope

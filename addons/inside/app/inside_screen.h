@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "addons/inside/app/grid.h"
+#include "addons/inside/training/run_inside.h"
 #include "app/lab/transport.h"
 #include "app/ui/ui.h"
 #include "app/view/app_screen.h"
 #include "training/session/lab.h"
-#include "addons/inside/training/run_inside.h"
 
 namespace normscope::inside {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <utility>
 
-#include "engine/core/error.h"
 #include "addons/inside/training/lens.h"
-#include "training/measure/passage.h"
+#include "engine/core/error.h"
 #include "training/measure/look.h"
+#include "training/measure/passage.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/tape/program.h"
 #include "addons/inside/training/inside.h"
+#include "engine/tape/program.h"
 
 namespace normscope {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "addons/published/training/token_task.h"
 #include "engine/core/error.h"
 #include "training/measure/passage.h"
 #include "training/run/evaluate.h"
@@ -14,7 +15,7 @@ namespace {
 std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
   const RunSpec& spec = run.spec();
   if (!text.empty()) return run.task().encode(text);
-  if (spec.data.name == "passage") return run.task().encode(spec.data.passage);
+  if (spec.data.name == "passage") return run.task().encode(passage_of(spec.data));
   return measured_row(run.task(), spec.model.sequence).tokens;
 }
 
@@ -66,7 +67,8 @@ session::Inquire look_command(const InsideRequest& asked) {
           .step = asked.step,
           .copies = asked.spectra_of ? 1 : 0,
           .begin = [asked](Run& run, std::unique_ptr<Run> then) -> std::unique_ptr<Inquiry> {
-            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out, asked.spectra_of);
+            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out,
+                                                asked.spectra_of);
           }};
 }
 

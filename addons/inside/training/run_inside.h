@@ -12,8 +12,8 @@
 #include "addons/inside/training/inside.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
-#include "training/session/lab.h"
 #include "training/session/inquiry.h"
+#include "training/session/lab.h"
 
 namespace normscope {
 

@@ -61,7 +61,6 @@ DataSpec read_by(const RunSpec& spec) {
   const DataSpec any;
   data.context = any.context;
   data.consecutive = any.consecutive;
-  data.punctuation = any.punctuation;
   return data;
 }
 
@@ -181,7 +180,8 @@ double share_learned(const Grid& grid, const Record& record) {
 }
 
 grid::Side side_of(const Cell& cell) {
-  return cell.sign == Sign::Failed ? grid::Side::None : grid::side_of(cell.count(Verdict::Learns), cell.known);
+  return cell.sign == Sign::Failed ? grid::Side::None
+                                   : grid::side_of(cell.count(Verdict::Learns), cell.known);
 }
 
 std::vector<grid::Segment> border_of(const Grid& grid) {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/grid/border.h"
 #include "addons/sweep/app/sweep_plan.h"
+#include "app/grid/border.h"
 #include "training/experiments/over_seeds.h"
 #include "training/measure/theory/trainability.h"
 

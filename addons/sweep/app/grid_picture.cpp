@@ -146,8 +146,8 @@ struct GridBrush {
   const std::string& word(int32_t column, int32_t row) const {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
     return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
-           : cell.sign == Sign::Stuck    ? sign_words(Sign::Stuck)
-                                         : words::say("sweep.picture.does_not");
+           : cell.sign == Sign::Stuck          ? sign_words(Sign::Stuck)
+                                               : words::say("sweep.picture.does_not");
   }
 
   /// Names the border where it leaves the grid at the top, or in a picture alone at the right.

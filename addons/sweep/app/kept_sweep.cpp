@@ -36,7 +36,7 @@ Read read(const ScreenSettings& settings, bool of_link) {
 /// Refuses a part of a sweep, KEY=..., that decides which file is read.
 void require_no_file(std::string_view part) {
   const std::string_view key = part.substr(0, part.find('='));
-  if (link::file_field(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+  if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
 }
 
 }  // namespace

@@ -60,8 +60,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
 void require_read(const Plan& plan, const std::vector<Job>& jobs) {
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
-  for (const std::string& assignment : plan.set)
-    keys.push_back(assignment.substr(0, assignment.find('=')));
+  for (const std::string& assignment : plan.set) keys.push_back(assignment.substr(0, assignment.find('=')));
   for (const std::string& key : keys) {
     std::string reason;
     bool read = false;

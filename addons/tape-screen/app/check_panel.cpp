@@ -18,20 +18,14 @@ namespace {
 
 constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
 
-/// Takes the differences in double precision where the kernels' say nothing.
-const std::vector<Difference>& main_of(const NumericCheck& check) {
-  return check.single.empty() ? check.exact : check.single;
-}
-
 std::optional<size_t> best_of(const NumericCheck& check) {
-  const std::vector<Difference>& all = main_of(check);
-  const Difference* best = check.single.empty() ? check.best_exact() : check.best_single();
+  const Difference* best = check.best_central();
   if (!best) return std::nullopt;
-  return static_cast<size_t>(best - all.data());
+  return static_cast<size_t>(best - check.central.data());
 }
 
 const std::string& how_of(const NumericCheck& check) {
-  return check.single.empty() ? words::say("tape.check.exact") : words::say("tape.check.single");
+  return check.central.empty() ? words::say("tape.check.held") : words::say("tape.check.central");
 }
 
 plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
@@ -98,7 +92,7 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
   plot.y.label = words::say("tape.check.relative");
   plot.pad_left = 48;
   double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
-  for (const std::vector<Difference>* all : {&check.single, &check.exact})
+  for (const std::vector<Difference>* all : {&check.central, &check.refined})
     for (const Difference& d : *all) {
       least = std::min(least, d.h);
       most = std::max(most, d.h);
@@ -108,17 +102,14 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
     }
   set_decades(plot.x, std::isfinite(least) ? least : 1e-4, most > 0 ? most : 1);
   set_decades(plot.y, std::isfinite(low) ? low : 1e-8, std::max(high, std::isfinite(low) ? low : 1));
-  if (!check.single.empty()) plot.series.push_back(errors_of(check.single, "float32", ""));
-  if (!check.exact.empty()) {
-    plot::Series exact = errors_of(check.exact, "float64", "");
-    if (!check.single.empty()) {
-      exact.ink = {plot::Ink::Role::Ink3, 0, 1};
-      exact.dash = Dash{4, 3};
-    }
-    plot.series.push_back(std::move(exact));
+  if (!check.central.empty()) {
+    plot.series.push_back(errors_of(check.central, "central", ""));
+    plot.series.push_back(errors_of(check.refined, "refined", ""));
+    plot.series.back().ink = {plot::Ink::Role::Ink3, 0, 1};
+    plot.series.back().dash = Dash{4, 3};
   }
   for (plot::Series& series : plot.series) series.end_label = false;
-  const std::vector<Difference>& all = main_of(check);
+  const std::vector<Difference>& all = check.central;
   if (h && *h < all.size() && std::isfinite(all[*h].error))
     plot.handles.push_back({.name = "h",
                             .x = all[*h].h,
@@ -204,7 +195,7 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     return;
   }
   const NumericCheck& check = f.checked->check;
-  const std::vector<Difference>& all = main_of(check);
+  const std::vector<Difference>& all = check.central;
   const std::optional<size_t> h = h_ && *h_ < all.size() ? h_ : best_of(check);
   struct Line {
     std::string label, value;
@@ -216,8 +207,8 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     lines.push_back({words::say("tape.check.relative"), number(all[*h].error, 2), true});
     lines.push_back({words::say("tape.check.at_h"), number(all[*h].h, 2)});
   }
-  if (const Difference* exact = check.best_exact(); exact && !check.single.empty())
-    lines.push_back({words::say("tape.check.in_double"), number(exact->error, 2)});
+  if (const Difference* refined = check.best_refined())
+    lines.push_back({words::say("tape.check.refined"), number(refined->error, 2)});
   for (const Line& line : lines) {
     if (rect.h < 17) return;
     const Rect row = rect.take_top(17);
@@ -236,7 +227,7 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
 void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
   if (!f.checked || rect.h < 50) return;
   const NumericCheck& check = f.checked->check;
-  const std::vector<Difference>& all = main_of(check);
+  const std::vector<Difference>& all = check.central;
   const std::optional<size_t> now = h_ && *h_ < all.size() ? h_ : best_of(check);
   const plot::PlotHit hit = plot::draw_plot(f.ui, "tape/check/plot", rect, error_plot(*f.checked, now), view_,
                                             words::say("tape.check.help_plot"));

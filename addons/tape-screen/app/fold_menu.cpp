@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "addons/tape-screen/app/tape_writers.h"
 #include "addons/tape-screen/app/tape_screen.h"
+#include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

@@ -8,6 +8,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "engine/ops/rules.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -36,7 +37,9 @@ std::string words_of(OpKind op) {
 }
 
 std::string update_label(OpKind op) {
-  return op == OpKind::Sgd ? "SGD" : op == OpKind::Adam ? "Adam" : op == OpKind::Muon ? "Muon" : words_of(op);
+  return op == OpKind::Sgd                    ? "SGD"
+         : traits_of(op).duty == Duty::Update ? rules_of(op).rules[0].title
+                                              : words_of(op);
 }
 
 /// Has the names that came or are rewired, and which of both.

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/plot.h"
 #include "addons/tape-screen/app/shown.h"
+#include "app/plot/plot.h"
 #include "app/tex/tex.h"
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
@@ -94,7 +94,7 @@ class InstructionPanel {
   std::vector<view::SavePlot> saves_;
 };
 
-/// Draws the error against the step h, in single and, where there is one, double precision.
+/// Draws the error against the step h, of both kinds of difference.
 plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h = {});
 /// The pictures of the tensors that are computed, then the error.
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked);

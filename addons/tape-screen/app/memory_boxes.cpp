@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "app/plot/plot.h"
 #include "addons/tape-screen/app/memory_panel.h"
+#include "app/plot/plot.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

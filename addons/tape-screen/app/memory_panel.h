@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/plot.h"
 #include "addons/tape-screen/app/shown.h"
+#include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
 #include "training/measure/step/memory_map.h"

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "addons/tape-screen/app/tape_writers.h"
 #include "addons/tape-screen/app/instruction_panel.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/panel_frame.h"
+#include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -104,14 +104,14 @@ std::string instruction_csv(const Shown& shown, const Checked* checked) {
   for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
   if (!is_checked(checked)) return text;
   const NumericCheck& check = checked->check;
-  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\nprecision,h,numeric,relative error\n",
+  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\ndifference,h,numeric,relative error\n",
                       plot::csv_field(fmt::format("{}/{}[{}]", check.node, check.input, check.element)),
                       check.analytic);
-  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.single, "float32"},
-                                                                         {&check.exact, "float64"}};
-  for (const auto& [all, precision] : both)
+  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.central, "central"},
+                                                                         {&check.refined, "refined"}};
+  for (const auto& [all, name] : both)
     for (const Difference& d : *all)
-      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", precision, d.h, d.numeric, d.error);
+      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", name, d.h, d.numeric, d.error);
   return text;
 }
 

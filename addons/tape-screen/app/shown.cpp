@@ -256,7 +256,7 @@ class Maker {
 
   /// Adds all parameters that have a gradient, as far as the panel has room.
   void add_update() {
-    const bool writes = it_.op == OpKind::Adam || it_.op == OpKind::Sgd || it_.op == OpKind::Muon;
+    const bool writes = traits_of(it_.op).duty == Duty::Update;
     size_t all = 0;
     for (size_t v = 0; v < program_.values.size(); ++v) {
       if (program_.values[v].role != Role::Parameter || program_.plan.gradient_offset[v] == kNoOffset)

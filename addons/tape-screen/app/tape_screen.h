@@ -119,7 +119,7 @@ class TapeScreen : public AppScreen {
   session::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
-  bool anew_ = false;  ///< another step is to be asked for first
+  bool anew_ = false;                     ///< another step is to be asked for first
   std::optional<int32_t> restored_head_;  ///< of a restored session, for its first step; -1: at the fold
   KeptTape kept_;
   int64_t sequence_ = 0;

@@ -158,8 +158,8 @@ json to_json(const NumericCheck& c) {
           {"element", c.element},
           {"value", c.value},
           {"analytic", c.analytic},
-          {"single", json_of(c.single)},
-          {"double", json_of(c.exact)}};
+          {"central", json_of(c.central)},
+          {"refined", json_of(c.refined)}};
 }
 
 json to_json(const ProgramChange& change) {

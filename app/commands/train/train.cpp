@@ -10,9 +10,9 @@
 
 #include "app/commands/commands.h"
 #include "training/data/identity/data_identity.h"
+#include "training/data/task_kind.h"
 #include "training/run/evaluate.h"
 #include "training/spec/spec.h"
-#include "training/text/dependency_parser.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -25,16 +25,15 @@ void add_sources(CLI::App& sub, TrainOptions& options) {
   CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
                             ->type_name("PRESET")
                             ->excludes(config)
-                            ->default_str("pre with --text, --pairs or --labels, parser with --treebank");
+                            ->default_str("with data of one's own, what is usual for them");
   add_runs(sub, options.runs, options.set, options.edits);
   sub.get_option("--run")->excludes(config, preset);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
-  sub.add_option("--pairs", options.pairs,
-                 "sentences and their translations, source<TAB>target: an encoder-decoder")
-      ->type_name("FILE");
-  sub.add_option("--labels", options.labels, "labelled texts, label<TAB>text: an encoder that classifies")
-      ->type_name("FILE");
-  sub.add_option("--treebank", options.treebank, "dependency trees in CoNLL-U: a parser")->type_name("FILE");
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->flag_help.empty())
+      sub.add_option(fmt::format("--{}", kind->name), options.files[std::string(kind->name)],
+                     std::string(kind->flag_help))
+          ->type_name("FILE");
   sub.add_option("--valid", options.valid, "pairs, labelled texts or trees to validate on")
       ->type_name("FILE");
   sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
@@ -72,9 +71,9 @@ void add_course(CLI::App& sub, TrainOptions& options) {
 void add_resume(CLI::App& sub, TrainOptions& options) {
   CLI::Option* resume =
       sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
-  for (const char* name : {"--config", "--preset", "--run", "--pairs", "--labels", "--treebank", "--valid",
-                           "--init-from", "--tokens"})
+  for (const char* name : {"--config", "--preset", "--run", "--valid", "--init-from", "--tokens"})
     resume->excludes(sub.get_option(name));
+  for (const auto& [name, path] : options.files) resume->excludes(sub.get_option("--" + name));
 }
 
 double source_use_of(Run& run) {
@@ -86,11 +85,11 @@ RunResult result_of(Job& job) {
   const int32_t trained = job.run->steps_done() - job.first_step;
   if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
   Run& run = *job.run;
-  if (!job.attachment) job.attachment = attachment_of(run.store(), run.spec().model, run.task());
+  if (job.scores.empty()) job.scores = scores_of(run.store(), run.spec().model, run.task());
   RunResult result = result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
                                *job.run->history(), *job.task, job.validation,
                                trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run));
-  result.attachment = job.attachment;
+  result.scores = job.scores;
   return result;
 }
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,6 @@
 #include "app/cli/terminal.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
-#include "training/data/treebank/attachment.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 
@@ -23,7 +22,8 @@ namespace normscope::commands {
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
   std::vector<std::string> runs, set, edits;
-  std::string pairs, labels, treebank, valid, init_from;
+  std::map<std::string, std::string> files;  ///< of --NAME FILE, by TaskKind::name
+  std::string valid, init_from;
   int32_t steps = 0;   ///< 0: as configured
   int32_t tokens = 0;  ///< tokens per batch; 0: train.batch rows
   int32_t validate_every = 50;
@@ -49,7 +49,7 @@ struct Job {
   int32_t first_step = 0;
   double seconds = 0;  ///< spent in Run::step
   double validation = std::numeric_limits<double>::quiet_NaN();
-  std::optional<Attachment> attachment;  ///< of a parser, measured with the validation loss
+  std::vector<Score> scores;  ///< measured with the validation loss, where the task has any
 
   int32_t budget() const { return run->spec().train.steps; }
   bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
@@ -72,7 +72,7 @@ bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<J
 /// Checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
 void check_files(const TrainOptions& options, const std::vector<Planned>& planned);
-/// Puts the pieces of sentence pairs beside the saved run, unless they are read from elsewhere.
+/// Puts learned pieces beside the saved run, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec);
 /// Writes learned pieces before the first state that needs them.
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned);

@@ -1,4 +1,4 @@
-// normscope train writes, beside its log, states and the learned pieces of sentence pairs.
+// normscope train writes, beside its log, states and the learned pieces of texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "training/data/pairs_task.h"
+#include "training/data/task_kind.h"
 #include "training/files/places.h"
 #include "training/io/output_path.h"
 
@@ -43,7 +43,8 @@ std::string save_path(const std::string& path, char letter, size_t runs) {
 void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
   const std::string& path = spec.data.tokenizer_path;
   std::error_code error;
-  if (spec.data.name != "pairs" || options.save.empty() || may_write_tokenizer(options, path)) return;
+  if (!kind_of(spec.data).learns_tokenizer || options.save.empty() || may_write_tokenizer(options, path))
+    return;
   if (path.empty() || !std::filesystem::exists(path, error))
     set_field(spec, "data.tokenizer", beside_save(options));
 }
@@ -86,11 +87,12 @@ void check_files(const TrainOptions& options, const std::vector<Planned>& planne
 
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned) {
   for (const Planned& p : planned) {
-    const std::string& path = p.config.spec.data.tokenizer_path;
-    const PairsTask* const pairs = p.task->sentence_pairs();
+    const DataSpec& data = p.config.spec.data;
+    const std::string& path = data.tokenizer_path;
     std::error_code error;
-    if (pairs && may_write_tokenizer(options, path) && !std::filesystem::exists(path, error))
-      with_exit(Exit::Internal, [&] { pairs->tokenizer().save(path); });
+    if (kind_of(data).learns_tokenizer && may_write_tokenizer(options, path) &&
+        !std::filesystem::exists(path, error))
+      with_exit(Exit::Internal, [&] { p.task->save_tokenizer(path); });
   }
 }
 

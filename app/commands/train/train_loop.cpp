@@ -9,10 +9,7 @@
 #include <set>
 
 #include "app/commands/train/train.h"
-#include "training/data/labels_task.h"
-#include "training/data/treebank/parsing_task.h"
 #include "training/spec/loss_window.h"
-#include "training/text/dependency_parser.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -35,7 +32,7 @@ void show(const Job& job, size_t runs) {
   const double accuracy = job.run->validation_accuracy();
   say("step {}{}  validation {:.3f}{}{}  {}\n", job.run->steps_done(), letter, job.validation,
       std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
-      job.attachment ? "  " + to_string(*job.attachment) : "",
+      job.scores.empty() ? "" : "  " + to_string(job.scores),
       job.run->sample(job.run->spec().model.sequence));
   flush();
 }
@@ -77,7 +74,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   if (measured) {
     with_fall_back(machine, jobs, progress, [&] {
       job.validation = run.validation_loss();
-      job.attachment = attachment_of(run.store(), run.spec().model, run.task());
+      job.scores = scores_of(run.store(), run.spec().model, run.task());
     });
     progress.finish();
     show(job, runs);
@@ -87,7 +84,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
-           measured ? job.attachment : std::nullopt);
+           measured ? std::span<const Score>(job.scores) : std::span<const Score>());
   // The log comes first: a run that is killed between the two writes its last steps again, and lacks none.
   closing.attempt([&] { save_between(options, job, runs); });
 }
@@ -100,25 +97,11 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-/// What one should know of a data set before it trains; empty: nothing.
-std::string note_on(const Task& task) {
-  if (const ParsingTask* trees = task.treebank(); trees && trees->left_out(Split::Train) > 0)
-    return fmt::format("{} of {} trees are not projective and are left out of training",
-                       trees->left_out(Split::Train), trees->trees(Split::Train));
-  const auto* labels = dynamic_cast<const LabelsTask*>(&task);
-  if (const int32_t only = labels ? labels->only_class() : -1; only >= 0)
-    return fmt::format(
-        "all validation lines are of the class '{}', and so is the accuracy: mix the lines of the file, or give "
-        "others with --valid",
-        task.class_name(only));
-  return {};
-}
-
 /// Speaks once for each data set.
 void say_notes(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
   for (const Job& job : jobs)
-    if (const std::string note = note_on(*job.task); !note.empty() && said.insert(job.task.get()).second) {
+    if (const std::string note = job.task->note(); !note.empty() && said.insert(job.task.get()).second) {
       say("{}\n", note);
       flush();
     }

@@ -1,15 +1,16 @@
 // normscope train trains the runs that the command line asks for, or the saved one that goes on.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
+#include "training/data/task_kind.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
-#include "training/published/model_folder.h"
-#include "training/published/published.h"
+#include "training/run/model_formats.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
@@ -29,26 +30,34 @@ Assignment parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// "--labels or --treebank": every flag that names data.
+std::string file_flags(std::string_view between) {
+  std::vector<std::string> flags;
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->flag_help.empty()) flags.push_back(fmt::format("--{}", kind->name));
+  return fmt::format("{}", fmt::join(flags, between));
+}
+
+/// The data that a flag names; nullptr: none does.
+const TaskKind* named_data(const TrainOptions& options) {
+  const TaskKind* named = nullptr;
+  for (const auto& [name, path] : options.files) {
+    if (path.empty()) continue;
+    if (named) throw CommandError(Exit::Usage, fmt::format("{}: expected one of them", file_flags(", ")));
+    named = find_kind(name);
+  }
+  return named;
+}
+
 /// Sets what the options for data and start say, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::Usage, [&] {
-    if (!options.pairs.empty() + !options.labels.empty() + !options.treebank.empty() > 1)
-      throw CommandError(Exit::Usage, "--pairs, --labels, --treebank: expected one of them");
-    if (!options.pairs.empty()) {
-      set_field(spec, "model.architecture", "encoder-decoder");
-      set_field(spec, "data.pairs", options.pairs);
-    }
-    if (!options.labels.empty()) {
-      set_field(spec, "model.architecture", "encoder");
-      set_field(spec, "data.labels", options.labels);
-    }
-    if (!options.treebank.empty()) {
-      set_field(spec, "model.architecture", "parser");
-      set_field(spec, "data.treebank", options.treebank);
+    if (const TaskKind* kind = named_data(options)) {
+      set_field(spec, "model.architecture", kind->learners);
+      set_field(spec, kind->file, options.files.at(std::string(kind->name)));
     }
     if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
-    if (!options.init_from.empty())
-      set_field(spec, "train.init_from", published::folder_of(options.init_from));
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", place_of_weights(options.init_from));
   });
 }
 
@@ -71,16 +80,16 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
 
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   std::vector<ConfigRun> runs;
-  const bool has_text = !options.text.empty() || !options.pairs.empty() || !options.labels.empty();
-  const std::string usual = !options.treebank.empty() ? kParserPreset : has_text ? kUsualPreset : "";
+  const TaskKind* const named = named_data(options);
+  const std::string usual(named ? named->preset : options.text.empty() ? "" : kUsualPreset);
   const std::string preset = options.preset.empty() && options.runs.empty() ? usual : options.preset;
   if (!options.config.empty())
     runs = runs_of(options.config);
   else if (preset.empty() && options.runs.empty())
     throw CommandError(
         Exit::Usage,
-        "train: expected --config, --preset, --run or --resume, or data to learn (--text, --pairs, "
-        "--labels, --treebank)");
+        fmt::format("train: expected --config, --preset, --run or --resume, or data to learn (--text, {})",
+                    file_flags(", ")));
   else if (options.runs.empty())
     runs.push_back({'A', with_exit(Exit::Usage, [&] { return preset_run(preset); }), {}});
   apply_arguments(runs, options.runs, {}, {});
@@ -158,9 +167,8 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
 
 /// Throws Error for what train.init_from cannot read, before anything is trained.
 void check_weights(const std::string& path) {
-  std::error_code none;
-  if (std::filesystem::is_directory(path, none))
-    published::open(path, published::kFewest);
+  if (const ModelFormat* format = format_of_weights(path))
+    format->check(path);
   else
     SafetensorsFile::load(path);
 }

@@ -73,7 +73,8 @@ CellMap cells_of(const Curve& border, const FigureData& data) {
   const int32_t seeds = data.own || !data.reference ? 1 : data.reference->seeds;
   CellMap map{border.xs.size(), border.values.size(), {}};
   for (size_t row = 0; row < map.rows; ++row) {
-    const Known excess = known(excess_of_row(border, row), data), learns = known(learns_of_row(border, row), data);
+    const Known excess = known(excess_of_row(border, row), data),
+                learns = known(learns_of_row(border, row), data);
     for (size_t column = 0; column < map.columns; ++column) {
       MapCell& cell = map.cells.emplace_back();
       const std::optional<double> loss = excess.at(column);
@@ -111,7 +112,7 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
   for (const MapCell& cell : map.cells) {
     const double share = map.share_learned(cell);
     cells.push_back(std::isfinite(share) ? static_cast<float>(std::clamp(share, 0.0, 1.0))
-                                                           : std::numeric_limits<float>::quiet_NaN());
+                                         : std::numeric_limits<float>::quiet_NaN());
   }
   heat.cells = plot::Column::of(std::move(cells));
   plot.heat = std::move(heat);

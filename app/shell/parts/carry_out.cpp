@@ -62,7 +62,8 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
 }
 
 void open_recorded(Screens& screens, Files& files, const LabView& view, std::string& notice) {
-  if (std::exchange(files.looked_into, false)) screens.shown = screen_for(FileKind::Published).value_or(Screen::Lab);
+  if (std::exchange(files.looked_into, false))
+    screens.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
   const std::optional<Screen> recorded = screen_for(FileKind::Recorded);
   for (const std::string& path : std::exchange(files.recorded, {})) {
     if (!recorded) {

@@ -40,11 +40,14 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
                   AttentionSpec spec) {
   const Shape &sq = tape.shape(q), &sk = tape.shape(k), &sv = tape.shape(v);
   const std::string where = "attention " + name;
-  if (sq.rank != 3 || sk.rank != 3 || !(sk == sv) || sq[0] != sk[0] || sq[2] != sk[2])
-    fail(where, "queries {}, keys {} and values {} do not match: expected (B,Tq,D), (B,Tk,D), (B,Tk,D)",
+  if (sq.rank != 3 || sk.rank != 3 || !(sk == sv) || sq[0] != sk[0] || sk[2] > sq[2])
+    fail(where, "queries {}, keys {} and values {} do not match: expected (B,Tq,D), (B,Tk,K), (B,Tk,K)",
          to_string(sq), to_string(sk), to_string(sv));
   if (spec.heads < 1 || sq[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", sq[2], spec.heads);
+  if (const int64_t width = sq[2] / spec.heads; sk[2] % width != 0 || spec.heads % (sk[2] / width) != 0)
+    fail(where, "{} heads of queries {} cannot share keys {} evenly: expected as many heads, or a divisor",
+         spec.heads, to_string(sq), to_string(sk));
   if (spec.causal && sq[1] > sk[1])
     fail(where, "causal attention needs as many keys as queries, not {} and {}", sk[1], sq[1]);
   check_scores(where, spec, sq[2] / spec.heads);
@@ -59,7 +62,7 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
 
 OpRules attention_rules() {
   static constexpr const char* kShapes =
-      "q (B,Tq,D), k and v (B,Tk,D), key lengths (B) i32 or none, y (B,Tq,D); saved: P (B,H,Tq,Tk). Where it is "
+      "q (B,Tq,D), k and v (B,Tk,D), or of fewer heads, which groups of q's share, key lengths (B) i32 or none, y (B,Tq,D); saved: P (B,H,Tq,Tk). Where it is "
       "causal, query t sees keys s with s <= t, and with a window w those with t - w < s <= t";
   static constexpr OpRule kRows[] = {
       {.title = "Multi-head attention",

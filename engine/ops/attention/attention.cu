@@ -29,11 +29,7 @@ void forward(const Call& c, Context& context) {
   });
 }
 
-void backward(const Call& c, Context& context) {
-  Attention a = arguments_of(c);
-  a.dscores = c.workspace;
-  a.rows = reinterpret_cast<float2*>(c.workspace);
-  const int64_t heads = c.in[0].shape[0] * a.heads;
+void gradients(const Attention& a, int64_t heads, Context& context) {
   if (!a.probabilities) return fused_gradients(a, heads, context);
   by_width(a.width, [&](auto tile) {
     if (a.dq || a.dk) launch(context, query_gradient<decltype(tile), false>, attention(heads, a.Tq, a.Tk), a);
@@ -41,11 +37,48 @@ void backward(const Call& c, Context& context) {
   });
 }
 
-size_t workspace(const Call& c, Context&) {
-  if (c.phase == Phase::Forward) return 0;
+/// What the heads of a group computed of their keys or values, added up in their order.
+struct SumGroups {
+  const float* own;
+  float* to;
+  uint32_t width, times;
+  bool add;
+  __device__ void operator()(uint32_t i) const {
+    const float* part = own + i / width * width * times + i % width;
+    float sum = part[0];
+    for (uint32_t k = 1; k < times; ++k) sum += part[k * width];
+    write_to(to + i, sum, add);
+  }
+};
+
+size_t workspace_of_scores(const Call& c) {
   const Shape &q = c.in[0].shape, &k = c.in[1].shape;
   return attention_workspace(q[0] * c.attributes.as<AttentionSpec>().heads, q[1], k[1],
                              c.saved[0].p != nullptr);
+}
+
+void backward(const Call& c, Context& context) {
+  Attention a = arguments_of(c);
+  a.dscores = c.workspace;
+  a.rows = reinterpret_cast<float2*>(c.workspace);
+  const int64_t heads = c.in[0].shape[0] * a.heads, n = c.in[1].shape.size();
+  if (a.times == 1) return gradients(a, heads, context);
+  float* own = c.workspace + workspace_of_scores(c);  // dk and dv of each head, as wide as q
+  a.add_k = a.add_v = false;
+  if (a.dk) a.dk = own;
+  if (a.dv) a.dv = own + n * a.times;
+  gradients(a, heads, context);
+  for (const int k : {1, 2})
+    if (c.write[k] != Write::Skip)
+      launch(context, for_each<SumGroups>, elementwise(n), n,
+             SumGroups{own + (k - 1) * n * a.times, c.din[k].p, static_cast<uint32_t>(a.width),
+                       static_cast<uint32_t>(a.times), c.write[k] == Write::Add});
+}
+
+size_t workspace(const Call& c, Context&) {
+  if (c.phase == Phase::Forward) return 0;
+  const Shape &q = c.in[0].shape, &k = c.in[1].shape;
+  return workspace_of_scores(c) + (q[2] == k[2] ? 0 : static_cast<size_t>(2 * k.rows() * q[2]));
 }
 
 }  // namespace plain_attention

@@ -26,6 +26,8 @@ struct Attention {
   int window;  // causal: keys that a query sees, its own the last of them; Tk: all
   const StepInputs* step;
   int heads, Tq, Tk, D, width;
+  int Dk;     // stride of a row of k and v
+  int times;  // heads that share one of k and v
   uint32_t site;
   float scale, cap;  // cap: of scores that are not yet scaled; 0: none
   bool causal, has_dropout, in_shared;
@@ -37,7 +39,8 @@ struct Head {
   const float *q, *k, *v;
   size_t p;   // first probability
   size_t qo;  // first element of the head in q, out and their gradients
-  size_t ko;  // in k, v and theirs
+  size_t ko;  // in k and v
+  size_t go;  // in dk and dv
   int keys;
   int first;  // keys before it, of a memory, count for nothing
 
@@ -45,7 +48,8 @@ struct Head {
     b = index / static_cast<uint32_t>(a.heads);
     h = index % static_cast<uint32_t>(a.heads);
     qo = static_cast<size_t>(b) * a.Tq * a.D + static_cast<size_t>(h) * a.width;
-    ko = static_cast<size_t>(b) * a.Tk * a.D + static_cast<size_t>(h) * a.width;
+    ko = static_cast<size_t>(b) * a.Tk * a.Dk + static_cast<size_t>(h) / a.times * a.width;
+    go = static_cast<size_t>(b) * a.Tk * a.D + static_cast<size_t>(h) * a.width;
     q = a.q + qo;
     k = a.k + ko;
     v = a.v + ko;
@@ -94,14 +98,14 @@ struct Keep {
 };
 
 /// rows_by_rows computes a tile of products over the width of a head:
-///   tile  =  A B^T             // A: rows a0.. of `a`, B: rows b0.. of `b`, rows of both D floats apart
-__device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b,
-                                    int b0, int b_rows, int width, int D, float* stage) {
+///   tile  =  A B^T             // A: rows a0.. of `a`, Da floats apart, B: rows b0.. of `b`, Db floats apart
+__device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int Da, int a0, int a_rows,
+                                    const float* b, int Db, int b0, int b_rows, int width, float* stage) {
   tile.clear();
   tile.multiply<true, true>(
       0, width, stage,
-      [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
-      [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
+      [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * Da + j] : 0.0f; },
+      [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * Db + j] : 0.0f; });
 }
 
 /// cap_scores turns the scores of a tile to
@@ -172,6 +176,8 @@ Attention arguments(const Call& c, size_t stage) {
   a.Tk = static_cast<int>(c.in[1].shape[1]);
   a.D = static_cast<int>(c.in[0].shape[2]);
   a.width = a.D / a.heads;
+  a.Dk = static_cast<int>(c.in[1].shape[2]);
+  a.times = a.D / a.Dk;
   a.site = spec.dropout_site;
   a.window = a.Tk;
   a.scale = static_cast<float>(1.0 / sqrt(static_cast<double>(a.width)));

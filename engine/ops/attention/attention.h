@@ -23,11 +23,12 @@ struct AttentionSpec {
   }
 };
 
-/// attention records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,D), out (B,Tq,D);
-/// heads are contiguous slices of D. In each head h:
-///   S_h    =  scale q_h k_h^T                // scale: the spec's, or 1/sqrt(D/H)
+/// attention records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D);
+/// heads are contiguous slices of D. In each head h of H, with the head g = floor(h K/D) of keys and values, which is h
+/// where there are as many of them, and otherwise shared by a group (Ainslie et al. 2023):
+///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H)
 ///   P_h    =  softmax(S_h)                   // with a cap, of cap * tanh(S_h / cap) (Gemma Team 2024, Gemma 2)
-///   out_h  =  (P_h * keep) v_h               // keep: the factors of dropout, 1 without it
+///   out_h  =  (P_h * keep) v_g               // keep: the factors of dropout, 1 without it
 /// Keys at or beyond key_lengths (B), i32 or kNone, are masked; where the spec is causal, query t sees keys s <= t, and
 /// with a window those with t - window < s <= t. A row with no visible key gives zero output. saved[0] = P
 /// (B,H,Tq,Tk), before dropout.

@@ -30,7 +30,35 @@ struct PlainAttention {
 };
 
 Stages attention_forward(const Call& call) { return plan_attention<PlainAttention>(call); }
-Stages attention_backward(const Call& call) { return plan_attention_gradients<PlainAttention>(call); }
+
+/// What the heads of a group left in the workspace, added up in their order; a chunk is a number of rows.
+void sum_groups(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const Shape &q = call.in[0].shape, &k = call.in[1].shape;
+  const int64_t width = q[2] / call.attributes.as<AttentionSpec>().heads, times = q[2] / k[2],
+                rows = k.rows();
+  const Cut cut = row_cut(k);
+  for (const int input : {1, 2}) {
+    if (!writes(call, input)) continue;
+    const bool add = call.write[input] == Write::Add;
+    for (int64_t h = cut.begin(chunk) * k[2]; h < cut.end(chunk, rows) * k[2]; h += width) {
+      const float* own = call.workspace + (input - 1) * rows * q[2] + h * times;
+      each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+        VF sum = lanes.load(own + j);
+        for (int64_t i = 1; i < times; ++i) sum = hn::Add(sum, lanes.load(own + i * width + j));
+        put(lanes, sum, call.din[input].p + h + j, add);
+      });
+    }
+  }
+}
+
+Stages attention_backward(const Call& call) {
+  Stages stages = plan_attention_gradients<PlainAttention>(call);
+  const Shape &q = call.in[0].shape, &k = call.in[1].shape;
+  if (q[2] == k[2]) return stages;
+  stages.workspace_floats = static_cast<size_t>(2 * k.rows() * q[2]);
+  stages.add(sum_groups, row_cut(k).chunks);
+  return stages;
+}
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

@@ -31,7 +31,7 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
   }
   for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
     ScoreTile tile;
-    rows_by_rows(tile, head.q, t0, rows, head.k, s0, min(kKeys, seen - s0), a.width, a.D, stage);
+    rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, min(kKeys, seen - s0), a.width, stage);
     cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) { buffer[m * kPitch + n] = score * a.scale; });
     __syncthreads();
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) attend_twice(Atten
     for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
       const int keys = min(kKeys, seen - s0);
       ScoreTile tile;
-      rows_by_rows(tile, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, keys, a.width, stage);
       cap_scores(a, tile);
 #pragma unroll
       for (int j = 0; j < ScoreTile::RN; ++j) {
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) attend_twice(Atten
         ScoreTile::stage_column(buffer, j, weights);
       }
       out.template multiply_staged<false>(buffer, keys, stage, [&](int n, int j) {
-        return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+        return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.Dk + j0 + j] : 0.0f;
       });
     }
     write_rows(out, a, a.out + head.qo, t0, rows, j0, false);
@@ -127,9 +127,9 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_aga
     for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
       const int keys = min(kKeys, seen - s0);
       ScoreTile score, dp;
-      rows_by_rows(score, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      rows_by_rows(score, head.q, a.D, t0, rows, head.k, a.Dk, s0, keys, a.width, stage);
       cap_scores(a, score);
-      rows_by_rows(dp, dout, t0, rows, head.v, s0, keys, a.width, a.D, stage);
+      rows_by_rows(dp, dout, a.D, t0, rows, head.v, a.Dk, s0, keys, a.width, stage);
 #pragma unroll
       for (int j = 0; j < ScoreTile::RN; ++j) {
         float ds[ScoreTile::RM];
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_aga
         ScoreTile::stage_column(buffer, j, ds);
       }
       dq.template multiply_staged<false>(buffer, keys, stage, [&](int n, int j) {
-        return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+        return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.Dk + j0 + j] : 0.0f;
       });
     }
     write_rows(dq, a, a.dq + head.qo, t0, rows, j0, a.add_q);
@@ -171,9 +171,9 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) key_gradient_again
     for (int t0 = t_first; t0 < t_last; t0 += kKeys) {
       const int queries = min(kKeys, t_last - t0);
       ScoreTile score, dp;
-      rows_by_rows(score, head.k, s0, rows, q, t0, queries, a.width, a.D, stage);
+      rows_by_rows(score, head.k, a.Dk, s0, rows, q, a.D, t0, queries, a.width, stage);
       cap_scores(a, score);
-      rows_by_rows(dp, head.v, s0, rows, dout, t0, queries, a.width, a.D, stage);
+      rows_by_rows(dp, head.v, a.Dk, s0, rows, dout, a.D, t0, queries, a.width, stage);
 #pragma unroll
       for (int j = 0; j < ScoreTile::RN; ++j) {
         float ds_of[ScoreTile::RM], kept_of[ScoreTile::RM];
@@ -202,8 +202,8 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) key_gradient_again
       if (a.dk) accumulate(dk, ds, q);
       if (a.dv) accumulate(dv, kept, dout);
     }
-    if (a.dk) write_rows(dk, a, a.dk + head.ko, s0, rows, j0, a.add_k);
-    if (a.dv) write_rows(dv, a, a.dv + head.ko, s0, rows, j0, a.add_v);
+    if (a.dk) write_rows(dk, a, a.dk + head.go, s0, rows, j0, a.add_k);
+    if (a.dv) write_rows(dv, a, a.dv + head.go, s0, rows, j0, a.add_v);
   }
 }
 

@@ -66,6 +66,8 @@ Head head_of(const Call& call, int64_t chunk) {
   x.d = call.in[0].shape[2];
   x.heads = spec.heads;
   x.dh = x.d / x.heads;
+  x.kd = call.in[1].shape[2];
+  x.times = x.d / x.kd;
   x.window = x.tk;
   x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
   x.cap = 0;
@@ -73,7 +75,8 @@ Head head_of(const Call& call, int64_t chunk) {
   x.columns = x.tk - x.first;
   x.h_at = chunk % x.heads * x.dh;
   x.q_at = b * x.tq * x.d + x.h_at;
-  x.k_at = (b * x.tk + x.first) * x.d + x.h_at;
+  x.k_at = (b * x.tk + x.first) * x.kd + chunk % x.heads / x.times * x.dh;
+  x.g_at = (b * x.tk + x.first) * x.d + x.h_at;
   x.p_at = chunk * x.tq * x.tk;
   x.site = spec.dropout_site;
   return x;
@@ -168,6 +171,11 @@ HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
 inline int64_t next_head(const Head& x, int64_t chunk, int64_t t) {
   return x.dh + ((chunk + 1) % x.heads == 0 ? (t - 1) * x.d : 0);
 }
+/// next_keys does so for k and v.
+inline int64_t next_keys(const Head& x, int64_t chunk) {
+  const int64_t h = chunk % x.heads, next = (chunk + 1) % x.heads;
+  return (next / x.times - h / x.times) * x.dh + (next == 0 ? x.tk * x.kd : 0);
+}
 
 inline bool writes(const Call& call, int input) { return call.write[input] != Write::Skip; }
 
@@ -183,12 +191,12 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     float *p = at.scores, *seen = p + x.first;
     if constexpr (Op::kFetches) {
       fetch(q + q0 * x.d, m, x.d, x.dh);
-      if (q0 == 0) fetch(v, x.keys, x.d, x.dh);
+      if (q0 == 0) fetch(v, x.keys, x.kd, x.dh);
     }
-    multiply(band_of(x, Band::ColumnsUpToRow, q0), m, x.keys, x.dh, {q + q0 * x.d, x.d, 1}, {k, 1, x.d}, seen,
-             x.tk, false, at.panel);
+    multiply(band_of(x, Band::ColumnsUpToRow, q0), m, x.keys, x.dh, {q + q0 * x.d, x.d, 1}, {k, 1, x.kd},
+             seen, x.tk, false, at.panel);
     if constexpr (Op::kFetches)
-      if (at.q1() == x.tq) fetch(k + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
+      if (at.q1() == x.tq) fetch(k + next_keys(x, chunk), x.tk, x.kd, x.dh);
     Op::add_positions(call, x, at);
     if (x.cap > 0) cap_scores(x, q0, m, seen);
     if (x.windowed())
@@ -203,7 +211,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
       draw_rows(step, x, q0, m, p, bits, at.factors);
       kept = at.factors;
     }
-    multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.d, 1},
+    multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.kd, 1},
              call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
   hwy::FlushStream();  // visible to whoever takes the next stage
@@ -223,7 +231,7 @@ inline WriteModes write_modes(const Call& call, const Head& x, bool several_bloc
   if ((!several_blocks && x.cap == 0) || !shared) return modes;
   for (int i = 0; i < 3; ++i) {
     if (call.write[i] != Write::Assign) continue;
-    float* to = call.din[i].p + (i == 0 ? x.q_at : x.k_at);
+    float* to = call.din[i].p + (i == 0 ? x.q_at : x.g_at);
     for (int64_t t = 0; t < (i == 0 ? x.tq : x.columns); ++t) zero(to + t * x.d, x.dh);
     modes.add[i] = true;
   }
@@ -233,7 +241,7 @@ inline WriteModes write_modes(const Call& call, const Head& x, bool several_bloc
 /// Zeroes the gradient of keys that do not count.
 inline void zero_uncounted(const Call& call, const Head& x, int input) {
   if (call.write[input] != Write::Assign) return;
-  float* to = call.din[input].p + x.k_at - x.first * x.d;
+  float* to = call.din[input].p + x.g_at - x.first * x.d;
   for (int64_t s = 0; s < x.first; ++s) zero(to + s * x.d, x.dh);
 }
 
@@ -265,7 +273,7 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
   const float *p = call.saved[0].p + x.p_at + at.q0 * x.tk, *dout = call.dout.p + x.q_at + at.q0 * x.d;
   float* g = at.scores + x.first;
   multiply(band_of(x, Band::ColumnsUpToRow, at.q0), at.m, x.keys, x.dh, {dout, x.d, 1},
-           {call.in[2].p + x.k_at, 1, x.d}, g, x.tk, false, at.panel);
+           {call.in[2].p + x.k_at, 1, x.kd}, g, x.tk, false, at.panel);
   const bool drops = x.site != 0;
   const Keep keep{drops ? kept_bits(call, x, at.q0, rows) : nullptr, 0, dropout_of(step).scale, nullptr};
   if (x.windowed())
@@ -282,22 +290,34 @@ inline void key_gradients(const Call& call, const Head& x, const Block& at, int 
   if (!writes(call, input)) return;
   const float* rows = (input == 1 ? call.in[0].p : call.dout.p) + x.q_at + at.q0 * x.d;
   multiply(band_of(x, Band::InnerFromRow, at.q0), x.columns, x.dh, at.m, {weights + x.first, 1, x.tk},
-           {rows, x.d, 1}, call.din[input].p + x.k_at, x.d, add || at.q0 > 0, at.panel);
+           {rows, x.d, 1}, call.din[input].p + x.g_at, x.d, add || at.q0 > 0, at.panel);
 }
 
 /// uncap turns dS of capped scores into dS. It computes the scores of the block again, into at.factors.
 HWY_NOINLINE void uncap(const Call& call, const Head& x, const Block& at) {
   float* scores = at.factors + x.first;
   multiply(band_of(x, Band::ColumnsUpToRow, at.q0), at.m, x.keys, x.dh,
-           {call.in[0].p + x.q_at + at.q0 * x.d, x.d, 1}, {call.in[1].p + x.k_at, 1, x.d}, scores, x.tk,
+           {call.in[0].p + x.q_at + at.q0 * x.d, x.d, 1}, {call.in[1].p + x.k_at, 1, x.kd}, scores, x.tk,
            false, at.panel);
   cap_gradients(x, at.q0, at.m, scores, at.scores + x.first);
 }
 
+/// The call where each head writes dk and dv of its own, like q, to the workspace: a later stage adds up a group's.
+inline Call with_own_keys(Call call, const Head& x) {
+  for (const int input : {1, 2}) {
+    if (!writes(call, input)) continue;
+    call.din[input].p = call.workspace + (input - 1) * call.in[0].shape[0] * x.tk * x.d;
+    call.write[input] = Write::Assign;
+  }
+  return call;
+}
+
 /// attention_gradients computes dq, dk and dv of a head.
 template <typename Op>
-void attention_gradients(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
-  const Head x = head_of<Op>(call, chunk);
+void attention_gradients(const Call& whole, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const Head x = head_of<Op>(whole, chunk);
+  const Call own = x.times > 1 ? with_own_keys(whole, x) : Call{};
+  const Call& call = x.times > 1 ? own : whole;
   const float *q = call.in[0].p + x.q_at, *k = call.in[1].p + x.k_at, *v = call.in[2].p + x.k_at;
   const int64_t rows = query_block(x.tq, x.tk);
   for (const int input : {1, 2}) zero_uncounted(call, x, input);
@@ -312,7 +332,7 @@ void attention_gradients(const Call& call, const StepInputs& step, int64_t chunk
         fetch(p + i * x.tk + begin, 1, x.tk, x.visible(q0 + i) - begin);
       }
       fetch(q + q0 * x.d, m, x.d, x.dh);
-      if (q0 == 0) fetch(k, x.keys, x.d, x.dh);
+      if (q0 == 0) fetch(k, x.keys, x.kd, x.dh);
     }
     const float* kept = score_gradients(call, step, x, at, rows);
     if (x.cap > 0) {
@@ -321,10 +341,10 @@ void attention_gradients(const Call& call, const StepInputs& step, int64_t chunk
     }
     if (writes(call, 0))
       multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {at.scores + x.first, x.tk, 1},
-               {k, x.d, 1}, call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
+               {k, x.kd, 1}, call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
     if constexpr (Op::kFetches)
       if (at.q1() == x.tq) {
-        fetch(v + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
+        fetch(v + next_keys(x, chunk), x.tk, x.kd, x.dh);
         fetch(call.dout.p + x.q_at + next_head(x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
       }
     key_gradients(call, x, at, 1, at.scores, modes.add[1]);

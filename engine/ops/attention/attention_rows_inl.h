@@ -21,13 +21,15 @@ namespace {
 /// `first` do not count: k_at is the first that does, and keys and columns are counted from it.
 struct Head {
   int64_t tq, tk, d, dh,
-      heads;  // rows of q and out, rows of k and v, stride of a row, width of a head, heads
-  int64_t h_at, q_at, k_at, p_at;  // offsets of the head in a row, and of its slices
-  int64_t first;                   // keys before those that count
-  int64_t keys;                    // keys before the row's length
-  int64_t columns;                 // columns of a row of scores that are looked at
-  int64_t before;                  // causal: keys before the first query's own
-  int64_t window;                  // causal: keys that a query sees, its own the last of them; tk: all
+      heads;      // rows of q and out, rows of k and v, stride of a row, width of a head, heads
+  int64_t kd;     // stride of a row of k and v
+  int64_t times;  // heads that share one of k and v
+  int64_t h_at, q_at, k_at, g_at, p_at;  // offsets of the head in a row, and of its slices; g: of dk and dv
+  int64_t first;                         // keys before those that count
+  int64_t keys;                          // keys before the row's length
+  int64_t columns;                       // columns of a row of scores that are looked at
+  int64_t before;                        // causal: keys before the first query's own
+  int64_t window;                        // causal: keys that a query sees, its own the last of them; tk: all
   bool causal;
   float scale;
   float cap;      // of scores that are not yet scaled; 0: none

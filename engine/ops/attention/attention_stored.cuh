@@ -88,16 +88,17 @@ __device__ inline void softmax_row(float* row, int first, int visible, float* pr
   for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
 }
 
-/// mix_rows computes the rows of a tile of queries out of rows of `source`:
+/// mix_rows computes the rows of a tile of queries out of rows of `source`, `stride` floats apart:
 ///   to_m  =  sum over k in [begin, end) of weights(m, k) source_k
 template <class Out, class Weights>
 __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
-                         const Weights& weights, const float* source, float* to, bool add, float* stage) {
+                         const Weights& weights, const float* source, int stride, float* to, bool add,
+                         float* stage) {
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
     Out tile;
     tile.clear();
     tile.template multiply<true, false>(begin, end, stage, weights, [&](int k, int n) {
-      return j0 + n < a.width ? source[static_cast<size_t>(k) * a.D + j0 + n] : 0.0f;
+      return j0 + n < a.width ? source[static_cast<size_t>(k) * stride + j0 + n] : 0.0f;
     });
     write_rows(tile, a, to + head.qo, t0, rows, j0, add);
   }
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
 
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
-    rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, shared);
+    rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, seen - s0, a.width, shared);
     if constexpr (kRelative) add_positions(tile, a, head, t0, rows, s0, shared);
     cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) {
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   const auto kept = [&](int m, int s) {
     return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s) : 0.0f;
   };
-  mix_rows<Out>(a, head, t0, rows, begin, seen, kept, head.v, a.out, false, shared);
+  mix_rows<Out>(a, head, t0, rows, begin, seen, kept, head.v, a.Dk, a.out, false, shared);
 }
 
 /// uncap turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
@@ -144,7 +145,7 @@ __device__ inline void uncap(const Attention& a, const Head& head, int t0, int r
                              float* scores, size_t pitch, float* stage) {
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
-    rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, stage);
+    rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, seen - s0, a.width, stage);
     cap_scores(a, tile);
     each(tile, [&](int m, int n, float capped) {
       if (m >= rows || s0 + n >= seen) return;
@@ -176,7 +177,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
-    rows_by_rows(tile, a.dout + head.qo, t0, rows, head.v, s0, seen - s0, a.width, a.D, shared);
+    rows_by_rows(tile, a.dout + head.qo, a.D, t0, rows, head.v, a.Dk, s0, seen - s0, a.width, shared);
     each(tile, [&](int m, int n, float dp) {
       const int s = s0 + n;
       if (m >= rows || s >= seen) return;
@@ -192,14 +193,14 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   if (a.dq != nullptr)
     mix_rows<Out>(
         a, head, t0, rows, begin, seen, [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; },
-        head.k, a.dq, a.add_q, shared);
+        head.k, a.Dk, a.dq, a.add_q, shared);
   if constexpr (kRelative) {
     if (a.dposition == nullptr) return;
     const auto by_distance = [&](int m, int d) {
       const int s = t0 + m + a.memory - d;
       return m < rows && s >= head.first ? scores[m * pitch + s] : 0.0f;
     };
-    mix_rows<Out>(a, head, t0, rows, 0, seen - head.first, by_distance, a.distances + head.h * a.width,
+    mix_rows<Out>(a, head, t0, rows, 0, seen - head.first, by_distance, a.distances + head.h * a.width, a.D,
                   a.dposition, a.add_position, shared);
   }
 }
@@ -230,7 +231,7 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
           [&](int t, int n) {
             return j0 + n < a.width ? source[head.qo + static_cast<size_t>(t) * a.D + j0 + n] : 0.0f;
           });
-      write_rows(tile, a, to + head.ko, s0, rows, j0, which == 0 ? a.add_k : a.add_v);
+      write_rows(tile, a, to + head.go, s0, rows, j0, which == 0 ? a.add_k : a.add_v);
     }
   }
 }

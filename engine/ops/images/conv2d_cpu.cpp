@@ -102,17 +102,17 @@ float* forward_packed(const Call& call) { return call.workspace + patch_floats(c
 void forward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const int64_t lines = line_cut(call).chunks;
   if (chunk < lines) return make_patches(call, chunk);
-  gemm_pack_chunk(product(call), call.plans[0], chunk - lines, forward_packed(call));
+  gemm_pack_chunk(product(call), plans_of(call)[0], chunk - lines, forward_packed(call));
 }
 
 void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  gemm_chunk(product(call), call.plans[0], chunk, forward_packed(call), scratch.p);
+  gemm_chunk(product(call), plans_of(call)[0], chunk, forward_packed(call), scratch.p);
 }
 
 Stages conv2d_forward(const Call& call) {
   Stages stages;
   // Only W is packed: P is read along its rows.
-  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.l2_bytes);
+  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call));
   stages.workspace_floats = static_cast<size_t>(patch_floats(call)) + plan.packed_floats;
   stages.add(forward_first, line_cut(call).chunks + plan.pack_chunks);
   stages.add(forward_multiply, plan.chunks());
@@ -198,7 +198,7 @@ void gather_lines(const Call& call, int64_t chunk, const float* gradient) {
 }
 
 void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const Backward b = backward_of(call, call.plans);
+  const Backward b = backward_of(call, plans_of(call));
   if (chunk < b.patches) return make_patches(call, chunk);
   const int64_t column_chunk = chunk - b.patches - b.pack_input;
   if (column_chunk >= 0) {
@@ -207,30 +207,32 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch)
                        call.write[2] == Write::Add);
   }
   const Gemm g = patch_gradient(call, call.workspace + b.gradient_at);
-  gemm_pack_chunk(g, call.plans[kInput], chunk - b.patches, call.workspace + b.packed_input_at);
+  gemm_pack_chunk(g, plans_of(call)[kInput], chunk - b.patches, call.workspace + b.packed_input_at);
 }
 
 void backward_second(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const Backward b = backward_of(call, call.plans);
+  const Backward b = backward_of(call, plans_of(call));
   if (chunk < b.pack_weight) {
-    gemm_pack_chunk(weight_gradient(call), call.plans[kWeight], chunk, call.workspace + b.packed_weight_at);
+    gemm_pack_chunk(weight_gradient(call), plans_of(call)[kWeight], chunk,
+                    call.workspace + b.packed_weight_at);
   } else {
     const Gemm g = patch_gradient(call, call.workspace + b.gradient_at);
-    gemm_chunk(g, call.plans[kInput], chunk - b.pack_weight, call.workspace + b.packed_input_at, scratch.p);
+    gemm_chunk(g, plans_of(call)[kInput], chunk - b.pack_weight, call.workspace + b.packed_input_at,
+               scratch.p);
   }
 }
 
 void backward_third(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const Backward b = backward_of(call, call.plans);
+  const Backward b = backward_of(call, plans_of(call));
   if (chunk >= b.weight) return gather_lines(call, chunk - b.weight, call.workspace + b.gradient_at);
-  gemm_chunk(weight_gradient(call), call.plans[kWeight], chunk, call.workspace + b.packed_weight_at,
+  gemm_chunk(weight_gradient(call), plans_of(call)[kWeight], chunk, call.workspace + b.packed_weight_at,
              scratch.p);
 }
 
 Stages conv2d_backward(const Call& call) {
   Stages stages;
-  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.l2_bytes);
-  stages.plans[kInput] = plan_gemm(patch_gradient(call, nullptr), call.l2_bytes);
+  stages.plans[kWeight] = plan_gemm(weight_gradient(call));
+  stages.plans[kInput] = plan_gemm(patch_gradient(call, nullptr));
   const Backward b = backward_of(call, stages.plans);
   stages.workspace_floats = static_cast<size_t>(b.floats);
   const int64_t first = b.patches + b.pack_input + b.bias, second = b.pack_weight + b.input;

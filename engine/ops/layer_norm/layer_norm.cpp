@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 namespace {
@@ -133,6 +134,14 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
   Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha, extras.shift}};
   node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset};
   return tape.add_node(std::move(node), in, {{"mean", {rows}}, {"inverse_sigma", {rows}}});
+}
+
+ValueId layer_norm(Tape& tape, const std::string& name, ValueId x) {
+  const int64_t width = tape.shape(x).cols();
+  tape.store().declare(name + ".gain", {width}, {Init::Kind::Constant, 1.0});
+  tape.store().declare(name + ".bias", {width}, {});
+  return layer_norm(tape, name, NormKind::LayerNorm, x, tape.parameter(name + ".gain"),
+                    tape.parameter(name + ".bias"), 1e-5f);
 }
 
 OpRules layer_norm_rules() {

@@ -100,4 +100,7 @@ struct NormExtras {
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});
 
+/// Layer norm with gain and bias, NAME.gain of ones and NAME.bias of zeros, which it declares.
+ValueId layer_norm(Tape&, const std::string& name, ValueId x);
+
 }  // namespace normscope

@@ -1,8 +1,11 @@
 // linear checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "engine/ops/linear/linear.h"
 
+#include <cmath>
+
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 
@@ -23,6 +26,14 @@ ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
   Node node{.op = OpKind::Linear, .name = name, .in = {x, weight, bias}};
   node.attributes = LinearSpec{transposed};
   return tape.add_node(std::move(node), out);
+}
+
+ValueId linear(Tape& tape, const std::string& name, ValueId x, int64_t outputs) {
+  const int64_t inputs = tape.shape(x).cols();
+  const double deviation = 1 / std::sqrt(static_cast<double>(inputs));
+  tape.store().declare(name + ".w", {inputs, outputs}, {Init::Kind::Normal, deviation});
+  tape.store().declare(name + ".b", {outputs}, {});
+  return linear(tape, name, x, tape.parameter(name + ".w"), tape.parameter(name + ".b"));
 }
 
 OpRules linear_rules() {

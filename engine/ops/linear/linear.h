@@ -17,4 +17,7 @@ struct LinearSpec {
 ValueId linear(Tape&, const std::string& name, ValueId x, ValueId weight, ValueId bias,
                bool transposed = false);
 
+/// Declares its parameters too, NAME.w (K,N) normal of variance 1/K and NAME.b (N) of zeros.
+ValueId linear(Tape&, const std::string& name, ValueId x, int64_t outputs);
+
 }  // namespace normscope

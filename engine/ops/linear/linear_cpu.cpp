@@ -40,20 +40,20 @@ Gemm weight_gradient(const Call& call) {
 // ---- forward ---------------------------------------------------------------------------------------------
 
 void forward_pack(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  gemm_pack_chunk(product(call), call.plans[0], chunk, call.workspace);
+  gemm_pack_chunk(product(call), plans_of(call)[0], chunk, call.workspace);
 }
 
 void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  gemm_chunk(product(call), call.plans[0], chunk, call.workspace, scratch.p);
+  gemm_chunk(product(call), plans_of(call)[0], chunk, call.workspace, scratch.p);
 }
 
 Region forward_region(const Call& call, int64_t chunk) {
-  return gemm_region(product(call), call.plans[0], chunk);
+  return gemm_region(product(call), plans_of(call)[0], chunk);
 }
 
 Stages linear_forward(const Call& call) {
   Stages stages;
-  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.l2_bytes);
+  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call));
   stages.workspace_floats = plan.packed_floats;
   stages.add(forward_pack, plan.pack_chunks);
   stages.add(forward_multiply, plan.chunks());
@@ -86,17 +86,17 @@ FirstStage first_stage(const Call& call, const GemmPlan* plans) {
 }
 
 void backward_pack_weight(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  gemm_pack_chunk(weight_gradient(call), call.plans[kWeight], chunk,
-                  call.workspace + first_stage(call, call.plans).packed_dx);
+  gemm_pack_chunk(weight_gradient(call), plans_of(call)[kWeight], chunk,
+                  call.workspace + first_stage(call, plans_of(call)).packed_dx);
 }
 
 void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const FirstStage first = first_stage(call, call.plans);
+  const FirstStage first = first_stage(call, plans_of(call));
   if (chunk < first.weight) {
-    gemm_chunk(weight_gradient(call), call.plans[kWeight], chunk, call.workspace + first.packed_dx,
+    gemm_chunk(weight_gradient(call), plans_of(call)[kWeight], chunk, call.workspace + first.packed_dx,
                scratch.p);
   } else if (chunk < first.weight + first.pack) {
-    gemm_pack_chunk(input_gradient(call), call.plans[kInput], chunk - first.weight, call.workspace);
+    gemm_pack_chunk(input_gradient(call), plans_of(call)[kInput], chunk - first.weight, call.workspace);
   } else {
     sum_columns(call.dout.p, call.in[0].shape.rows(), call.dout.shape.cols(),
                 chunk - first.weight - first.pack, call.din[2].p, call.write[2] == Write::Add);
@@ -104,17 +104,17 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch 
 }
 
 void backward_input(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  gemm_chunk(input_gradient(call), call.plans[kInput], chunk, call.workspace, scratch.p);
+  gemm_chunk(input_gradient(call), plans_of(call)[kInput], chunk, call.workspace, scratch.p);
 }
 
 Region input_region(const Call& call, int64_t chunk) {
-  return gemm_region(input_gradient(call), call.plans[kInput], chunk);
+  return gemm_region(input_gradient(call), plans_of(call)[kInput], chunk);
 }
 
 Stages linear_backward(const Call& call) {
   Stages stages;
-  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.l2_bytes);
-  stages.plans[kInput] = plan_gemm(input_gradient(call), call.l2_bytes);
+  stages.plans[kWeight] = plan_gemm(weight_gradient(call));
+  stages.plans[kInput] = plan_gemm(input_gradient(call));
   const FirstStage first = first_stage(call, stages.plans);
   stages.workspace_floats = first.packed_dx + first.packed_dw;
   if (first.packed_dw > 0) stages.add(backward_pack_weight, stages.plans[kWeight].pack_chunks);

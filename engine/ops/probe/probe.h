@@ -14,4 +14,9 @@ struct ProbeSpec {
   friend bool operator==(const ProbeSpec&, const ProbeSpec&) = default;
 };
 
+/// Asks for the mean square of a value after every replay.
+inline void probe_mean_square(Tape& tape, std::string name, ValueId value) {
+  tape.probe({std::move(name), ProbeSpec{ProbeKind::MeanSquare}, value});
+}
+
 }  // namespace normscope

@@ -10,8 +10,8 @@ ValueId largest_logit(Tape& tape, const std::string& name, ValueId q, ValueId k,
                       LargestLogitSpec spec) {
   const Shape &sq = tape.shape(q), &sk = tape.shape(k);
   const std::string where = "largest_logit " + name;
-  if (sq.rank != 3 || sk.rank != 3 || sq[0] != sk[0] || sq[2] != sk[2])
-    fail(where, "queries {} and keys {} do not match: expected (B,Tq,D), (B,Tk,D)", to_string(sq),
+  if (sq.rank != 3 || sk.rank != 3 || sq[0] != sk[0] || sk[2] > sq[2])
+    fail(where, "queries {} and keys {} do not match: expected (B,Tq,D), (B,Tk,K)", to_string(sq),
          to_string(sk));
   if (spec.heads < 1 || sq[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", sq[2], spec.heads);

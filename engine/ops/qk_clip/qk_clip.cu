@@ -13,7 +13,7 @@ constexpr int64_t kTile = 32;  // queries of a block
 struct Scores {
   const float *q, *k;
   const int32_t* key_lengths;  ///< or null
-  int32_t heads, queries, keys, width, window;
+  int32_t heads, kv_heads, queries, keys, width, window;
   bool causal;
   float scale;
 };
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kThreads) scores_of_head(Scores a, float* part
     const int32_t t = static_cast<int32_t>(blockIdx.y * kTile) + i / keys, s = i % keys;
     if (t >= a.queries || (a.causal && s > t) || (a.window > 0 && s <= t - a.window)) continue;
     const float* q = a.q + (int64_t{b} * a.queries + t) * row + int64_t{h} * a.width;
-    const float* k = a.k + (int64_t{b} * a.keys + s) * row + int64_t{h} * a.width;
+    const float* k = a.k + ((int64_t{b} * a.keys + s) * a.kv_heads + h / (a.heads / a.kv_heads)) * a.width;
     float sum = 0;
     for (int32_t j = 0; j < a.width; ++j) sum += q[j] * k[j];
     most = fmaxf(most, sum);
@@ -68,6 +68,7 @@ void measure(const Call& c, Context& context) {
                       c.in[1].p,
                       c.in[2] ? c.in[2].i32() : nullptr,
                       spec.heads,
+                      static_cast<int32_t>(sk[2] / width),
                       static_cast<int32_t>(sq[1]),
                       static_cast<int32_t>(sk[1]),
                       static_cast<int32_t>(width),

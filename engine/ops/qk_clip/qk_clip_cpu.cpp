@@ -21,13 +21,14 @@ void scores_of_head(const Call& call, const StepInputs&, int64_t chunk, Scratch)
   const LargestLogitSpec spec = call.attributes.as<LargestLogitSpec>();
   const Shape &sq = call.in[0].shape, &sk = call.in[1].shape;
   const int64_t D = sq[2], width = D / spec.heads, b = chunk / spec.heads, h = chunk % spec.heads;
+  const int64_t kd = sk[2], shared = h / (D / kd);  // the head of keys that it reads
   const int64_t keys = call.in[2] ? smaller(sk[1], call.in[2].i32()[b]) : sk[1];
   float most = -__builtin_inff();
   for (int64_t t = 0; t < sq[1]; ++t) {
     const float* q = call.in[0].p + (b * sq[1] + t) * D + h * width;
     const int64_t end = spec.causal ? smaller(keys, t + 1) : keys;
     for (int64_t s = spec.window > 0 ? larger(0, t - spec.window + 1) : 0; s < end; ++s) {
-      const float* k = call.in[1].p + (b * sk[1] + s) * D + h * width;
+      const float* k = call.in[1].p + (b * sk[1] + s) * kd + shared * width;
       VF sum = hn::Zero(d);
       each_vector(width, [&](int64_t j, auto lanes)
                              HWY_ATTR { sum = hn::MulAdd(lanes.load(q + j), lanes.load(k + j), sum); });

@@ -10,6 +10,7 @@ namespace normscope {
 ///   CE_r     =  (1 - e) (-log p_{r,target}) + e mean over v of (-log p_{r,v})
 ///   out (1)  =  (sum over r of w_r CE_r) / (sum over r of w_r)
 /// saved[0] = log-sum-exp (R), saved[1] = w_r / sum of w (R), which is 0 for rows without a target.
-ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets, ValueId weights);
+ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets,
+                     ValueId weights = kNone);
 
 }  // namespace normscope

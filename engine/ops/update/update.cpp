@@ -1,11 +1,22 @@
 // The ops of the update are placed by seal and recorded by no function of their own: this file says what they compute.
-#include <algorithm>
+#include "engine/ops/update/update.h"
+
+#include <cmath>
 
 #include "engine/ops/rules.h"
-#include "engine/ops/update/muon.h"
-#include "engine/tape/store.h"
 
 namespace normscope {
+
+StepInputs Adam::step(uint32_t t) const {
+  StepInputs in{
+      .step = t, .lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay};
+  const auto correction = [t](float beta) {
+    return static_cast<float>(1.0 - std::pow(static_cast<double>(beta), static_cast<double>(t)));
+  };
+  in.bias_correction1 = correction(beta1);
+  in.bias_correction2 = correction(beta2);
+  return in;
+}
 
 OpRules grad_norm_rules() {
   static constexpr OpRule kRows[] = {
@@ -43,33 +54,6 @@ OpRules sgd_rules() {
        .shapes = "all parameters w with gradient g = f dw + l2 w and momentum m",
        .source = "Polyak 1964"}};
   return {.rules = kRows, .passes = 5};
-}
-
-namespace {
-
-/// The three products of each of the five iterations of each matrix.
-double muon_flop(const ProgramData& program, const Instruction&) {
-  double sum = 0;
-  for (int32_t p : program.parameter_order) {
-    const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
-    if (!info.hidden) continue;
-    const double side = static_cast<double>(std::min(info.shape[0], info.shape[1]));
-    sum += kMuonIterations * (4 * side * static_cast<double>(info.shape.size()) + 2 * side * side * side);
-  }
-  return sum;
-}
-
-}  // namespace
-
-OpRules muon_rules() {
-  static constexpr OpRule kRows[] = {
-      {.title = "Muon",
-       .formula = R"(m = \mu m + g, \quad w = w - 0.2 \eta \sqrt{\max(n, k)} O(g + \mu m) - \eta \lambda w)",
-       .shapes = "matrices w (n,k) of the hidden layers with gradient g = f dw and momentum m; O: five times "
-                 "X = a X + b XX'X + c (XX')(XX')X from X of norm one; all other parameters: Adam",
-       .source = "Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982)"}};
-  // Of a matrix: without the second moment, but the direction twice and back.
-  return {.rules = kRows, .flop = muon_flop, .passes = 9};
 }
 
 }  // namespace normscope

@@ -5,16 +5,9 @@
 
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "training/data/treebank/conllu.h"
-#include "training/data/treebank/made_treebank.h"
 
 namespace normscope::test::cli_interrupt {
 namespace {
-
-/// Sends Ctrl+C so many seconds after the start. --foreground: the program alone gets it, and once.
-Outcome interrupted_after(const std::string& seconds, const std::string& arguments) {
-  return run_program(arguments, "timeout --foreground --preserve-status -s INT " + seconds);
-}
 
 void check_one_line(const Outcome& outcome, const std::string& says) {
   CHECK(outcome.code == 130);
@@ -33,9 +26,9 @@ TEST_CASE("interrupt: train ends at once while it has trained nothing, however l
                  "interrupted: nothing was trained");
 }
 
-TEST_CASE("interrupt: evaluate and parse say that they were interrupted") {
+TEST_CASE("interrupt: evaluate says that it was interrupted") {
   const Folder folder;
-  const std::string run = folder.file("x.safetensors"), parser = folder.file("parser.safetensors");
+  const std::string run = folder.file("x.safetensors");
   std::string text;
   for (int i = 0; i < 5'000'000; ++i) text += static_cast<char>('a' + (i * 7 + i / 13) % 11);
   REQUIRE(run_program("train --threads 1 --config " + folder.write("tiny.toml", kTiny) + " --text " +
@@ -46,21 +39,6 @@ TEST_CASE("interrupt: evaluate and parse say that they were interrupted") {
       interrupted_after(
           "2", "evaluate " + run + " --threads 1 --memory 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32"),
       "interrupted");
-
-  const std::string trees = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
-  // So wide that no machine parses them all before it is interrupted.
-  REQUIRE(run_program("train --treebank " + trees + " --valid " + trees +
-                      " --threads 1 --set model.layers=1 --set model.d_model=64 --set model.feed_forward=512 "
-                      "--set train.batch=32 --steps 1 --save " +
-                      parser)
-              .code == 0);
-  const std::string many = folder.write("many.conllu", conllu_text(made_treebank(2, 0, 100'000)));
-  const Outcome parsed = interrupted_after(
-      "2", "parse " + parser + " --threads 1 --input " + many + " --out " + folder.file("out.conllu"));
-  CHECK(parsed.code == 130);
-  // Behind the line that comes where the sentences under way take more than a second.
-  CHECK(parsed.err.ends_with("normscope: interrupted\n"));
-  CHECK_FALSE(std::filesystem::exists(folder.file("out.conllu")));
 }
 
 }  // namespace normscope::test::cli_interrupt

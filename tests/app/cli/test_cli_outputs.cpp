@@ -10,9 +10,7 @@
 #include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "skip.h"
 #include "test_paths.h"
-#include "training/tokenizer/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -36,13 +34,6 @@ int shell(std::string line) {
   for (size_t at; (at = line.find("PROGRAM")) != std::string::npos;) line.replace(at, 7, name);
   const int status = std::system(("bash -c \"" + line + "\"").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-std::string noun_pairs() {
-  std::string text;
-  for (const char* noun : {"Hund\tdog", "Katze\tcat", "Maus\tmouse", "Vogel\tbird"})
-    for (int i = 0; i < 30; ++i) text += std::string(noun) + "\n";
-  return text;
 }
 
 constexpr const char* kEndless = " --steps 1000000 --set train.steps=1000000";
@@ -242,49 +233,8 @@ TEST_CASE("a log can be read while it grows, and goes on with the run that is re
   CHECK(read_all(notes) == "not a log");
 }
 
-TEST_CASE("learned pieces are written where the command line says, never where a file says") {
-  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
-  const Folder folder;
-  const std::string pieces = folder.file("pieces.model"), saved = folder.file("x.safetensors");
-  folder.write("pairs.tsv", noun_pairs());
-  const std::string named = folder.write(
-      "named.toml",
-      "[model]\nlayers = 1\nwidth = 16\nheads = 2\nfeed_forward = 32\nsequence = 16\narchitecture = "
-      "\"encoder-decoder\"\n[train]\nbatch = 4\nsteps = 2\n[data]\nvocabulary = 40\npairs = \"pairs.tsv\"\n"
-      "tokenizer = \"pieces.model\"\n");
-  const std::string train = "train --config " + named;
-  for (const std::string& command :
-       {train + " --plan", train, train + " --profile",
-        "compare --threads 1 --out " + folder.file("out") + " --config " + named}) {
-    if (!has_command(command.substr(0, command.find(' ')))) continue;
-    const Outcome outcome = run_program(command);
-    INFO(command << outcome.err);
-    CHECK(outcome.code == 0);
-    CHECK_FALSE(fs::exists(pieces));
-  }
-  REQUIRE(run_program(train + " --save " + saved).code == 0);
-  CHECK_FALSE(fs::exists(pieces));
-  CHECK(fs::exists(saved + ".bpe.model"));  // beside what --save names
-  const auto mode = fs::status(saved + ".bpe.model").permissions();
-  CHECK((mode & fs::perms::mask) == (fs::perms::owner_read | fs::perms::owner_write));
-  fs::remove(saved + ".bpe.model");
-  CHECK(run_program("measure --what loss " + saved).code == 0);
-  CHECK(run_program("translate --limit 1 " + saved).code == 0);
-  CHECK_FALSE(fs::exists(saved + ".bpe.model"));
-  CHECK(run_program(train + " --plan --set data.tokenizer=" + pieces).code == 0);
-  CHECK_FALSE(fs::exists(pieces));
-  CHECK(run_program(train + " --set data.tokenizer=" + pieces).code == 0);
-  CHECK(fs::exists(pieces));
-}
-
 TEST_CASE("data on the command line is all that train needs") {
-  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const Folder folder;
-  const Outcome pairs = run_program("train --pairs " + folder.write("pairs.tsv", noun_pairs()) +
-                                    " --steps 1 --save " + folder.file("x.safetensors"));
-  INFO(pairs.err);
-  CHECK(pairs.code == 0);
-  CHECK(contains(pairs.out, "Pre-LN"));
   std::string text;
   for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
   CHECK(run_program("train --steps 1 --text " + folder.write("book.txt", text)).code == 0);

@@ -10,10 +10,8 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/text_source.h"
-#include "training/data/treebank/conllu.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
-#include "training/records/recorded_run.h"
 #include "training/spec/spec.h"
 
 namespace normscope::test::test_refusals {
@@ -32,11 +30,6 @@ void read_text(const std::string& bytes) {
   TextSource::load(folder.write("text.txt", bytes));
 }
 
-void read_log_file(const std::string& text) {
-  const Folder folder;
-  records::read_recorded(folder.write("x", text));
-}
-
 void read_setting(const std::string& text) {
   RunSpec spec;
   const size_t at = text.find('=');
@@ -53,8 +46,6 @@ const Reader kReaders[] = {
     {"edits", read_setting},
     {"placement", read_placement},
     {"link", [](const std::string& text) { link::read_link(text); }},
-    {"log", read_log_file},
-    {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }},
     {"utf8", read_text},
     {"lesson", read_lesson, false},
     {"lesson-exercise", read_lesson, false},

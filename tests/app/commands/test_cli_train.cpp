@@ -11,6 +11,7 @@
 #include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"
+#include "engine/support/helpers.h"
 #include "test_paths.h"
 
 using namespace normscope::test;
@@ -144,7 +145,7 @@ TEST_CASE("a setting of which the run takes no notice exits with 2") {
     const Outcome outcome = run_program(std::string("train --preset post --steps 1 --set ") + set);
     INFO(outcome.err);
     CHECK(outcome.code == 2);
-    CHECK(test::contains(outcome.err, "would change nothing"));
+    CHECK(contains(outcome.err, "would change nothing"));
   }
   const std::string saved = folder.file("x.safetensors");
   train(
@@ -234,7 +235,6 @@ TEST_CASE("what a resumed run or another source of runs would ignore is refused"
   const std::string resume = "train --steps 4 --resume " + saved;
   const std::pair<std::string, std::string> refused[] = {
       {resume + " --run A=post", "--run"},
-      {resume + " --pairs " + config, "--pairs"},
       {resume + " --labels " + config, "--labels"},
       {resume + " --valid " + config, "--valid"},
       {resume + " --init-from " + saved, "--init-from"},

@@ -92,7 +92,8 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   data.own = &own;
   CellMap map = cells_of(border, data);
   const auto known = [&] {
-    return std::count_if(map.cells.begin(), map.cells.end(), [](const MapCell& cell) { return cell.known > 0; });
+    return std::count_if(map.cells.begin(), map.cells.end(),
+                         [](const MapCell& cell) { return cell.known > 0; });
   };
   CHECK(known() == 6);
   CHECK(map.at(0, 1).side() == grid::Side::Other);

@@ -367,9 +367,6 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   CHECK(key("train.decay_end", "77") == plain);
   CHECK(key("train.momentum", "0.5") == plain);
   CHECK(key("train.lr", "0.5") != plain);
-  // Sentence pairs count by their hash, wherever they lie.
-  CHECK(key("data.pairs", "/here/a.tsv") == key("data.pairs", "/there/b.tsv"));
-  CHECK(key("data.pairs", "/here/a.tsv") != plain);
   // An edit may make it count.
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));

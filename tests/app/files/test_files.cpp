@@ -135,13 +135,6 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(kind("runs.txt", test::kTiny) == FileKind::Config);
   CHECK(kind("plain", a_text()) == FileKind::Text);
   CHECK(kind("brackets.txt", "[1] a reference in a text\n[2] another\n") == FileKind::Text);
-  CHECK(kind("log.txt", kLog) == FileKind::Recorded);
-  const FileLook header = look_at(folder.write("header.txt", "{\"format\":\"normscope log 2\"}\n"));
-  CHECK(header.words.starts_with("A training log"));
-  CHECK(kind("bare.jsonl", "{\"step\":1,\"loss\":3.2}\n") == FileKind::Recorded);
-  CHECK(kind("nan.jsonl", "{\"step\":1,\"loss\":NaN,\"lr\":-Infinity}\n") == FileKind::Recorded);
-  const std::string wide = "{\"grad_norm\":{\"step\":1,\"" + std::string(70'000, 'a') + "\":1},\"step\":1}\n";
-  CHECK(kind("wide.jsonl", "{\"step\":1," + wide.substr(1)) == FileKind::Recorded);
   CHECK(kind("inner.json", "{\"a\":{\"step\":1},\"b\":\"step\"}\n") == FileKind::Numbers);
   CHECK(kind("table.json", "{\n  \"format\": \"a table\"\n}\n") == FileKind::Numbers);
   CHECK(kind("empty.txt", "") == FileKind::Unusable);

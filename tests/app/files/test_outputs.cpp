@@ -26,7 +26,6 @@
 #include "training/run/keyframes.h"
 #include "training/run/run.h"
 #include "training/session/session_file.h"
-#include "training/tokenizer/tokenizer.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -81,7 +80,7 @@ std::string result_name() {
 
 std::vector<Output> outputs() {
   const ConfigRun run{'A', fixture::small_runs()[0], {}};
-  std::vector<Output> all = {
+  return {
       {"checkpoint", "x.safetensors", true, [](auto& f) { small_run().save(f + "/x.safetensors"); }},
       {"configuration", "x.toml", false, [run](auto& f) { save_config(f + "/x.toml", std::span(&run, 1)); }},
       {"picture", "x.png", false,
@@ -117,13 +116,6 @@ std::vector<Output> outputs() {
          say_notice(log.error());
        }},
   };
-  if (tokenizer_unavailable().empty())
-    all.push_back({"tokenizer", "x.model", true, [](auto& f) {
-                     const std::vector<std::string_view> text(40,
-                                                              "the quick brown fox jumps over the lazy dog");
-                     Tokenizer::train(text, 40).save(f + "/x.model");
-                   }});
-  return all;
 }
 
 // Everything below a folder with its content: a file that an output has no business with must stay.

@@ -8,9 +8,9 @@
 
 #include "addons.h"
 #include "app/files/small_window.h"
+#include "app/grid/axis.h"
 #include "app/shell/palette.h"
 #include "app/support/program.h"
-#include "app/grid/axis.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "training/files/placement_file.h"

@@ -40,7 +40,7 @@ void live_a_little(LiveDriver& lab) {
   lab.driver.frames(2);
 }
 
-void check_same_losses(const LabView& a, const LabView& b) {
+void check_same_view(const LabView& a, const LabView& b) {
   REQUIRE(a.runs.size() == b.runs.size());
   for (size_t run = 0; run < a.runs.size(); ++run) CHECK(a.runs[run].loss == b.runs[run].loss);  // to the bit
 }
@@ -75,14 +75,14 @@ TEST_CASE("a session comes back with plots and bookmarks, and goes on to the sam
             panels::dependency(after, other.view().runs[run], step).rows);
     }
   for (LiveDriver* driver : {&lab, &other}) driver->train(5);
-  check_same_losses(lab.view(), other.view());
+  check_same_view(lab.view(), other.view());
   for (LiveDriver* driver : {&lab, &other}) {  // and on from an earlier step, without the keyframes of before
     driver->lab.post(session::ForkFrom{1, 35});
     driver->settle();
     driver->lab.post(session::PlayTo{50});
     driver->settle();
   }
-  check_same_losses(lab.view(), other.view());
+  check_same_view(lab.view(), other.view());
 }
 
 TEST_CASE("a session is a configuration that replays it, and one checkpoint a run") {
@@ -103,7 +103,7 @@ TEST_CASE("a session is a configuration that replays it, and one checkpoint a ru
   LiveDriver other;
   other.ask(replacing(saved, false));
   other.ask(session::PlayTo{lab.view().step});
-  check_same_losses(lab.view(), other.view());
+  check_same_view(lab.view(), other.view());
 }
 
 TEST_CASE("an autosave writes again only what changed, and damaged rows cost the bookmarks alone") {

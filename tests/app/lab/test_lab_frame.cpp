@@ -87,7 +87,7 @@ TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.b
   const auto view = fixture::lab_view({.step = 10000, .budget = 20000, .fork = true});
   for (const Screen screen : screens_by_key()) {
     if (screen == Screen::Lessons) continue;
-    LabDriver window(view);
+    fixture::LabDriver window(view);
     window.state.switches.record_text = false;
     window.state.screens.shown = screen;
     int frame = 0;

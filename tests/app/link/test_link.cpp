@@ -84,7 +84,7 @@ TEST_CASE("links of every preset, every placement and the other architectures gi
     INFO(name);
     check_link(linked_runs({preset_run(name)}));
   }
-  for (const char* architecture : {"decoder", "convolutional", "parser"})
+  for (const std::string_view architecture : architecture_names())
     check_link(linked_runs(comparison_of(architecture)));
   for (const Placement placement : placements()) {
     RunSpec spec;

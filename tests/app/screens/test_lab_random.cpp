@@ -29,10 +29,11 @@ constexpr int kUsual = 2000;
 }  // namespace
 
 TEST_CASE("random events, ten thousand under the address sanitizer") {
-  constexpr std::array<unsigned, 8> seeds{1, 2, 3, 4, 5, 6, 7, 8};
-  const int each = events_wanted(kUsual) / static_cast<int>(seeds.size());
-  for (unsigned seed : seeds) {
-    const auto view = seed > 5    ? fixture::systems_view(fixture::kSystems[seed - 6])
+  const std::vector<std::string> systems = fixture::systems();
+  const auto seeds = static_cast<unsigned>(5 + systems.size());
+  const int each = events_wanted(kUsual) / static_cast<int>(seeds);
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    const auto view = seed > 5    ? fixture::systems_view(systems[seed - 6])
                       : seed == 5 ? fixture::both_view()  // an encoder-decoder
                                   : fixture::lab_view({.layers = seed == 3 ? 2 : 6, .fork = seed % 2 == 0});
     LabDriver lab(view, seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});

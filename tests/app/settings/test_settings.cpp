@@ -297,7 +297,8 @@ TEST_CASE("in safe mode another architecture can be taken back, and nothing is l
   lab.train(3);
   const double loss = lab.run('A').loss;
   for (int time = 0; time < 2; ++time) {
-    lab.state.session.asked.emplace_back(session::ReplaceRuns{.runs = {fixture::small_runs(1)[0]}, .play = false});
+    lab.state.session.asked.emplace_back(
+        session::ReplaceRuns{.runs = {fixture::small_runs(1)[0]}, .play = false});
     lab.settle();
     REQUIRE(lab.view().runs.size() == 1);
     lab.driver.key("Ctrl+Z");

@@ -68,7 +68,7 @@ TEST_CASE(
 }
 
 TEST_CASE("palette: a preset is offered where the run that is shown can have it") {
-  for (const char* system : {"parser", "convolutional"}) {
+  for (const std::string& system : fixture::added_systems()) {
     LabDriver lab(fixture::systems_view(system));
     INFO(system);
     int offered = 0;

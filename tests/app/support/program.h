@@ -50,6 +50,11 @@ inline Outcome run_program(const std::string& arguments, const std::string& befo
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err)};
 }
 
+/// Sends Ctrl+C so many seconds after the start. --foreground: the program alone gets it, and once.
+inline Outcome interrupted_after(const std::string& seconds, const std::string& arguments) {
+  return run_program(arguments, "timeout --foreground --preserve-status -s INT " + seconds);
+}
+
 /// is_one_error_line tells whether stderr has one line that begins with the program's name. The line that says that an
 /// interrupt waits for what is under way may come before it, where a machine takes more than a second for that.
 inline bool is_one_error_line(const Outcome& outcome) {

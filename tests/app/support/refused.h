@@ -42,7 +42,7 @@ inline void run_rows(const std::string& name) {
   const Folder folder;
   const std::vector<std::vector<std::string>> rows = refusals(name);
   REQUIRE_FALSE(rows.empty());
-  std::map<std::string, std::string> set{{"published", NORMSCOPE_FIXTURES "/transformers"}};
+  std::map<std::string, std::string> set{{"addons", NORMSCOPE_SOURCE_DIR "/addons"}};
   for (const std::vector<std::string>& row : rows) {
     if (row[0].starts_with("file ")) {
       folder.write(row[0].substr(5), row[1]);

@@ -1,26 +1,30 @@
-// The systems view has small runs of the systems beside plain transformers (a convolutional network, a parser, a
-// decoder with a memory), and views of them after a few real steps: names and numbers are the engine's. Each is trained
+// The systems view has small runs of the systems beside plain transformers (a decoder with a memory, and every network
+// that is no transformer), and views of them after a few real steps: names and numbers are the engine's. Each is trained
 // once.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "training/data/treebank/conllu.h"
-#include "training/data/treebank/made_treebank.h"
 
 namespace normscope::fixture {
 
-inline constexpr const char* kSystems[] = {"convolutional", "parser", "memory"};
-
-/// A file of trees to learn, removed with the process.
-inline const std::string& small_treebank() {
-  static const test::Folder folder;
-  static const std::string path = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
-  return path;
+/// The architectures that add-ons bring.
+inline std::vector<std::string> added_systems() {
+  std::vector<std::string> names;
+  for (const Architecture architecture : architectures())
+    if (!is_transformer(architecture)) names.emplace_back(row_of(architecture).name);
+  return names;
+}
+/// All systems.
+inline std::vector<std::string> systems() {
+  std::vector<std::string> names = added_systems();
+  names.emplace_back("memory");
+  return names;
 }
 
 /// Makes three runs of a system.
@@ -31,18 +35,15 @@ inline std::vector<RunSpec> small_system(const std::string& name) {
     return runs;
   }
   std::vector<RunSpec> runs = comparison_of(name);
-  const bool parser = name == "parser";
-  for (RunSpec& run : runs) {
-    for (auto [key, value] : {std::pair{"train.batch", "8"},
-                              {"train.steps", "60"},
-                              {"model.channels", "2"},
-                              {"model.channels_2", "3"},
-                              {"model.d_model", "8"},
-                              {"model.feed_forward", "16"},
-                              {"data.digits", "60"}})
-      set_field(run, key, value);
-    if (parser) set_field(run, "data.treebank", small_treebank());
-  }
+  for (RunSpec& run : runs)
+    for (const auto& [key, value] : {std::pair{"train.batch", "8"},
+                                     {"train.steps", "60"},
+                                     {"model.channels", "2"},
+                                     {"model.channels_2", "3"},
+                                     {"model.d_model", "8"},
+                                     {"model.feed_forward", "16"},
+                                     {"data.digits", "60"}})
+      if (find_field(key)) set_field(run, key, value);
   return runs;
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
     const auto backward = [](int64_t r, int64_t k, int64_t n, int64_t l2_bytes) {
       Call call{};
       call.op = OpKind::Linear;
-      call.l2_bytes = l2_bytes;
+      cpu::use_l2_bytes(l2_bytes);
       call.in[0].shape = {r, k};
       call.in[1].shape = {k, n};
       call.dout.shape = call.out.shape = {r, n};
@@ -161,6 +161,7 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
     // The order of sums is the shape's.
     CHECK(weight(1000, 256, 512, 1).kc == weight(1000, 256, 512, 64 * kMiB).kc);
   }
+  cpu::use_l2_bytes(0);
   use_instruction_set("");
 }
 

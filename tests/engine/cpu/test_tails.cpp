@@ -124,7 +124,7 @@ TEST_CASE("tails: a norm or a turn of heads follows only where regions have whol
     norm.saved[1] = {scale.data(), {64}};
     Call head = c.product();
     const cpu::Stages stages = forward_of(head);
-    head.plans = stages.plans;
+    head.extra = stages.plans;
     const bool whole = stages.stage[stages.count - 1].region(head, 0).cols == cols;
     CHECK(whole == (cols == 64));
     CHECK(follows(head, norm) == whole);

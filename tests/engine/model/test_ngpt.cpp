@@ -327,7 +327,7 @@ TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[mod
                c.decoder.layers[0].attention.skip = {Scale::Kind::Constant, 2};
              }),
              Catch::Contains("has a branch with a share, which sets its skip too"));
-  CHECK_THAT(refusal_of([](ModelConfig& c) { c.decoder.second = NormKind::Rms; }),
+  CHECK_THAT(refusal_of([](ModelConfig& c) { c.decoder.slots.push_back({"second", NormKind::Rms}); }),
              Catch::Contains("no second stream"));
   CHECK_THAT(refusal_of([](ModelConfig& c) {
                c.architecture = Architecture::EncoderDecoder;

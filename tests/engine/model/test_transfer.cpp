@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
+#include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/read_parameters.h"
 #include "reference/model.h"
@@ -82,7 +83,7 @@ TEST_CASE("transfer: the factors are those of the table", "[transfer]") {
 }
 
 TEST_CASE("transfer: a model of the base's size keeps every bit of training", "[transfer]") {
-  for (const Placement placement : {Placement::Pre, Placement::Post, Placement::HyperConnections}) {
+  for (const Placement placement : test::known({"pre", "post", "hyper"})) {
     Tiny plain(options_of(Transfer::None, 16, 2, true, placement));
     plain.steps(1, 4);
     for (const Transfer transfer : kAll) {

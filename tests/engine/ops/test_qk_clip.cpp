@@ -8,7 +8,7 @@
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
-#include "training/measure/step/reference_attention.h"
+#include "reference/op_attention.h"
 
 namespace normscope::test {
 namespace {

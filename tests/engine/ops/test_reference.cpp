@@ -169,24 +169,25 @@ Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, c
                                     const Values& p) {
   const auto spec = c.attributes.as<AttentionSpec>();
   const int64_t Tq = c.in[0].shape[1], Tk = c.in[1].shape[1], D = c.in[0].shape[2], width = D / spec.heads;
+  const int64_t K = c.in[1].shape[2], times = D / K;
   Values dq(in[0].size(), 0.0);
   for (int64_t row = 0; row < c.in[0].shape[0] * spec.heads * Tq; ++row) {
-    const int64_t b = row / (spec.heads * Tq), first = row / Tq % spec.heads * width;
+    const int64_t b = row / (spec.heads * Tq), h = row / Tq % spec.heads, first = h * width;
     const size_t of_query = reference::at((b * Tq + row % Tq) * D + first),
-                 of_keys = reference::at(b * Tk * D + first);
+                 of_keys = reference::at(b * Tk * K + h / times * width);
     double mean = 0;
     Values by_key;
     for (int64_t s = 0; s < Tk; ++s) {
       double product = 0;
       for (size_t j = 0; j < reference::at(width); ++j)
-        product += dy[of_query + j] * in[2][of_keys + reference::at(s * D) + j];
+        product += dy[of_query + j] * in[2][of_keys + reference::at(s * K) + j];
       by_key.push_back(product);
       mean += p[reference::at(row * Tk + s)] * product;
     }
     for (int64_t s = 0; s < Tk; ++s)
       for (size_t j = 0; j < reference::at(width); ++j)
         dq[of_query + j] += spec.scale_of(width) * p[reference::at(row * Tk + s)] *
-                            (by_key[reference::at(s)] - mean) * in[1][of_keys + reference::at(s * D) + j];
+                            (by_key[reference::at(s)] - mean) * in[1][of_keys + reference::at(s * K) + j];
   }
   return dq;
 }
@@ -235,6 +236,22 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
   CHECK(windows > 15);
   CHECK(caps > 7);
   CHECK(scales > 7);
+}
+
+// The kernels' formulas are the reference's too, so their values are held to those of the definitions.
+TEST_CASE("reference: the formulas have the values of their definitions", "[reference]") {
+  namespace formulas = reference::formulas;
+  for (const double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 2.5}) {
+    INFO(x);
+    const double phi = 0.5 * std::erfc(-x / std::sqrt(2.0));
+    CHECK(formulas::Relu{}.value(x) == std::max(x, 0.0));
+    CHECK(formulas::GeluErf{}.value(x) == Approx(x * phi).epsilon(1e-6));
+    CHECK(formulas::Gelu{}.value(x) == Approx(x * phi).margin(2e-3));  // the tanh form comes that near
+    CHECK(formulas::Silu{}.value(x) == Approx(x / (1 + std::exp(-x))));
+    CHECK(formulas::SoftCap{{2.0f}}.value(x) == Approx(2 * std::tanh(x / 2)));
+    CHECK(formulas::Multiply{}.value(x, 3.0) == 3 * x);
+  }
+  CHECK(formulas::Gelu{}.value(1.0) == Approx(0.84119199).epsilon(1e-7));
 }
 
 TEST_CASE("reference: every op of ops.def has a case", "[reference]") {

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "engine/core/philox.h"
+#include "engine/cpu/isa.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/support/op_harness.h"
 
@@ -33,14 +34,14 @@ struct LinearCase {
                        uniform_floats(n, 8)};
 };
 
-/// Runs forward and all three gradients. `l2_bytes`: Call::l2_bytes.
+/// Runs forward and all three gradients. `l2_bytes`: as if a cache were of that size.
 inline LinearResults run_linear(LinearCase& l, Write write, const Order& order, int64_t l2_bytes = 0) {
   LinearResults result = l.before;
   const Shape w = l.transposed ? Shape{l.n, l.k} : Shape{l.k, l.n};
   Call call{};
   call.op = OpKind::Linear;
   call.attributes = LinearSpec{l.transposed};
-  call.l2_bytes = l2_bytes;
+  cpu::use_l2_bytes(l2_bytes);
   call.in[0] = {l.x.data(), {l.r, l.k}};
   call.in[1] = {l.w.data(), w};
   call.in[2] = {l.b.data(), {l.n}};
@@ -53,6 +54,7 @@ inline LinearResults run_linear(LinearCase& l, Write write, const Order& order, 
   call.din[2] = {result.db.data(), {l.n}};
   for (int i = 0; i < 3; ++i) call.write[i] = write;
   CHECK(run_stages(kernels.backward(call), call, {}, order));
+  cpu::use_l2_bytes(0);
   return result;
 }
 

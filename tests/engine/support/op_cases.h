@@ -31,7 +31,7 @@ struct Operand {
   double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
 };
 
-/// An op on the tape with its inputs; its reference is training/measure/step/reference.h.
+/// An op on the tape with its inputs; its reference is reference/ops.h.
 struct OpCase {
   OpKind op = OpKind::Count;
   std::string name;

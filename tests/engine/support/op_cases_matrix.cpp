@@ -37,7 +37,8 @@ OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
   return c;
 }
 
-OpCase attention_case(std::string name, reference::AttentionShape a, double dropout = 0) {
+/// `times`: heads that share one of keys and values.
+OpCase attention_case(std::string name, reference::AttentionShape a, double dropout = 0, int64_t times = 1) {
   Random random(static_cast<uint64_t>(a.B * 1009 + a.Tq * 31 + a.Tk * 7 + a.D));
   OpCase c;
   c.op = OpKind::Attention;
@@ -47,8 +48,9 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
                      .window = static_cast<int32_t>(a.window),
                      .cap = static_cast<float>(a.cap),
                      .scale = static_cast<float>(a.factor)};
-  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
-          random.normal({a.B, a.Tk, a.D}), absent()};
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D / times}, -0.2),
+          random.normal({a.B, a.Tk, a.D / times}), absent()};
+  if (times > 1) c.name += fmt::format(", {} heads share one", times);
   if (!a.key_lengths.empty()) {
     c.in[3] = random.integers({a.B}, 0, 0);
     c.in[3].ints = a.key_lengths;
@@ -61,7 +63,8 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   }
   c.attributes = spec;
   c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1 || a.window == 1;
-  c.in[0].terms = c.in[1].terms = c.in[2].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.in[0].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.in[1].terms = c.in[2].terms = static_cast<double>(times * a.Tq + a.Tk + a.width());
   c.out = {a.B, a.Tq, a.D};
   c.saved = {{a.B, a.H, a.Tq, a.Tk}};
   c.terms = static_cast<double>(a.Tk + a.width());
@@ -288,6 +291,13 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("lengths", {3, 2, 13, 33, 10, false, {33, 1, 17}}));
   cases.push_back(attention_case("causal lengths", {3, 3, 31, 31, 21, true, {31, 2, 16}}));
   cases.push_back(attention_case("a row without keys", {2, 2, 5, 9, 8, false, {0, 9}}));
+  cases.push_back(attention_case("causal", {2, 4, 31, 31, 28, true}, 0, 2));
+  cases.push_back(attention_case("causal lengths", {3, 6, 13, 13, 66, true, {13, 2, 0}}, 0.2, 3));
+  cases.push_back(attention_case("causal blocks", {1, 4, 200, 200, 20, true}, 0, 4));
+  cases.push_back(attention_case("cross", {2, 5, 7, 31, 45, false}, 0, 5));
+  cases.push_back(attention_case("causal", {2, 4, 33, 33, 64, true}, 0, 2));
+  cases.back().attributes =
+      AttentionSpec{.heads = 4, .causal = true, .window = 5, .cap = 2.0f, .scale = 0.4f};
   // Several blocks of queries, and more keys than a packed panel holds.
   cases.push_back(attention_case("causal blocks", {1, 1, 200, 200, 5, true}));
   cases.push_back(attention_case("long keys", {1, 2, 3, 1100, 6, false}));

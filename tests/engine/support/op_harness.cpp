@@ -90,7 +90,7 @@ const std::vector<Order>& orders() {
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order) {
   Guarded workspace(stages.workspace_floats + 64);
   call.workspace = workspace.floats(stages.workspace_floats);
-  call.plans = stages.plans;
+  call.extra = stages.plans;
   std::unique_ptr<Guarded> scratch;
   float* private_floats = nullptr;
   if (!order.pool) {

@@ -15,7 +15,6 @@
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/multiply/multiply.h"
-#include "engine/ops/repeat_heads/repeat_heads.h"
 #include "engine/ops/rotary/rotary.h"
 #include "engine/ops/softmax_xent/softmax_xent.h"
 #include "engine/support/helpers.h"
@@ -58,9 +57,7 @@ struct Block {
     const ValueId q = rotary(tape, "q.turned", project("q", h, kD), turns, {4, pairing});
     const ValueId k = rotary(tape, "k.turned", project("k", h, kD / 2), turns, {2, pairing});
     const ValueId v = project("v", h, kD / 2);
-    const ValueId heads =
-        attention(tape, "heads", q, repeat_heads(tape, "k.all", k, 2, 2),
-                  repeat_heads(tape, "v.all", v, 2, 2), kNone, {.heads = 4, .causal = true});
+    const ValueId heads = attention(tape, "heads", q, k, v, kNone, {.heads = 4, .causal = true});
     const ValueId y = add(tape, "sum", x, project("o", heads, kD));
     const ValueId gate = silu(tape, "gate.silu", project("gate", y, kF));
     const ValueId hidden = multiply(tape, "hidden", gelu_erf(tape, "up.gelu", project("up", y, kF)), gate);

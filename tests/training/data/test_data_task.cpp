@@ -189,9 +189,9 @@ TEST_CASE("task: unigram cross-entropy is over exactly the targets of those step
 }
 
 TEST_CASE("task: what cannot be made is refused", "[data]") {
-  CHECK(error_of([] { named("poetry"); }) ==
-        "[data] unknown task \"poetry\": expected corpus, text, passage, copy, reverse, sort, "
-        "translation, pairs, labels, word-order, mood, digits, idx or treebank");
+  CHECK(error_of([] {
+          named("poetry");
+        }).starts_with("[data] unknown task \"poetry\": expected one of corpus, text, "));
   CHECK(error_of([] { named("text"); }) ==
         "[data] the task \"text\" needs a file: give the path of a UTF-8 text");
   DataSpec missing;

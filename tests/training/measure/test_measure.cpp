@@ -7,8 +7,10 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
@@ -72,9 +74,9 @@ void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
 /// `beta2_of_streams` carries the components through every stream as tensors.
 std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
   const size_t n = static_cast<size_t>(f.config.d_model) * 11;
-  const bool of_depth = f.config.decoder.streams.of_depth();
+  const bool of_depth = stream_layout(f.config.decoder).over_depth();
   const std::vector<double> input = f.first(f.model.embedding, n);
-  std::vector<Components> streams(of_depth ? 1 : static_cast<size_t>(f.config.decoder.streams.count),
+  std::vector<Components> streams(of_depth ? 1 : static_cast<size_t>(stream_layout(f.config.decoder).count),
                                   {input});
   std::vector<std::vector<double>> beta2;
   for (const SublayerValues& s : f.model.sublayers) {
@@ -113,7 +115,7 @@ double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
 
 /// `reference_beta2` is beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
-  if (!f.config.decoder.streams.one()) return beta2_of_streams(f);
+  if (!stream_layout(f.config.decoder).one()) return beta2_of_streams(f);
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
   std::vector<std::vector<double>> components = {f.first(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
@@ -179,8 +181,7 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
 }
 
 TEST_CASE("the weights that several streams are read with are their means over the positions", "[measure]") {
-  for (const Placement placement : {Placement::HyperConnections, Placement::ManifoldHyper,
-                                    Placement::AttentionResiduals, Placement::DepthAverages}) {
+  for (const Placement placement : known({"hyper", "mhc", "attn-res", "depth-average"})) {
     INFO(to_string(placement));
     const ReplayedModel f(small_model(placement, NormKind::LayerNorm));
     LiveMeasurements live(*f.program, f.model, f.config);
@@ -188,7 +189,7 @@ TEST_CASE("the weights that several streams are read with are their means over t
     live.measure(numbers);
     size_t behind = 1;
     for (const SublayerValues& s : f.model.sublayers) {
-      const size_t count = f.config.decoder.streams.of_depth() ? ++behind : 4;
+      const size_t count = stream_layout(f.config.decoder).over_depth() ? ++behind : 4;
       const bool shared = f.program->data().values[static_cast<size_t>(s.read)].shape.rank == 2;
       const std::vector<double> weights = f.first(s.read, shared ? count : count * 11);
       double sum = 0;
@@ -200,16 +201,18 @@ TEST_CASE("the weights that several streams are read with are their means over t
         CHECK(read == Approx(mean).epsilon(1e-6).margin(1e-9));
         sum += read;
       }
-      if (placement == Placement::AttentionResiduals) CHECK(sum == Approx(1).epsilon(1e-5));
+      if (is(placement, "attn-res")) CHECK(sum == Approx(1).epsilon(1e-5));
     }
   }
 }
 
 TEST_CASE("residual dependency equals its definition where GPAS scales what a skip carries", "[measure]") {
+  if (known({"gpas"}).empty()) return;
   for (Placement placement : {Placement::Post, Placement::DeepNorm, Placement::Admin, Placement::B2T}) {
     INFO(to_string(placement));
     ModelConfig config = small_model(placement, NormKind::LayerNorm);
-    for (LayerWiring& layer : config.decoder.layers) layer.attention.gpas = layer.feed_forward.gpas = true;
+    for (LayerWiring& layer : config.decoder.layers)
+      for (Wiring* w : {&layer.attention, &layer.feed_forward}) *w = wiring_from(to_string(*w) + " gpas");
     check_beta2(config);
   }
 }

@@ -11,8 +11,10 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/probe/probe.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
@@ -36,14 +38,14 @@ struct Trained {
       : backend(make_cpu_backend(1)), store(*backend), tape(store) {
     model = record_transformer(
         tape, config, {.batch = 16, .sequence = config.sequence, .probes = probed == Probed::Everything});
-    if (probed == Probed::Streams && !config.stack().streams.of_depth()) probe_streams();
+    if (probed == Probed::Streams && !stream_layout(config.stack()).over_depth()) probe_streams();
     store.materialize(3);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true}));
     const Batch batch = random_batch(config, 16, config.sequence, 9);
     std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
     std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
   }
-  /// Asks for the gradient of each of several streams, and for nothing else (engine/model/stream_parts.h).
+  /// Asks for the gradient of each of several streams, and for nothing else.
   void probe_streams() {
     for (const SublayerValues& s : model.sublayers) {
       const int32_t count = s.second != kNone ? 2 : s.streams == kNone ? 0 : streams_of(s);
@@ -141,9 +143,7 @@ TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
   ModelConfig config = first_comparison();
   set_placement(config, Placement::Pre);
   Trained pre(config, Probed::Nothing);
-  for (Placement placement :
-       {Placement::ResiDual, Placement::Siamese, Placement::HyperConnections, Placement::ManifoldHyper,
-        Placement::AttentionResiduals, Placement::DepthAverages}) {
+  for (Placement placement : test::known({"resi-dual", "siamese", "hyper", "mhc", "attn-res", "depth-average"})) {
     set_placement(config, placement);
     Trained bare(config, Probed::Nothing), streams(config, Probed::Streams), all(config, Probed::Everything);
     Look sequence(all.store, config, one_row(config));

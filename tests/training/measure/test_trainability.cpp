@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/data/task.h"
 #include "training/measure/look.h"
@@ -203,8 +204,8 @@ TEST_CASE("trainability names the first assumption that fails", "[theory]") {
   config.activation = Activation::Gelu;
   CHECK(at_start(config, 0.07).objection == "the activation is not ReLU");
   CHECK(std::isnan(at_start(config, 0.07).cosine));
-  CHECK(at_start(decoder(Placement::HyperConnections, 6, 1), 0.07).objection ==
-        "there are several residual streams");
+  for (const Placement placement : test::known({"hyper"}))
+    CHECK(at_start(decoder(placement, 6, 1), 0.07).objection == "there are several residual streams");
   const AtStart large = at_start(decoder(Placement::None, 6, 1), 0.07);
   CHECK(large.objection.starts_with("attention's logits start with a variance of "));
   CHECK(std::isnan(large.gradient));

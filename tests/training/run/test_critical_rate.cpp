@@ -11,6 +11,7 @@
 #include "engine/support/read_parameters.h"
 #include "reference/model.h"
 #include "training/run/edge/next_curvature.h"
+#include "training/support/critical_bits.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -203,33 +204,10 @@ TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is
                 {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.label_smoothing", "0.1"}}),
       spec_with("admin", {{"train.optimizer", "adamw"}, {"train.weight_decay", "0.1"}}),
       spec_with("pre", {{"model.memory", "8"}, {"train.reuse_gradients", "false"}}),
-      spec_with("post", {{"model.architecture", "encoder-decoder"}, {"data.name", "reverse"}}),
-      spec_with("convnet", {})};
+      spec_with("post", {{"model.architecture", "encoder-decoder"}, {"data.name", "reverse"}})};
   for (const RunSpec& spec : specs) {
     INFO(default_name(spec) << ", " << get_field(spec, "model.architecture"));
-    RunSpec watched = spec;
-    watched.train.critical_every = 5;
-    const auto plain = make_run(spec), run = make_run(watched), later = make_run(spec);
-    steps(*plain, 12);
-    steps(*run, 12);
-    steps(*later, 6);
-    later->edit("train.critical_every", "1");
-    steps(*later, 6);
-    for (const Run* other : {run.get(), later.get()}) {
-      CHECK(first_difference(plain->store(), const_cast<Run*>(other)->store()) == "");
-      CHECK(same_bits(plain->history()->loss().values, other->history()->loss().values));
-    }
-    const auto values = [](const Run& r) {
-      return r.history()->series(r.history()->find(kCriticalStat)).values;
-    };
-    REQUIRE(values(*run).size() == 12);
-    for (size_t i = 0; i < 12; ++i) {
-      INFO("step " << i + 1);
-      CHECK(std::isfinite(values(*run)[i]) == (i % 5 == 0));
-      CHECK(std::isfinite(values(*later)[i]) == (i >= 6));
-      CHECK(std::isnan(values(*plain)[i]));
-    }
-    CHECK(values(*run)[10] == values(*later)[10]);  // whatever was measured before
+    check_critical_rate_is_watched(spec);
   }
 }
 

@@ -103,33 +103,6 @@ TEST_CASE("optimizers: moments that begin anew are corrected from there", "[opti
   CHECK_FALSE(same_bits(rests, kin->store().read(kin->store().find("L02.ffn.w2"))));
 }
 
-TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's",
-          "[optimizer]") {
-  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
-  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
-  RunSpec spec = spec_under("muon");
-  set_field(spec, "train.weight_decay", "0");
-  const auto run = make_run(spec);
-  const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
-  const std::vector<float> before = run->store().read(matrix);
-  run->step();
-  const std::vector<float> after = run->store().read(matrix);
-  double squares = 0;
-  for (size_t i = 0; i < before.size(); ++i)
-    squares += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
-  const double rate = learning_rate(spec.train.schedule, 1);
-  const double size = std::sqrt(squares / static_cast<double>(before.size())) / rate;
-  CHECK(size > 0.1);  // 0.2 where all singular values were one; those of no gradient stay small
-  CHECK(size < 0.24);
-  const auto all_zero = [&](int32_t parameter, Store::Block block) {
-    const std::vector<float> numbers = run->store().read(parameter, block);
-    return std::all_of(numbers.begin(), numbers.end(), [](float v) { return v == 0; });
-  };
-  CHECK(all_zero(matrix, Store::Block::V));
-  CHECK_FALSE(all_zero(matrix, Store::Block::M));
-  CHECK_FALSE(all_zero(table, Store::Block::V));  // what is no matrix of a layer has both of Adam's
-}
-
 TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise",
           "[optimizer]") {
   RunSpec spec = small_spec("pre");

@@ -327,26 +327,6 @@ TEST_CASE("placement: Admin's paper rule sums the variances that omega = 1 gives
   CHECK(profile_admin(third.store, plain, batch, 2, 9).empty());
 }
 
-TEST_CASE("placement: ResiDual's output is its stream and the norm of all branches", "[placements]") {
-  const Start model(config_of(Placement::ResiDual));
-  const std::vector<float> x = model.read(model.values.sublayers.back().output);
-  std::vector<float> second = model.read(model.values.embedding);
-  for (const SublayerValues& s : model.values.sublayers) {
-    const std::vector<float> branch = model.read(s.branch);
-    for (size_t i = 0; i < branch.size(); ++i) second[i] += branch[i];
-  }
-  const std::vector<float> hidden = model.read(model.values.hidden);
-  for (size_t r = 0; r < x.size(); r += 24) {
-    double mean = 0, square = 0;
-    for (size_t j = 0; j < 24; ++j) mean += static_cast<double>(second[r + j]) / 24;
-    for (size_t j = 0; j < 24; ++j) square += std::pow(static_cast<double>(second[r + j]) - mean, 2) / 24;
-    for (size_t j = 0; j < 24; ++j) {
-      const double y = (static_cast<double>(second[r + j]) - mean) / std::sqrt(square + 1e-5);
-      CHECK(static_cast<double>(hidden[r + j]) == Approx(static_cast<double>(x[r + j]) + y).margin(1e-4));
-    }
-  }
-}
-
 TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself", "[placements]") {
   const auto worst = [](const Start& model, const char* value) {
     return distance_from_normal(model.program->read(value), 8).second;

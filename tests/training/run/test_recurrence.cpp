@@ -16,6 +16,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/run/recurrence/segment_memory.h"
@@ -119,10 +120,8 @@ struct TemporaryFile {
 TEST_CASE("memory: segments with all they have read behind them give the logits of one long row",
           "[recurrence]") {
   constexpr int32_t kRows = 2, kSegment = 7, kSegments = 3;
-  for (const Placement placement :
-       {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
-        Placement::LayerNormScaling, Placement::HybridNorm, Placement::NormFormer, Placement::SubLN,
-        Placement::FixUp, Placement::B2T, Placement::ResiDual}) {
+  for (const Placement placement : test::known({"post", "pre", "sandwich", "deepnorm", "lns", "hybridnorm",
+                                                "normformer", "subln", "fixup", "b2t", "resi-dual"})) {
     INFO(to_string(placement));
     const ModelConfig c = config(placement, kSegment * kSegments, kSegment * (kSegments - 1));
     Store store(shared_backend());

@@ -84,18 +84,6 @@ TEST_CASE("ablation: encoder and encoder-decoder, and a name that is none", "[ab
                     Catch::Contains("'L01' is no layer") && Catch::Contains("enc.L01 to dec.L03"));
 }
 
-TEST_CASE("ablation: what has no residual branches is refused, its whole loss is not", "[ablation]") {
-  RunSpec spec = preset_run("convnet");
-  for (const auto& [key, value] :
-       {std::pair{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}})
-    set_field(spec, key, value);
-  Run run(spec, make_task(spec.data), shared_backend());
-  const auto says = Catch::Contains("a convolutional network has no residual branches to leave out");
-  CHECK_THROWS_WITH(layer_ablation(run), says);
-  CHECK_THROWS_WITH(loss_without(run, {"L01"}), says);
-  CHECK(loss_without(run, {}) == run.validation_loss());
-}
-
 TEST_CASE("ablation: no bit of the run changes", "[ablation]") {
   const auto looked_at = make_run(three_layers("admin")), alone = make_run(three_layers("admin"));
   for (int i = 0; i < 4; ++i) {

@@ -291,7 +291,7 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
     return letters;
   };
   Lab lab(quiet());
-  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "AC"});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, "AC"});
   CHECK(letters(lab) == "AC");
   CHECK(view_after(lab, session::PlayTo{2})->step == 2);
   lab.post(session::Reset{false});
@@ -315,7 +315,7 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
   lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(letters(lab) == "ABC");
   CHECK(view_after(lab,
-                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "CD"})
+                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, "CD"})
             ->message.empty());
   CHECK(letters(lab) == "CD");
   lab.post(session::ReplaceRuns{three(), {}, false});
@@ -323,7 +323,7 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
     INFO(wrong);
     CHECK(test::contains(
         view_after(lab,
-                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong})
+                   session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, wrong})
             ->message,
         "expected as many of A to D, ascending"));
     CHECK(letters(lab) == "ABC");

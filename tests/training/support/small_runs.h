@@ -18,7 +18,6 @@ namespace normscope::test {
 
 inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1) {
   RunSpec spec = tiny_spec(preset, 60);
-  if (preset == "convnet") set_field(spec, "data.digits", "240");
   if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
   spec.seed = seed;
   return spec;

@@ -4,26 +4,13 @@
 
 #include <filesystem>
 
+#include "training/data/task_kind.h"
+
 namespace normscope {
-namespace {
-
-/// The file that the data are read from; empty for data that the program makes.
-std::string path_of(const DataSpec& data) {
-  if (data.name == "text") return data.text_path;
-  if (data.name == "pairs") return data.pairs_path;
-  if (data.name == "labels") return data.labels_path;
-  if (data.name == "idx") return data.images_path;
-  return data.name == "treebank" ? data.treebank_path : "";
-}
-
-}  // namespace
-
 std::string made_up_name(const DataSpec& data) {
   if (!path_of(data).empty()) return "";
-  if (data.name == "digits") return "drawn digits";
-  if (data.name == "treebank") return "made-up treebank";
-  if (data.name == "translation") return "made-up translation";
-  return data.name == "corpus" ? "built-in sentences" : data.name;
+  const TaskKind* const kind = find_kind(data.name);
+  return kind && !kind->made_up.empty() ? std::string(kind->made_up) : data.name;
 }
 
 std::string data_name(const DataSpec& data) {
@@ -49,15 +36,9 @@ std::string to_words(const DataIdentity& data) {
 }
 
 std::string unit_of(const DataSpec& spec) {
-  if (in_published_tokens(spec)) return "token";
-  if (spec.form == TaskForm::Masked) return "byte";
-  if (spec.name == "corpus") return "letter";
-  if (spec.name == "text") return "character";
-  if (spec.name == "pairs") return "piece";
-  if (is_labelled(spec.name)) return "label";
-  if (spec.name == "digits" || spec.name == "idx") return "class";
-  if (spec.name == "treebank") return "transition";
-  return spec.name == "translation" ? "word" : "symbol";
+  const TaskKind& kind = kind_of(spec);
+  return std::string(spec.form == TaskForm::Masked && !kind.masked_unit.empty() ? kind.masked_unit
+                                                                                : kind.unit);
 }
 
 std::string frequencies_of(const std::string& unit) {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "engine/core/error.h"
+#include "training/data/task_kind.h"
 #include "training/data/text_source.h"
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/store/result_files.h"
@@ -62,9 +63,10 @@ std::string numbers_in(const std::string& key) {
   return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
-/// Holds for files of sentence pairs, which count by the hash of their content wherever they are.
+/// Holds for files that count by the hash of their content wherever they are.
 bool counts_by_hash(const RunSpec& spec, std::string_view key) {
-  return spec.data.name == "pairs" && (key == "data.pairs" || key == "data.valid" || key == "data.tokenizer");
+  const TaskKind& kind = kind_of(spec.data);
+  return kind.by_content && (key == kind.file || key == "data.valid" || key == "data.tokenizer");
 }
 
 /// Run_key() with defaults for settings that the run does not read, which make no other run of it.

@@ -23,13 +23,6 @@ void LoneInstruction::prepare(Shape out, const std::vector<Shape>& saved,
   scratch_ = cpu::allocate_block(cpu::kScratchFloats);
 }
 
-std::vector<reference::Input<double>> LoneInstruction::in_double() const {
-  std::vector<reference::Input<double>> all;
-  for (const Input& input : inputs_)
-    all.push_back({input.shape, {input.numbers.begin(), input.numbers.end()}, input.integers});
-  return all;
-}
-
 void LoneInstruction::write_inputs() {
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];
@@ -60,7 +53,7 @@ void LoneInstruction::run(const cpu::Stages& stages, const Call& planned) {
   const cpu::Block workspace = cpu::allocate_block(std::max<size_t>(stages.workspace_floats, 16));
   Call call = planned;
   call.workspace = workspace.get();
-  call.plans = stages.plans;
+  call.extra = stages.plans;
   call.kept = kept_.get();
   for (int s = 0; s < stages.count; ++s)
     for (int64_t chunk = 0; chunk < stages.stage[s].chunks; ++chunk)

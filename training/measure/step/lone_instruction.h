@@ -7,7 +7,6 @@
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
-#include "training/measure/step/reference_call.h"
 
 namespace normscope {
 
@@ -28,7 +27,6 @@ class LoneInstruction {
 
   std::vector<float>& input(size_t k) { return inputs_[k].numbers; }  ///< may be changed between passes
   const std::vector<float>& output_gradient() const { return dy_; }
-  std::vector<reference::Input<double>> in_double() const;
 
   std::vector<float> forward();
   /// The gradient of input k alone, by forward and backward; nothing is added to it.

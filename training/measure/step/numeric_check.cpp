@@ -13,18 +13,13 @@
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/measure/step/cost.h"
 #include "training/measure/step/lone_instruction.h"
-#include "training/measure/step/reference.h"
 
 namespace normscope {
 namespace {
 
 /// In units of the input's root mean square.
 constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
-/// The arithmetic of one evaluation beyond which scalar loops in double are left out.
-constexpr double kMostFlop = 2e8;
-constexpr double kFlopANumber = 10;  // for ops whose arithmetic is not counted
 
 bool holds_constant(const Node& node) {
   return node.op == OpKind::LayerNorm && normscope::holds_constant(node.attributes.as<NormSpec>().kind);
@@ -47,8 +42,7 @@ double error_of(double a, double b) {
 }
 
 /// Sum dy (above - below). An output that does not move counts nothing, even if its gradient is infinite.
-template <typename T>
-double moved_by(const std::vector<float>& dy, const std::vector<T>& above, const std::vector<T>& below) {
+double moved_by(const std::vector<float>& dy, const std::vector<float>& above, const std::vector<float>& below) {
   double sum = 0;
   for (size_t i = 0; i < dy.size(); ++i)
     if (above[i] != below[i])
@@ -67,7 +61,7 @@ double root_mean_square(const std::vector<float>& values) {
 class Check {
  public:
   Check(StepPlayer& player, size_t node, int32_t backward)
-      : inputs_(player.inputs()), node_(player.data().nodes[node]), alone_(node_, player.inputs()) {
+      : node_(player.data().nodes[node]), alone_(node_, player.inputs()) {
     player.seek(static_cast<size_t>(backward));
     for (const ValueId v : node_.in) {
       if (v == kNone) {
@@ -84,25 +78,26 @@ class Check {
     std::vector<Shape> saved;
     for (const ValueId v : node_.saved) saved.push_back(player.data().values[static_cast<size_t>(v)].shape);
     alone_.prepare(out.shape, saved, player.read({node_.out, true}));
-    cost_ = cost_of(player.data(), player.data().instructions[static_cast<size_t>(backward)]);
   }
 
   std::vector<float> gradient(size_t input) { return alone_.gradient(input); }
 
   void differences(size_t input, int64_t element, NumericCheck& check, const std::function<bool()>& stop) {
+    if (holds_constant(node_)) return;
     const double scale = root_mean_square(alone_.input(input));
-    const bool held = holds_constant(node_);
-    const double arithmetic = std::max(cost_.flop, kFlopANumber * cost_.bytes / 4);
     for (const double step : kSteps) {
       check.stopped = stop && stop();
       if (check.stopped) return;
-      if (!held) check.single.push_back(by_kernels(input, element, step * scale, check.analytic));
-      if (arithmetic <= 2 * kMostFlop) add_exact(input, element, step * scale, check);
+      const double h = step * scale, once = slope(input, element, h), twice = slope(input, element, 2 * h);
+      const double refined = once + (once - twice) / 3;
+      check.central.push_back({h, once, error_of(check.analytic, once)});
+      check.refined.push_back({h, refined, error_of(check.analytic, refined)});
     }
   }
 
  private:
-  Difference by_kernels(size_t input, int64_t element, double h, double analytic) {
+  /// The central difference, over what the element can really be moved by.
+  double slope(size_t input, int64_t element, double h) {
     float& x = alone_.input(input)[static_cast<size_t>(element)];
     const float before = x;
     const auto up = static_cast<float>(static_cast<double>(before) + h);
@@ -112,35 +107,12 @@ class Check {
     x = down;
     const std::vector<float> below = alone_.forward();
     x = before;
-    const double sum = moved_by(alone_.output_gradient(), above, below);
-    const double numeric = sum / (static_cast<double>(up) - static_cast<double>(down));
-    return {h, numeric, error_of(analytic, numeric)};
+    return moved_by(alone_.output_gradient(), above, below) /
+           (static_cast<double>(up) - static_cast<double>(down));
   }
 
-  void add_exact(size_t input, int64_t element, double h, NumericCheck& check) {
-    if (doubles_.empty()) {
-      doubles_ = alone_.in_double();
-      held_ = doubles_[0].numbers;
-    }
-    double& x = doubles_[input].numbers[static_cast<size_t>(element)];
-    const double before = x;
-    const reference::Call<double> call{node_.attributes, doubles_, inputs_, &held_};
-    x = before + h;
-    const auto above = reference::forward<double>(node_.op, call);
-    x = before - h;
-    const auto below = reference::forward<double>(node_.op, call);
-    x = before;
-    if (above.empty()) return;
-    const double numeric = moved_by(alone_.output_gradient(), above[0], below[0]) / (2 * h);
-    check.exact.push_back({h, numeric, error_of(check.analytic, numeric)});
-  }
-
-  const StepInputs inputs_;
   const Node& node_;
   LoneInstruction alone_;
-  Cost cost_;
-  std::vector<reference::Input<double>> doubles_;
-  std::vector<double> held_;
 };
 
 int first_with_gradient(const Instruction& backward) {
@@ -191,8 +163,8 @@ int64_t element_of(std::string_view text, const Shape& shape, std::string_view n
 
 }  // namespace
 
-const Difference* NumericCheck::best_single() const { return best(single); }
-const Difference* NumericCheck::best_exact() const { return best(exact); }
+const Difference* NumericCheck::best_central() const { return best(central); }
+const Difference* NumericCheck::best_refined() const { return best(refined); }
 
 NumericCheck check_element(StepPlayer& player, size_t node, int input, int64_t element,
                            const std::function<bool()>& stop) {
@@ -264,7 +236,7 @@ std::vector<NumericCheck> check_every_op(StepPlayer& player) {
 
 std::string to_string(const std::vector<NumericCheck>& checks) {
   std::vector<std::vector<std::string>> rows{{"op", "instruction", "element of", "", "value", "analytic",
-                                              "numeric", "error", "h", "in double", "error"}};
+                                              "numeric", "error", "h", "refined", "error"}};
   for (const NumericCheck& c : checks) {
     std::vector<std::string> row{to_string(c.op),
                                  c.node,
@@ -272,12 +244,12 @@ std::string to_string(const std::vector<NumericCheck>& checks) {
                                  fmt::format("[{}]", c.element),
                                  fmt::format("{:.6g}", c.value),
                                  fmt::format("{:.7g}", c.analytic)};
-    const Difference *single = c.best_single(), *exact = c.best_exact();
-    for (const std::string& cell : {single ? fmt::format("{:.7g}", single->numeric) : "-",
-                                    single ? fmt::format("{:.1e}", single->error) : "-",
-                                    single ? fmt::format("{:.1e}", single->h) : "-",
-                                    exact ? fmt::format("{:.10g}", exact->numeric) : "-",
-                                    exact ? fmt::format("{:.1e}", exact->error) : "-"})
+    const Difference *central = c.best_central(), *refined = c.best_refined();
+    for (const std::string& cell : {central ? fmt::format("{:.7g}", central->numeric) : "-",
+                                    central ? fmt::format("{:.1e}", central->error) : "-",
+                                    central ? fmt::format("{:.1e}", central->h) : "-",
+                                    refined ? fmt::format("{:.7g}", refined->numeric) : "-",
+                                    refined ? fmt::format("{:.1e}", refined->error) : "-"})
       row.push_back(cell);
     rows.push_back(std::move(row));
   }

@@ -29,14 +29,14 @@ struct NumericCheck {
   int64_t element = 0;
   double value = 0;     ///< the element's
   double analytic = 0;  ///< from the backward kernel: only this instruction's part of the gradient
-  /// With the float kernels, adding the outputs' differences in double. Empty for a norm that holds something
-  /// constant backward: a difference sees that move.
-  std::vector<Difference> single;
-  /// With the op in double precision (training/measure/step/reference.h). Empty where that would take too long.
-  std::vector<Difference> exact;
+  /// By the float kernels: central differences, the outputs' differences added in double. Empty for a norm that holds
+  /// something constant backward: a difference sees that move.
+  std::vector<Difference> central;
+  /// The same without its error of second order, which the difference over twice the step tells (Richardson 1911).
+  std::vector<Difference> refined;
   /// The difference with the least error; nullptr: there is none.
-  const Difference* best_single() const;
-  const Difference* best_exact() const;
+  const Difference* best_central() const;
+  const Difference* best_refined() const;
   bool stopped = false;  ///< before all differences were there
 };
 

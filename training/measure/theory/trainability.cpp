@@ -20,6 +20,7 @@
 #include <numbers>
 #include <utility>
 
+#include "engine/model/residual.h"
 #include "training/measure/theory/theory.h"
 #include "training/measure/theory/theory_states.h"
 
@@ -207,8 +208,8 @@ const char* objection_to(const ModelConfig& c) {
   if (c.architecture == Architecture::EncoderDecoder)
     return "cross-attention adds a third branch to every layer";
   const StackWiring& stack = c.stack();
-  if (!(stack.streams == Streams{})) return "there are several residual streams";
-  if (stack.second != NormKind::None) return "there is a second stream";
+  for (const ResidualRow* row : residual_rows())
+    if (row->layout && row->layout(stack)) return row->objection;
   if (c.init == InitRule::LookLinear) return "the feed-forward network starts as a linear map";
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
   const auto divides = [](const WiredNorm& norm) { return norm == NormKind::None || is_plain(norm); };

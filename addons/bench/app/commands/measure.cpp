@@ -17,7 +17,6 @@
 #include "training/run/edge/next_curvature.h"
 #include "training/session/ablation.h"
 #include "training/session/analysis.h"
-#include "training/text/translator.h"
 
 namespace normscope::commands {
 using namespace cli;

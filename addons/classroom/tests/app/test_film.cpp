@@ -11,8 +11,8 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "training/files/config_file.h"
-#include "training/session/session_file.h"
 #include "training/session/lab.h"
+#include "training/session/session_file.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test_film {

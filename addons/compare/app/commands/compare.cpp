@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "addons/compare/app/commands/compare_files.h"
+#include "addons/compare/app/commands/compare_study.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "addons/compare/app/commands/compare_files.h"
-#include "addons/compare/app/commands/compare_study.h"
 #include "app/commands/report.h"
 #include "training/data/identity/data_identity.h"
 

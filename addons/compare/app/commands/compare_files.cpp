@@ -11,13 +11,13 @@
 #include <system_error>
 #include <utility>
 
-#include "app/cli/specs.h"
-#include "app/cli/terminal.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/from_records.h"
 #include "addons/compare/app/writers.h"
+#include "addons/recorded/training/recorded_run.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
 #include "training/io/atomic_file.h"
-#include "training/records/recorded_run.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/screen/compare_screen.h"
+#include "addons/compare/app/tracks.h"
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
 

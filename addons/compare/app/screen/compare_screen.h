@@ -30,7 +30,8 @@ class CompareScreen : public AppScreen {
   explicit CompareScreen(std::function<void()> wake);
 
   /// Fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
-  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport) override;
+  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock,
+            lab::TransportState& transport) override;
 
   /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
   /// the next frame asks which place to clear.

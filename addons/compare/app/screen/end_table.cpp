@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "addons/compare/app/words.h"
 #include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/io/text_table.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "addons/compare/app/words.h"
 #include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"

@@ -12,7 +12,8 @@ namespace {
 constexpr char kLastLive = 'D', kLast = 'H';
 
 /// Reads "2:0:E:/home/me/run.jsonl": the place, the run of the file, its letter or '-', the path.
-void take_file(const link::ScreenSettingsReader& reader, std::string_view value, std::vector<KeptFile>& files) {
+void take_file(const link::ScreenSettingsReader& reader, std::string_view value,
+               std::vector<KeptFile>& files) {
   std::string_view parts[3], rest = value;
   for (std::string_view& part : parts) {
     part = rest.substr(0, rest.find(':'));
@@ -25,7 +26,8 @@ void take_file(const link::ScreenSettingsReader& reader, std::string_view value,
       (letter != '-' && !(letter > kLastLive && letter <= kLast)))
     reader.refuse("file", value, "PLACE:RUN:LETTER:PATH");
   if (files.size() <= static_cast<size_t>(place)) files.resize(static_cast<size_t>(place) + 1);
-  files[static_cast<size_t>(place)] = {std::string(rest), static_cast<size_t>(run), letter == '-' ? char{} : letter};
+  files[static_cast<size_t>(place)] = {std::string(rest), static_cast<size_t>(run),
+                                       letter == '-' ? char{} : letter};
 }
 
 KeptChoice read(const ScreenSettings& settings, bool of_link) {
@@ -64,7 +66,8 @@ ScreenSettings settings_of(const KeptChoice& choice) {
   if (choice.factor != usual.factor) settings.emplace_back("factor", fmt::format("{}", choice.factor));
   for (size_t i = 0; i < choice.files.size(); ++i)
     if (const KeptFile& file = choice.files[i]; !file.path.empty())
-      settings.emplace_back("file", fmt::format("{}:{}:{}:{}", i, file.run, file.letter ? file.letter : '-', file.path));
+      settings.emplace_back(
+          "file", fmt::format("{}:{}:{}:{}", i, file.run, file.letter ? file.letter : '-', file.path));
   return settings;
 }
 

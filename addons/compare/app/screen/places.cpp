@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "addons/compare/app/words.h"
 #include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

@@ -3,6 +3,8 @@
 
 namespace normscope::test_screens {
 
-void add_compare_stages(std::vector<Stage>& all) { add_at_steps(Screen::Compare, "Compare", "compare/tab/", all); }
+void add_compare_stages(std::vector<Stage>& all) {
+  add_at_steps(Screen::Compare, "Compare", "compare/tab/", all);
+}
 
 }  // namespace normscope::test_screens

@@ -4,17 +4,17 @@
 #include <cmath>
 #include <limits>
 
-#include "addons/compare/tests/app/compared_runs.h"
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/from_records.h"
 #include "addons/compare/app/words.h"
+#include "addons/compare/tests/app/compared_runs.h"
+#include "addons/recorded/training/recorded_run.h"
 #include "app/plot/plot.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/placement_file.h"
 #include "training/measure/plateau.h"
-#include "training/records/recorded_run.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::compare {

@@ -3,10 +3,10 @@
 #include <limits>
 #include <string>
 
-#include "addons/compare/tests/app/compared_runs.h"
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/words.h"
+#include "addons/compare/tests/app/compared_runs.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "addons/compare/tests/app/compared_runs.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
+#include "addons/compare/tests/app/compared_runs.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"

@@ -14,7 +14,8 @@ using fixture::LiveDriver;
 TEST_CASE("links of comparisons are read back as they were written") {
   for (const panels::MetricInfo& metric : panels::metrics())
     for (int i = 0; i < 6; ++i) {
-      const compare_screen::KeptChoice choice{static_cast<char>('A' + i % 4), i % 3, i, metric.metric, 1.5 * (1 + i)};
+      const compare_screen::KeptChoice choice{static_cast<char>('A' + i % 4), i % 3, i, metric.metric,
+                                              1.5 * (1 + i)};
       LinkedView view;
       view.runs.push_back({'A', preset_run("pre"), {}});
       view.screen = Screen::Compare;
@@ -53,7 +54,8 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   of_before.files = {{folder.file("run.jsonl")}};
   screen(to).choose(of_before);
   of_before = screen(to).kept_choice();
-  CHECK(shell::open_link(to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
+  CHECK(shell::open_link(
+      to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
   to.settle();
   CHECK(to.state.screens.shown == Screen::Compare);
   choice.files = of_before.files;

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "addons/compare/tests/app/compared_runs.h"
 #include "addons/compare/app/live.h"
 #include "addons/compare/app/loupe.h"
+#include "addons/compare/tests/app/compared_runs.h"
+#include "addons/recorded/training/followed_file.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "training/records/followed_file.h"
 
 namespace normscope::compare {
 

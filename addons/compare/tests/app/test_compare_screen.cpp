@@ -12,9 +12,9 @@
 #include "addons/compare/app/screen/compare_screen.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/made_screen.h"
 #include "app/support/program.h"
 #include "app/support/text_faults.h"
-#include "app/support/made_screen.h"
 #include "catch.hpp"
 
 using namespace normscope;

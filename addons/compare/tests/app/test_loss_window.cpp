@@ -1,9 +1,9 @@
 // One loss of one run at one step is one number: its mean's window in the Lab, in Compare and at the command line.
 #include <memory>
 
-#include "app/commands/report.h"
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/live.h"
+#include "app/commands/report.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
 #include "app/view/lab_data.h"

@@ -36,7 +36,8 @@ TEST_CASE("a training log is no text: dropped or named it stands in Compare, and
     CHECK(window.state.screens.shown == Screen::Compare);
     CHECK(window.state.notice.empty());  // Compare shows it, or still asks where it shall stand
     CHECK(window.view().runs[0].spec->data.text_path == text);
-    const auto files = made_screen<compare_screen::CompareScreen>(window.state, Screen::Compare).kept_choice().files;
+    const auto files =
+        made_screen<compare_screen::CompareScreen>(window.state, Screen::Compare).kept_choice().files;
     CHECK(std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.path == log; }));
   }
 }

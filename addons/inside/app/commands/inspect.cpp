@@ -11,24 +11,24 @@
 #include <utility>
 #include <vector>
 
+#include "addons/inside/app/commands/inspect.h"
+#include "addons/published/training/family.h"
+#include "addons/published/training/model_folder.h"
+#include "addons/published/training/published.h"
+#include "addons/published/training/token_task.h"
+#include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "addons/inside/app/commands/inspect.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/token_task.h"
-#include "training/measure/passage.h"
 #include "training/io/atomic_file.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"
+#include "training/measure/passage.h"
 #include "training/measure/step/memory_map.h"
-#include "training/published/family.h"
-#include "training/published/model_folder.h"
-#include "training/published/published.h"
 #include "training/run/run.h"
-#include "training/tokenizer/published_tokenizer.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/terminal.h"
 #include "addons/inside/app/commands/inspect.h"
+#include "app/cli/terminal.h"
 #include "engine/core/median.h"
 #include "training/io/text_table.h"
 

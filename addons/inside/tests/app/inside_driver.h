@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "addons/inside/app/inside_screen.h"
+#include "addons/inside/training/run_inside.h"
+#include "addons/published/training/published_run.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
 #include "catch.hpp"
 #include "test_paths.h"
-#include "training/published/published_run.h"
-#include "addons/inside/training/run_inside.h"
 
 namespace normscope::fixture {
 
-inline const std::string kModels = NORMSCOPE_FIXTURES "/transformers/";
+inline const std::string kModels = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/";
 inline constexpr const char* kPassage = "5 17 3 5 9 4 8 2";
 
 inline std::vector<RunSpec> models(std::initializer_list<const char*> names) {

@@ -1,6 +1,6 @@
 // The stages of the Inside screen (tests/app/screens/stages.h).
-#include "addons/inside/tests/app/inside_driver.h"
 #include "app/screens/stages.h"
+#include "addons/inside/tests/app/inside_driver.h"
 
 namespace normscope::test_screens {
 

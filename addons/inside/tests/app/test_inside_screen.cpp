@@ -8,16 +8,17 @@
 #include <thread>
 
 #include "addons/inside/app/inside_screen.h"
-#include "app/shell/files.h"
 #include "addons/inside/tests/app/inside_driver.h"
-#include "app/support/massive.h"
+#include "addons/published/tests/massive.h"
+#include "addons/published/training/published_run.h"
+#include "addons/published/training/token_task.h"
+#include "app/shell/files.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "catch.hpp"
 #include "folder.h"
 #include "test_paths.h"
-#include "training/published/published_run.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::fixture {
@@ -163,7 +164,7 @@ TEST_CASE(
   window.driver.key("Escape");
   window.driver.click("inside/learn");
   window.rest();
-  CHECK(window.lab.view()->runs[0].spec->data.passage == "7 7 9 4");
+  CHECK(passage_of(window.lab.view()->runs[0].spec->data) == "7 7 9 4");
   CHECK(window.lab.view()->step == 0);
 }
 

@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "addons/inside/app/inside_screen.h"
+#include "addons/inside/tests/training/look_inside.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/made_screen.h"
 #include "catch.hpp"
-#include "addons/inside/tests/training/look_inside.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::fixture {

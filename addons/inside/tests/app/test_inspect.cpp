@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/support/massive.h"
+#include "addons/published/tests/massive.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"
@@ -18,7 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-const std::string kModels = NORMSCOPE_FIXTURES "/transformers/";
+const std::string kModels = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/";
 
 /// Knows three words.
 constexpr const char* kTokenizer = R"({"version": "1.0", "added_tokens": [], "normalizer": null,
@@ -104,7 +104,8 @@ TEST_CASE("inspect: JSON has everything, and what is not asked for is not there"
   }
   double square = 0;
   for (const auto& norm : all["sublayers"][1]["norms"]) square += std::pow(norm.get<double>(), 2) / 4;
-  CHECK(std::abs(all["layers"][0]["stream_norm"].get<double>() - std::sqrt(square)) < 1e-6);  // digits of floats
+  CHECK(std::abs(all["layers"][0]["stream_norm"].get<double>() - std::sqrt(square)) <
+        1e-6);  // digits of floats
   REQUIRE(all["attention"].size() == layers);
   const auto& heads = all["attention"][0]["probabilities"];
   CHECK(heads.size() == all["attention"][0]["entropy"].size());

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/measure/look.h"
 #include "training/spec/spec.h"
 
@@ -33,8 +34,7 @@ ModelConfig preset_config(const char* name) {
 
 std::vector<ModelConfig> models() {
   std::vector<ModelConfig> all;
-  for (const Placement placement : {Placement::Pre, Placement::Post, Placement::ResiDual, Placement::B2T,
-                                    Placement::ReZero, Placement::HybridNorm})
+  for (const Placement placement : known({"pre", "post", "resi-dual", "b2t", "rezero", "hybridnorm"}))
     for (const Architecture architecture : {Architecture::Decoder, Architecture::Encoder})
       all.push_back(small_config(placement, architecture));
   for (const char* name : {"2017", "2026"}) all.push_back(preset_config(name));
@@ -323,8 +323,8 @@ TEST_CASE("inside: what is no single text of symbols is refused in one line") {
   };
   const ModelConfig small = small_config(Placement::Pre);
   const Batch text = passage_batch(small, kText);
-  for (const Architecture architecture :
-       {Architecture::EncoderDecoder, Architecture::Convolutional, Architecture::Parser}) {
+  for (const Architecture architecture : architectures()) {
+    if (architecture == Architecture::Decoder || architecture == Architecture::Encoder) continue;
     ModelConfig other = small;
     other.architecture = architecture;
     CHECK(refused(other, text) ==

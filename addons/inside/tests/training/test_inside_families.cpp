@@ -5,11 +5,11 @@
 #include <cmath>
 #include <filesystem>
 
+#include "addons/inside/tests/training/inside_fixture.h"
+#include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "test_paths.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/io/safetensors.h"
-#include "training/published/published.h"
 
 namespace normscope::test {
 namespace {
@@ -77,7 +77,8 @@ double check_text(const Reference& reference, Store& store, const ModelConfig& c
 TEST_CASE("inside: published decoders have the states, logits and losses that the library computes",
           "[published]") {
   int families = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(NORMSCOPE_FIXTURES) / "transformers")) {
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
     if (!fs::exists(entry.path() / "config.json")) continue;
     const SafetensorsFile file = SafetensorsFile::load((entry.path() / "reference.safetensors").string());
     if (file.contains("input/key_len")) continue;  // BERT reads types beside its symbols

@@ -1,7 +1,7 @@
 // What the programs of inside_of hold: no room for what nobody asked for.
+#include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "engine/tape/seal.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/measure/look.h"
 
 namespace normscope::test {

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "addons/inside/tests/training/look_inside.h"
+#include "addons/published/training/published.h"
+#include "addons/published/training/published_run.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
@@ -11,8 +13,6 @@
 #include "test_paths.h"
 #include "training/measure/look.h"
 #include "training/measure/passage.h"
-#include "training/published/published.h"
-#include "training/published/published_run.h"
 #include "training/run/run.h"
 
 namespace normscope::test_inside_published {
@@ -20,7 +20,7 @@ using namespace test;
 namespace {
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(NORMSCOPE_FIXTURES) / "transformers";
+const fs::path kFolder = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 constexpr const char* kPassage = "5 17 3 5 9 4 8";
 
 struct Opened {

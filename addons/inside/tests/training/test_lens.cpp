@@ -9,13 +9,15 @@
 #include <filesystem>
 #include <functional>
 
+#include "addons/inside/tests/training/inside_fixture.h"
+#include "addons/published/training/published.h"
 #include "catch.hpp"
+#include "engine/model/residual.h"
 #include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
-#include "addons/inside/tests/training/inside_fixture.h"
 #include "training/measure/look.h"
-#include "training/published/published.h"
 
 namespace normscope::test {
 namespace {
@@ -31,7 +33,7 @@ void end_is_the_model(Store& store, const ModelConfig& config, const Batch& text
   Program program = seal(tape, {.loss = end.loss, .backward = false});
   put(text, program);
   std::ranges::copy(look.read(last.output), program.floats("state").begin());
-  CHECK((last.second != kNone) == (config.stack().second != NormKind::None));
+  CHECK((last.second != kNone) == (stream_layout(config.stack()).beside != NormKind::None));
   if (last.second != kNone) std::ranges::copy(look.read(last.second), program.floats("state.second").begin());
   program.replay({});
   CHECK(same_bits(program.read("logits"), look.read(look.values().logits)));
@@ -103,7 +105,8 @@ TEST_CASE("lens: from the last layer it is the model itself, for every placement
 
 TEST_CASE("lens: from the last layer it is the model itself, for every head") {
   ModelConfig narrow = small_config(Placement::Post), capped = small_config(Placement::Pre),
-              untied = small_config(Placement::ResiDual), offset = small_config(Placement::Pre),
+              untied = small_config(known({"post", "resi-dual"}).back()),
+              offset = small_config(Placement::Pre),
               masked = small_config(Placement::Post, Architecture::Encoder), classes = masked,
               pooled = masked;
   narrow.embedding_width = 12;
@@ -124,7 +127,8 @@ TEST_CASE("lens: from the last layer it is the model itself, for every head") {
 
 TEST_CASE("lens: from the last layer it is the model itself, for every published family", "[published]") {
   int families = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(NORMSCOPE_FIXTURES) / "transformers")) {
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
     if (!fs::exists(entry.path() / "config.json")) continue;
     INFO(entry.path());
     ++families;
@@ -139,7 +143,7 @@ TEST_CASE("lens: from the last layer it is the model itself, for every published
 }
 
 TEST_CASE("lens: an earlier state goes through the last norm and the output layer") {
-  for (const Placement placement : {Placement::Pre, Placement::Post, Placement::ResiDual}) {
+  for (const Placement placement : known({"pre", "post", "resi-dual"})) {
     INFO(to_string(placement));
     InsideModel model(small_config(placement));
     const Inside inside = model.inside();
@@ -163,7 +167,7 @@ TEST_CASE("lens: an earlier state goes through the last norm and the output laye
       }
       if (placement == Placement::Pre)
         state = normalised(state, D, model.parameter("final.gain"), model.parameter("final.bias"));
-      if (placement == Placement::ResiDual) {
+      if (is(placement, "resi-dual")) {
         const std::vector<double> joins =
             normalised(second, D, model.parameter("second.gain"), model.parameter("second.bias"));
         for (size_t k = 0; k < state.size(); ++k) state[k] += joins[k];

@@ -55,7 +55,7 @@ experiments::Parts parts_of(const Claim& claim) {
     if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
       parts |= experiments::kLayers;
     if (line.of == Line::Of::LeftOut) parts |= experiments::kLeftOut;
-    if (line.y == "bleu") parts |= experiments::kWritten;
+    if (line.y == "bleu") parts |= experiments::kNumbers;
   }
   return parts;
 }

@@ -60,7 +60,7 @@ struct Line {
   std::string stack{};              ///< "", "enc.", "dec.": Profile (in y itself), Shares, LeftOut
   bool relative = false;            ///< Run: divided by its first value
   int32_t from = 1, to = 0;         ///< Run
-  std::vector<grid::Axis> axes{};  ///< Grid: one or two
+  std::vector<grid::Axis> axes{};   ///< Grid: one or two
   int32_t step = kEnd;              ///< Profile, Shares: kStart, kEnd, or a step of ladder()
   course::Curve fresh{};            ///< Fresh
   course::Mean mean = course::Mean::Arithmetic;

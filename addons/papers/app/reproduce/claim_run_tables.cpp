@@ -13,6 +13,7 @@
 
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
+#include "addons/translation/training/pairs_task.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -42,7 +43,7 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   for (auto& [id, child] : t.children("made_up")) made_up.push_back(course::read_run(id, child));
   bool on_pairs = false;
   for (course::LessonRun& run : runs)
-    for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path}) {
+    for (std::string* name : {&run.spec.data.added.of<PairsData>().path, &run.spec.data.valid_path}) {
       if (run.spec.data.name != "pairs" || name->empty()) continue;
       on_pairs = true;
       if (name->find('/') != name->npos)

@@ -107,8 +107,7 @@ double at_end(const Taken& taken, const std::string& y) {
   if (y == "validation_gap") return taken.validation - record.loss;
   if (y == "late_fall") return late_fall(record);
   if (y == "accuracy") return taken.accuracy;
-  if (y == "uas") return taken.attachment;
-  if (y == "bleu") return taken.bleu;
+  if (y == "uas" || y == "bleu") return taken.score(y);
   return sum_of_own(taken.start);
 }
 

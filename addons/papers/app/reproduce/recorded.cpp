@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "addons/translation/training/pairs_task.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
@@ -58,7 +59,7 @@ course::Lesson measured_part(const Claim& claim) {
   course::Lesson language = claim.language;
   std::erase_if(language.curves, [](const course::Curve& curve) { return is_late_fall(curve.id); });
   for (course::LessonRun& run : language.runs)
-    for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path})
+    for (std::string* name : {&run.spec.data.added.of<PairsData>().path, &run.spec.data.valid_path})
       *name = std::filesystem::path(*name).filename().string();
   return language;
 }

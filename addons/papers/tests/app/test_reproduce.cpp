@@ -129,7 +129,7 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
     CHECK_FALSE(measured.empty());
     for (const course::LessonRun& run : claim.language.runs) {
       CHECK(run.spec.data.text_path.empty());
-      CHECK(run.spec.data.pairs_path.empty());
+      CHECK(get_field(run.spec, "data.pairs").empty());
       CHECK(run.spec.data.labels_path.empty());
     }
   }
@@ -148,7 +148,7 @@ TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file 
   folder.write("test.tsv", "Katze\tcat\n");
   const Claim there = read();
   CHECK(there.missing.empty());
-  CHECK(there.language.run("pre")->spec.data.pairs_path == folder.file("train.tsv"));
+  CHECK(get_field(there.language.run("pre")->spec, "data.pairs") == folder.file("train.tsv"));
   CHECK(there.language.run("pre")->spec.data.valid_path == folder.file("test.tsv"));
   CHECK(judge_values(there, {{"post", {25.0}}}, 1).sentence == "On the sentence pairs: 25.");
   CHECK(judge_values(without, {{"post", {25.0}}}, 1).sentence == "On the made-up translation: 25.");

@@ -21,7 +21,7 @@
 #include "training/experiments/probes.h"
 #include "training/experiments/taking.h"
 #include "training/run/run.h"
-#include "training/tokenizer/tokenizer.h"
+#include "addons/translation/training/tokenizer.h"
 
 namespace normscope::test_reproduce_runs {
 namespace {

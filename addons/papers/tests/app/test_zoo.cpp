@@ -270,8 +270,8 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   const std::vector<Job> jobs = jobs_of(plan);
   REQUIRE(jobs.size() == 6);
   for (const Job& job : jobs) CHECK(job.layers == 0);
-  CHECK(jobs[0].spec.model.architecture == Architecture::Convolutional);
-  CHECK(jobs[2].spec.model.architecture == Architecture::Parser);
+  CHECK(row_of(jobs[0].spec.model.architecture).name == "convolutional");
+  CHECK(row_of(jobs[2].spec.model.architecture).name == "parser");
   CHECK(placement_of(jobs[2].spec.model.stack(), context_of(jobs[2].spec.model, true)) == Placement::None);
   CHECK(jobs[4].spec.model.memory == 64);
   CHECK(jobs[4].spec.model.norm == NormKind::AdaNorm);

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "addons/recorded/training/log_reader.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "training/io/input_value.h"
 #include "training/io/text_table.h"
-#include "training/records/log_reader.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -38,8 +38,7 @@ Exit record(const RecorderOptions& options) {
   size_t unknown = 0;
   for (const records::LogName& name : names) {
     unknown += !name.tensor.known();
-    rows.push_back(
-        {shown_name(name.theirs), std::string(records::kStatFields[name.field].key), meaning(name)});
+    rows.push_back({shown_name(name.theirs), std::string(kLogFields[name.field].key), meaning(name)});
   }
   say("{}{} names, {} of them not known\n", text_table(rows, "lll"), names.size(), unknown);
   return Exit::Ok;

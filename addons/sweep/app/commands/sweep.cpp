@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "addons/sweep/app/sweep_plan.h"
-#include "addons/sweep/app/sweep_writers.h"
 #include "app/words/words.h"
 
 namespace normscope::commands {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "app/shell/parts/screens.h"
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "app/shell/parts/screens.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

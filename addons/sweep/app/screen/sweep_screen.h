@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/plot.h"
-#include "addons/sweep/app/kept_sweep.h"
 #include "addons/sweep/app/grid_picture.h"
+#include "addons/sweep/app/kept_sweep.h"
 #include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/screen/grid_layout.h"
 #include "addons/sweep/app/worker.h"
+#include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/view/desk.h"
 

@@ -1,6 +1,6 @@
 // The stages of the Sweep screen (tests/app/screens/stages.h).
-#include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/screens/stages.h"
+#include "addons/sweep/tests/app/sweep_fixture.h"
 
 namespace normscope::test_screens {
 namespace {
@@ -19,7 +19,8 @@ std::unique_ptr<LabDriver> sweep_of(const char* preset, bool trained) {
 }  // namespace
 
 void add_sweep_stages(std::vector<Stage>& all) {
-  all.push_back({"Sweep that nobody opened", [] { return shown(Screen::Sweep, 214, true); }, "sweep/", true, Screen::Sweep});
+  all.push_back({"Sweep that nobody opened", [] { return shown(Screen::Sweep, 214, true); }, "sweep/", true,
+                 Screen::Sweep});
   for (const char* preset : {"warmup", "depth", "placement"})
     for (const bool trained : {false, true}) {
       const bool warmup = std::string_view(preset) == "warmup";

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "addons/sweep/app/screen/sweep_screen.h"
+#include "addons/sweep/app/worker.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/made_screen.h"
-#include "addons/sweep/app/screen/sweep_screen.h"
-#include "addons/sweep/app/worker.h"
 
 namespace normscope::fixture {
 

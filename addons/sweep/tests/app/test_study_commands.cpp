@@ -28,7 +28,8 @@ struct Small {
 };
 const Small kSweep{"sweep", "sweep --axis model.placement=post,pre --steps 12 --seeds 2" + kSmall, 4};
 const Small kCompare{
-    "compare", "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall, 4};
+    "compare", "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall,
+    4};
 
 /// The sweep, and the lines "RUNS COMMAND OPTION..." of the file tests/studies of add-ons.
 std::vector<Small> studies() {

@@ -16,17 +16,17 @@
 namespace normscope::test {
 namespace {
 
-const std::string kSmall = tiny_options();
+const std::string kSmallStudy = tiny_options();
 /// Has six cells, and one seed more in two of them: eight runs.
-const std::string kSweep = "sweep" + kSmall +
-                           " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
-                           " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
+const std::string kSweepProgram = "sweep" + kSmallStudy +
+                                  " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
+                                  " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
 
 /// What one machine comes to without a store.
 const std::string& whole_json() {
   static const std::string json = [] {
     const Folder folder;
-    const Outcome all = run_program(kSweep + " --store none --json " + folder.file("a.json"));
+    const Outcome all = run_program(kSweepProgram + " --store none --json " + folder.file("a.json"));
     CHECK(all.code == 0);
     return read_all(folder.file("a.json"));
   }();
@@ -69,7 +69,7 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   const Folder folder;
   const std::string outputs =
       fmt::format(" --store {0}/runs --json {0}/a.json --csv {0}/a.csv --svg {0}/a.svg", folder.file("."));
-  const Outcome first = run_program(kSweep + outputs);
+  const Outcome first = run_program(kSweepProgram + outputs);
   REQUIRE(first.code == 0);
   CHECK(contains(first.out, "across: learning rate; up: warm-up, steps"));
   CHECK(contains(first.out, "\n8 runs trained, 0 taken from"));
@@ -83,16 +83,16 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 9);
   CHECK(read_all(folder.file("a.svg")).ends_with("</svg>\n"));
 
-  const Outcome second = run_program(kSweep + outputs + " --metric beta2");
+  const Outcome second = run_program(kSweepProgram + outputs + " --metric beta2");
   CHECK(second.code == 0);
   CHECK(contains(second.out, "\n0 runs trained, 8 taken from"));
   CHECK(read_all(folder.file("a.json")) == whole_json());
-  const Outcome dry = run_program(kSweep + " --seeds 2 --dry-run --store " + folder.file("runs"));
+  const Outcome dry = run_program(kSweepProgram + " --seeds 2 --dry-run --store " + folder.file("runs"));
   CHECK(contains(
       dry.out,
       "6 cells, 14 runs: 8 are in the store, 0 cannot be trained, 6 are to be trained here\nabout "));
   // Cells that differ in what a run does not read show one run.
-  const Outcome alike = run_program("sweep" + kSmall +
+  const Outcome alike = run_program("sweep" + kSmallStudy +
                                     " --axis train.schedule=constant,linear --axis train.decay_end=10,12"
                                     " --steps 12 --dry-run --store " +
                                     folder.file("alike"));
@@ -102,7 +102,7 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
 
 TEST_CASE("sweep prints itself as a command that is the same sweep") {
   const Folder folder;
-  const std::string line = run_program(kSweep + " --print-command command").out;
+  const std::string line = run_program(kSweepProgram + " --print-command command").out;
   INFO(line);
   REQUIRE(line.starts_with("normscope sweep --set model.layers=2 "));
   CHECK(contains(line, " --more-seeds 1@train.lr=0.0032:0.01,train.warmup=8\n"));
@@ -123,7 +123,7 @@ TEST_CASE("sweep prints itself as a command that is the same sweep") {
 
 TEST_CASE("the printed job array, executed task by task, merged, is the sweep to the byte") {
   const Folder folder;
-  const std::string script = run_program(kSweep + " --print-command slurm --tasks 3").out;
+  const std::string script = run_program(kSweepProgram + " --print-command slurm --tasks 3").out;
   INFO(script);
   CHECK(contains(script, "#SBATCH --array=0-2\n"));
   for (const char* task : {"2", "0", "1"}) {
@@ -137,7 +137,7 @@ TEST_CASE("the printed job array, executed task by task, merged, is the sweep to
   CHECK(contains(shown.out, "\n0 runs trained, 8 taken from"));
   CHECK(read_all(folder.file("sweep.json")) == whole_json());
   // A task of another array over the same sweep has runs in common with these.
-  const std::string other = run_program(kSweep + " --print-command slurm --tasks 6").out;
+  const std::string other = run_program(kSweepProgram + " --print-command slurm --tasks 6").out;
   std::filesystem::rename(folder.file("sweep-shards/1"), folder.file("of-three"));
   const Outcome task = run_script(folder, "export SLURM_ARRAY_TASK_ID=1\n" + other);
   REQUIRE(task.code == 0);
@@ -151,7 +151,7 @@ TEST_CASE("the printed job array, executed task by task, merged, is the sweep to
 
 TEST_CASE("the printed lines for GNU parallel, executed, are the sweep to the byte") {
   const Folder folder;
-  const std::string lines = run_program(kSweep + " --print-command parallel --tasks 2").out;
+  const std::string lines = run_program(kSweepProgram + " --print-command parallel --tasks 2").out;
   const Outcome done = run_script(folder, lines);
   INFO(lines << done.out << done.err);
   CHECK(done.code == 0);
@@ -161,7 +161,7 @@ TEST_CASE("the printed lines for GNU parallel, executed, are the sweep to the by
 TEST_CASE("a shard that was killed goes on, and merged all is as on one machine") {
   const Folder folder;
   const std::string line =
-      "sweep" + kSmall + " --axis train.lr=1e-3:1e-2:log3 --steps 400 --seeds 2 --threads 1";
+      "sweep" + kSmallStudy + " --axis train.lr=1e-3:1e-2:log3 --steps 400 --seeds 2 --threads 1";
   const auto part = [&](const char* shard, const std::string& before) {
     return run_program(
         fmt::format("{} --shard {} --store {}/part{}", line, shard, folder.file("."), shard[0]), before);
@@ -181,7 +181,7 @@ TEST_CASE("a shard that was killed goes on, and merged all is as on one machine"
 TEST_CASE("sweep: Ctrl+C keeps what was trained") {
   const Folder folder;
   const Outcome stopped =
-      run_program("sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 1000000 --store " +
+      run_program("sweep" + kSmallStudy + " --axis train.lr=1e-3,1e-2 --steps 1000000 --store " +
                       folder.file("runs") + " --json " + folder.file("a.json"),
                   "timeout --foreground --preserve-status -s INT 2");
   CHECK(stopped.code == 130);
@@ -196,7 +196,7 @@ TEST_CASE("sweep: Ctrl+C keeps what was trained") {
 TEST_CASE("a store that is only asked stays as it is, and a folder that was named is never trimmed") {
   namespace fs = std::filesystem;
   const Folder folder;
-  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --store ";
+  const std::string two = "sweep" + kSmallStudy + " --axis train.lr=1e-3,1e-2 --steps 12 --store ";
   const std::string store = folder.file("st");
   REQUIRE(run_program(two + store).code == 0);
   // More than the cache's limit, in sparse files that are called as results are.
@@ -221,7 +221,7 @@ TEST_CASE("a store that is only asked stays as it is, and a folder that was name
     const Outcome outcome = run_program(two + folder.file("none") + how);
     CHECK(outcome.code == 0);
     CHECK(contains(outcome.err, "none is not there"));
-    CHECK(run_program("sweep" + kSmall + " --axis train.lr=1e-3 --steps 12" + how,
+    CHECK(run_program("sweep" + kSmallStudy + " --axis train.lr=1e-3 --steps 12" + how,
                       "env XDG_CACHE_HOME=" + folder.file("cache"))
               .code == 0);
   }
@@ -233,7 +233,7 @@ TEST_CASE(
     "a store that fills up costs no run that was trained: the table is there, and 5 where it was asked for") {
   namespace fs = std::filesystem;
   const Folder folder;
-  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --csv ";
+  const std::string two = "sweep" + kSmallStudy + " --axis train.lr=1e-3,1e-2 --steps 12 --csv ";
   const Outcome whole = run_program(two + folder.file("whole.csv") + " --store " + folder.file("st"));
   REQUIRE(whole.code == 0);
   // Every result of a second store lies on a device that is always full; so does every one of the cache.

@@ -108,7 +108,8 @@ TEST_CASE("Sweep opens as it was set") {
   REQUIRE(swept.plan == sweep::plan_from(text));
   from.state.screens.shown = Screen::Sweep;
   REQUIRE_FALSE(screen(to).sweep() == swept);
-  CHECK(shell::open_link(to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
+  CHECK(shell::open_link(
+      to.state, link_fragment(shell::linked_view(from.state.session, from.state.screens, from.state.look))));
   to.settle();
   CHECK(to.state.screens.shown == Screen::Sweep);
   CHECK(screen(to).sweep() == swept);

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/support/program.h"
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/experiments/run_store.h"

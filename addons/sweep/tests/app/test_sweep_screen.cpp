@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "addons/sweep/app/screen/words.h"
+#include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
 #include "app/shell/session_window.h"
 #include "app/support/english.h"
-#include "addons/sweep/tests/app/sweep_fixture.h"
-#include "addons/sweep/app/screen/words.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -136,7 +136,8 @@ TEST_CASE("sweep screen: plan and colour travel with the session, and damage is 
   AppState damaged;
   show_window(damaged.screens, damaged.session, damaged.parts,
               R"({"bookmarks": [], "selected": "B", "screens": ["sweep.axis=train.lr"]})");
-  CHECK(fixture::made_screen<sweep::SweepScreen>(damaged, Screen::Sweep).plan() == sweep::preset_plan("warmup"));
+  CHECK(fixture::made_screen<sweep::SweepScreen>(damaged, Screen::Sweep).plan() ==
+        sweep::preset_plan("warmup"));
   CHECK(damaged.screens.lab.diagram().selected == 'B');
 }
 

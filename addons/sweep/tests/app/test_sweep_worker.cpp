@@ -6,10 +6,10 @@
 #include <string>
 #include <thread>
 
-#include "app/support/gate.h"
-#include "app/support/program.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
+#include "app/support/gate.h"
+#include "app/support/program.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "addons/tape-screen/app/commands/tape.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
-#include "addons/tape-screen/app/commands/tape.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
-#include "training/measure/step/machine_peak.h"
-#include "training/measure/step/profile.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/fold.h"
 #include "training/measure/step/machine_peak.h"

@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "addons/tape-screen/app/tape_screen.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
-#include "addons/tape-screen/app/tape_screen.h"
 #include "catch.hpp"
 #include "training/session/played_step.h"
 

@@ -46,8 +46,9 @@ inline std::vector<test::TinyOptions> every_op() {
                           .activation = Activation::Gelu,
                           .classes = 3,
                           .optimizer = Optimizer::Sgd};
-  test::TinyOptions third{.layers = 1, .optimizer = Optimizer::Muon};
-  return {plain, other, third};
+  std::vector<test::TinyOptions> all{plain, other};
+  for (const Optimizer optimizer : kOptimizers) all.push_back({.layers = 1, .optimizer = optimizer});
+  return all;
 }
 
 inline std::vector<const ShownTensor*> tensors_of(const Shown& shown) {

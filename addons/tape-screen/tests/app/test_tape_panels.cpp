@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
-#include "app/support/text_faults.h"
-#include "addons/tape-screen/tests/app/tape_played.h"
 #include "addons/tape-screen/app/instruction_panel.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/step_worker.h"
+#include "addons/tape-screen/tests/app/tape_played.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
+#include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
@@ -274,7 +274,7 @@ TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {
   CHECK(all.contains("check"));
   stage.driver.choose("tape/instruction/menu", "csv");
   CHECK(contains(stage.file->second, stage.shown->writes[0].name));
-  CHECK(contains(stage.file->second, "float32"));
+  CHECK(contains(stage.file->second, "central"));
   stage.driver.choose("tape/instruction/menu", "svg");
   const std::vector<view::SavePlot> saves = stage.instruction.take_saves();
   REQUIRE(saves.size() == 1);

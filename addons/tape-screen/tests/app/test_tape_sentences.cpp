@@ -2,18 +2,20 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "addons/tape-screen/app/shown.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
-#include "training/data/treebank/parse_features.h"
 #include "training/run/run.h"
 
 namespace normscope::test_tape_sentences {
 
 TEST_CASE("tape panels: a parser's embedding looks up the features of every state") {
+  const std::vector<std::string> presets = preset_names();
+  if (std::ranges::find(presets, "parser") == presets.end()) return;  // an add-on's
   RunSpec spec = preset_run("parser");
   for (const auto& [key, value] : {std::pair{"model.layers", "1"},
                                    {"model.d_model", "4"},
@@ -32,7 +34,7 @@ TEST_CASE("tape panels: a parser's embedding looks up the features of every stat
   player->seek(at + 1);
   const std::string sentence = tape_screen::shown_of(*player, at).sentence;
   INFO(sentence);
-  CHECK(sentence.starts_with("It looks up " + ui::grouped(32 * kParseFeatures) + " tokens"));
+  CHECK(sentence.starts_with("It looks up " + ui::grouped(32 * run.spec().model.sequence) + " tokens"));
 }
 
 }  // namespace normscope::test_tape_sentences

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "addons/tape-screen/tests/app/tape_played.h"
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/sentences.h"
+#include "addons/tape-screen/tests/app/tape_played.h"
 #include "app/tex/tex.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
@@ -69,7 +69,7 @@ TEST_CASE(
   for (const OpKind op :
        {OpKind::Embedding, OpKind::Linear, OpKind::Attention, OpKind::LayerNorm, OpKind::Relu, OpKind::Gelu,
         OpKind::Add, OpKind::Dropout, OpKind::SoftmaxXent, OpKind::MeanPool, OpKind::Probe, OpKind::GradNorm,
-        OpKind::Clip, OpKind::Adam, OpKind::Sgd, OpKind::Muon}) {
+        OpKind::Clip, OpKind::Adam, OpKind::Sgd}) {
     INFO(to_string(op));
     CHECK(ops.contains(op));
   }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/app/fold_rows.h"
+#include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/step/numeric_check.h"
 
@@ -104,9 +104,9 @@ TEST_CASE("tape worker: a check is check_element's") {
   const NumericCheck expected = check_element(*again->player, static_cast<size_t>(checked->node),
                                               static_cast<int>(checked->check.place), checked->check.element);
   CHECK(checked->check.analytic == expected.analytic);
-  REQUIRE(checked->check.best_single());
-  CHECK(checked->check.best_single()->numeric == expected.best_single()->numeric);
-  CHECK(checked->check.best_single()->error < 0.01);
+  REQUIRE(checked->check.best_central());
+  CHECK(checked->check.best_central()->numeric == expected.best_central()->numeric);
+  CHECK(checked->check.best_central()->error < 0.01);
 }
 
 TEST_CASE("tape worker: both memory maps are those of the run's program") {

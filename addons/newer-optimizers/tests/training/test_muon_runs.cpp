@@ -1,0 +1,55 @@
+// Whole runs under Muon.
+#include <algorithm>
+#include <cmath>
+
+#include "catch.hpp"
+#include "training/session/analysis.h"
+#include "training/spec/update_rule.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+
+TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's",
+          "[optimizer]") {
+  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
+  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.optimizer", "muon");
+  set_field(spec, "train.weight_decay", "0");
+  const auto run = make_run(spec);
+  const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
+  const std::vector<float> before = run->store().read(matrix);
+  run->step();
+  const std::vector<float> after = run->store().read(matrix);
+  double squares = 0;
+  for (size_t i = 0; i < before.size(); ++i)
+    squares += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
+  const double rate = learning_rate(spec.train.schedule, 1);
+  const double size = std::sqrt(squares / static_cast<double>(before.size())) / rate;
+  CHECK(size > 0.1);  // 0.2 where all singular values were one; those of no gradient stay small
+  CHECK(size < 0.24);
+  const auto all_zero = [&](int32_t parameter, Store::Block block) {
+    const std::vector<float> numbers = run->store().read(parameter, block);
+    return std::all_of(numbers.begin(), numbers.end(), [](float v) { return v == 0; });
+  };
+  CHECK(all_zero(matrix, Store::Block::V));
+  CHECK_FALSE(all_zero(matrix, Store::Block::M));
+  CHECK_FALSE(all_zero(table, Store::Block::V));  // what is no matrix of a layer has both of Adam's
+}
+
+TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.optimizer", "muon");
+  const auto run = make_run(spec);
+  steps(*run, 6);
+  for (const MatrixSpectra& m : next_spectra(*run)) {
+    if (m.layer == 0) continue;
+    INFO(m.name);
+    const auto full = static_cast<double>(m.update.values.size());
+    CHECK(m.update.share_at(0.5) > 0.6);
+    CHECK(m.update.effective_rank() > 0.75 * full);
+    CHECK(m.weights.effective_rank() < 0.8 * full);
+  }
+}
+
+}  // namespace normscope::test

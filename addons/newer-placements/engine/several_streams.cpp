@@ -1,0 +1,200 @@
+// Several streams are one value (B,T,n,D), mixed by the op `mix`: see streams.h.
+#include "addons/newer-placements/engine/streams.h"
+#include "engine/core/error.h"
+#include "engine/model/recorder.h"
+#include "engine/model/residual.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/affine/affine.h"
+#include "engine/ops/concat/concat.h"
+#include "engine/ops/mix/mix.h"
+#include "engine/ops/probe/probe.h"
+#include "engine/ops/softmax/softmax.h"
+
+namespace normscope {
+namespace {
+
+constexpr StackSlotRow kStreamSlots[] = {
+    {"streams", [](std::string_view words) { return to_string(streams_from(words)); }, "1"}};
+
+class SeveralStreams : public Residual {
+ public:
+  SeveralStreams(Recorder& recorder, const Streams& streams) : r_(recorder), wired_(streams) {}
+
+  /// All streams begin as x.
+  void begin(const std::string& prefix, ValueId x) override {
+    all_ = wired_.of_depth() ? x
+                             : mix(r_.tape, prefix + "copies", x,
+                                   constant(prefix + "copies.weights", {1, wired_.count}), wired_.count);
+    if (!wired_.of_depth()) look_at_streams(prefix + "emb");
+  }
+
+  /// Records what a sub-layer leaves: the streams with its branch, and what is read from them next. Behind the
+  /// last sub-layer that is the mean of n streams; the published sum is n times that, which the final norm divides out.
+  bool sum(SublayerValues& s, bool last) override {
+    const std::string& n = s.name;
+    if (wired_.of_depth()) {
+      all_ = append(r_.tape, n + ".streams", all_, s.branch);
+    } else {
+      s.carry = weights_of(n + ".carry", Task::Carry);
+      s.write = weights_of(n + ".write", Task::Write);
+      const int32_t count = wired_.count;
+      all_ = add(r_.tape, n + ".streams", mix(r_.tape, n + ".carried", all_, s.carry, count),
+                 mix(r_.tape, n + ".written", s.branch, s.write, count));
+    }
+    ++written_;
+    s.streams = all_;
+    const bool added_up = last && !wired_.of_depth();
+    if (!added_up) look_at_streams(n);
+    s.read = added_up ? constant(n + ".read", {wired_.count, 1}, 1.0 / wired_.count)
+                      : weights_of(n + ".read", Task::Read);
+    s.sum = s.joined = s.output = mix(r_.tape, n + ".sum", all_, s.read, 1);
+    return true;
+  }
+
+  /// Asks for the gradient of each.
+  void probe(const SublayerValues& s, ValueId lengths) override {
+    for (int32_t i = 1; !wired_.of_depth() && i <= wired_.count; ++i)
+      r_.tape.probe({s.name + ".stream." + std::to_string(i) + ".gradient_square",
+                     ProbeSpec{ProbeKind::MeanSquare, i - 1, wired_.count}, s.streams, true, r_.layer,
+                     lengths});
+  }
+
+ private:
+  enum class Task : uint8_t { Read, Carry, Write };
+
+  int32_t count() const { return wired_.of_depth() ? written_ + 1 : wired_.count; }
+
+  /// Weights of one that no training changes.
+  ValueId constant(const std::string& name, Shape shape, double value = 1.0) {
+    return r_.parameter(name, shape, {Init::Kind::Constant, value}, false);
+  }
+
+  /// Records what weights are computed from: each stream behind a norm, or for the manifold all streams
+  /// of a position as one row (Xie et al. 2025, equation 7).
+  void look_at_streams(const std::string& n) {
+    if (wired_.weights != Streams::Weights::Computed) return;
+    const Shape s = r_.tape.shape(all_);
+    if (wired_.rule == Streams::Rule::Manifold)
+      seen_ =
+          r_.norm(n + ".seen", NormKind::Rms, reshape(r_.tape, n + ".row", all_, {s[0], s[1], s[2] * s[3]}));
+    else
+      seen_ =
+          r_.norm(n + ".seen", wired_.rule == Streams::Rule::Softmax ? NormKind::Rms : r_.config.norm, all_);
+  }
+
+  /// What weights start as: those of one stream, read from one of n streams after the other (Zhu et al.
+  /// 2024, equation 14). Beneath the manifold's functions they only lean that way; equal streams would stay equal.
+  Init start_of(Task task) const {
+    const bool manifold = wired_.rule == Streams::Rule::Manifold;
+    if (wired_.rule == Streams::Rule::Softmax) return {Init::Kind::Zeros, 0.0};
+    if (task == Task::Write) return {Init::Kind::Constant, manifold ? 0.0 : 1.0};
+    if (wired_.of_depth()) return {Init::Kind::Constant, 1.0};
+    Init init{Init::Kind::Diagonal, 1.0};
+    if (manifold) init.value = task == Task::Read ? 2.0 : 4.0;
+    if (manifold && task == Task::Read) init.rest = -2.0;
+    init.place = task == Task::Read ? written_ % wired_.count : 0;
+    return init;
+  }
+
+  ValueId weights_of(const std::string& n, Task task) {
+    const int32_t from = task == Task::Write ? 1 : count(), to = task == Task::Read ? 1 : count();
+    const bool fixed = wired_.weights == Streams::Weights::Fixed;
+    const bool scored = wired_.rule == Streams::Rule::Softmax && wired_.weights == Streams::Weights::Computed;
+    ValueId weights = kNone;
+    if (scored)
+      weights = linear(r_.tape, n + ".score", seen_,
+                       r_.parameter(n + ".query", {r_.config.d_model, 1}, {Init::Kind::Zeros, 0.0}), kNone);
+    else
+      weights = r_.parameter(n, {from, to}, start_of(task), !fixed);
+    if (wired_.weights == Streams::Weights::Computed && !scored)
+      weights = with_computed(n, task, weights, from * to);
+    return ruled(n, task, weights, from);
+  }
+
+  /// Adds to weights what the streams of a position ask for, a little of it at the start: 0.01 times its
+  /// share, whose matrix is zero (Zhu et al. 2024, equations 10 to 13).
+  ValueId with_computed(const std::string& n, Task task, ValueId weights, int32_t size) {
+    const Shape s = r_.tape.shape(all_);
+    const bool manifold = wired_.rule == Streams::Rule::Manifold;
+    const int64_t in = r_.tape.shape(seen_).cols(), each = task == Task::Carry ? count() : 1;
+    const ValueId w = r_.parameter(n + ".w", {in, manifold ? size : each}, {Init::Kind::Zeros, 0.0});
+    ValueId asked = linear(r_.tape, n + ".asked", seen_, w, kNone);
+    if (!manifold)
+      asked =
+          soft_cap(r_.tape, n + ".bounded", reshape(r_.tape, n + ".of_all", asked, {s[0], s[1], size}), 1.0f);
+    return affine(r_.tape, n + ".weights", asked, 1.0f,
+                  r_.parameter(n + ".gate", {1}, {Init::Kind::Constant, 0.01}), weights);
+  }
+
+  /// Bends weights to the rule: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows
+  /// and columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9).
+  ValueId ruled(const std::string& n, Task task, ValueId weights, int32_t from) {
+    if (wired_.rule == Streams::Rule::Free) return weights;
+    if (wired_.rule == Streams::Rule::Softmax) return softmax(r_.tape, n + ".shares", weights, from);
+    if (task == Task::Carry) return sinkhorn(r_.tape, n + ".balanced", weights, wired_.count, 20);
+    // The sigmoid of z is 1/2 + tanh(z / 2) / 2, and soft_cap with 2 is 2 tanh(z / 2).
+    const bool twice = task == Task::Write;
+    return affine(r_.tape, n + ".positive", soft_cap(r_.tape, n + ".half", weights, 2.0f),
+                  twice ? 0.5f : 0.25f, kNone,
+                  constant(twice ? "streams.one" : "streams.half", {1}, twice ? 1.0 : 0.5));
+  }
+
+  Recorder& r_;
+  Streams wired_;
+  ValueId all_ = kNone, seen_ = kNone;
+  int32_t written_ = 0;  ///< branches so far
+};
+
+std::unique_ptr<Residual> record_streams(Recorder& recorder, const StackWiring& stack) {
+  const Streams streams = streams_of(stack);
+  if (streams.one()) return nullptr;
+  return std::make_unique<SeveralStreams>(recorder, streams);
+}
+
+/// Each of several streams is a sum that no norm stands on and no scale weighs.
+void check_streams(const char* what, const StackWiring& stack) {
+  if (streams_of(stack).one()) return;
+  if (norm_at(stack, "second") != NormKind::None)
+    fail("model", "the {} has several streams and a second stream beside them: expected wiring.second none",
+         what);
+  for (const LayerWiring& layer : stack.layers)
+    for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
+      Wiring inside;  // what several streams leave room for
+      inside.before = w->before;
+      inside.after = w->after;
+      inside.inner = w->inner;
+      inside.pre_scale = w->pre_scale;
+      inside.init_gain = w->init_gain;
+      if (!(*w == inside))
+        fail(
+            "model",
+            "the {} has several streams, and '{}' puts a norm or a scale on one: expected norms inside the branch, "
+            "before=, after=, q=, k=, v=, hidden=, output=",
+            what, to_string(*w));
+    }
+}
+
+std::optional<StreamLayout> layout_of_streams(const StackWiring& stack) {
+  const Streams streams = streams_of(stack);
+  if (streams.one()) return std::nullopt;
+  return StreamLayout{.count = streams.count};
+}
+
+/// Streams are kept, carried on, written and seen at every sub-layer.
+int64_t floats_of_several(const StackWiring& stack, int64_t sublayers) {
+  const Streams streams = streams_of(stack);
+  if (streams.one()) return 0;
+  return streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * streams.count;
+}
+
+}  // namespace
+
+constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
+                                                     .record = record_streams,
+                                                     .check = check_streams,
+                                                     .layout = layout_of_streams,
+                                                     .objection = "there are several residual streams",
+                                                     .floats = floats_of_several};
+
+}  // namespace normscope

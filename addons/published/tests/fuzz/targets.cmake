@@ -1,0 +1,6 @@
+file(GLOB configs CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/../fixtures/transformers/*/config.json")
+normscope_fuzz_target(published 300 ${configs})
+file(GLOB indexes CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/../fixtures/transformers/*/*.index.json")
+normscope_fuzz_target(published_index 2000 ${indexes})
+normscope_fuzz_target(published_tokenizer 2000)
+normscope_fuzz_target(published_older 2000)

@@ -1,0 +1,193 @@
+// Published folders, read by the tables of addons/published/families, against what the library transformers computes from them:
+// logits, every hidden state, the loss, and the gradient of every parameter under its published name.
+// tests/fixtures/transformers/README.md says what the references hold.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "addons/published/training/family.h"
+#include "addons/published/training/published.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "test_paths.h"
+
+namespace normscope::test {
+namespace {
+namespace fs = std::filesystem;
+using Numbers = std::vector<double>;
+
+const fs::path kFolder = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
+
+/// A folder whose model has read the texts of its reference, and knows its gradients.
+struct Opened {
+  explicit Opened(const fs::path& folder)
+      : reference(SafetensorsFile::load((folder / "reference.safetensors").string())),
+        shape(reference.shape("input/x")),
+        model(published::open(folder.string(), static_cast<int32_t>(shape[1]))),
+        backend(make_cpu_backend(1)),
+        store(*backend),
+        tape(store),
+        values(record_transformer(tape, model.spec.model,
+                                  {.batch = static_cast<int32_t>(shape[0]),
+                                   .sequence = static_cast<int32_t>(shape[1]),
+                                   .key_lengths = reference.contains("input/key_len"),
+                                   .training = false,
+                                   .probes = false})),
+        program(sealed()) {
+    fill("tokens", "input/x");
+    fill("targets", "input/y");
+    fill("types", "input/types");
+    fill("key_lengths", "input/key_len");
+    program.replay({});
+  }
+
+  Program sealed() {
+    published::load(model, store);
+    return seal(tape, {.loss = values.loss, .update = kNoOp});
+  }
+  void fill(const char* input, const char* of) {
+    if (reference.contains(of)) std::ranges::copy(reference.int32s(of), program.tokens(input).begin());
+  }
+  std::vector<float> read(ValueId value) const {
+    std::vector<float> host(
+        static_cast<size_t>(program.data().values[static_cast<size_t>(value)].shape.size()));
+    program.read_front(value, host);
+    return host;
+  }
+  /// The largest difference of a value, in parts of its largest number. A row of RoBERTa's that is padding has
+  /// the position of padding there; here it has its own. Nothing reads such rows.
+  double off(ValueId value, const std::string& name) const {
+    const std::vector<float> ours = read(value);
+    const Numbers theirs = reference.doubles(name);
+    REQUIRE(ours.size() == theirs.size());
+    std::vector<int32_t> lengths(static_cast<size_t>(shape[0]), static_cast<int32_t>(shape[1]));
+    if (reference.contains("input/key_len")) lengths = reference.int32s("input/key_len");
+    const size_t rows = static_cast<size_t>(shape[0] * shape[1]), width = ours.size() / rows;
+    double largest = 0, apart = 0;
+    for (size_t i = 0; i < ours.size(); ++i) {
+      const size_t row = i / width, text = row / static_cast<size_t>(shape[1]),
+                   place = row % static_cast<size_t>(shape[1]);
+      if (static_cast<int32_t>(place) >= lengths[text]) continue;
+      largest = std::max(largest, std::abs(theirs[i]));
+      apart = std::max(apart, std::abs(ours[i] - theirs[i]));
+    }
+    return apart / largest;
+  }
+  /// The gradients of the published tensors: what is in one of them there is put together again.
+  std::map<std::string, Numbers> gradients() const {
+    std::map<std::string, Numbers> all;
+    for (const ParameterInfo& parameter : store.parameters()) {
+      if (!parameter.trainable) continue;
+      const published::Place place = published::place_of(model, parameter);
+      Numbers& theirs = all[place.tensor];
+      if (theirs.empty())
+        theirs.resize(model.weights.file(place.tensor).bytes(place.tensor).size() /
+                      bytes_of(model.weights.file(place.tensor).type(place.tensor)));
+      const std::vector<float> ours = program.read(parameter.name, true);
+      const size_t columns = place.column.size();
+      for (size_t i = 0; i < ours.size(); ++i)
+        theirs.at(static_cast<size_t>(place.first + static_cast<int64_t>(i / columns) * place.row_step +
+                                      place.column[i % columns])) += ours[i];
+    }
+    return all;
+  }
+
+  SafetensorsFile reference;
+  TensorShape shape;
+  published::Published model;
+  std::unique_ptr<Backend> backend;
+  Store store;
+  Tape tape;
+  ModelValues values;
+  Program program;
+};
+
+/// The largest of a folder.
+struct Deviations {
+  double logits = 0, hidden = 0, loss = 0, norm = 0, along = 0;
+};
+
+void compare_gradients(const Opened& opened, const fs::path& folder, Deviations& worst) {
+  std::ifstream file(folder / "gradients.json");
+  const nlohmann::json expected = nlohmann::json::parse(file);
+  const std::map<std::string, Numbers> gradients = opened.gradients();
+  double all = 0;
+  for (const auto& [name, numbers] : expected.items())
+    all += numbers[0].get<double>() * numbers[0].get<double>();
+  for (const auto& [name, gradient] : gradients) CHECK(expected.contains(name));
+  for (const auto& [name, numbers] : expected.items()) {
+    INFO(name);
+    REQUIRE(gradients.contains(name));
+    const Numbers& g = gradients.at(name);
+    double square = 0, along = 0;
+    for (size_t i = 0; i < g.size(); ++i) {
+      square += g[i] * g[i];
+      along += g[i] * std::cos(static_cast<double>(i));
+    }
+    // Where the gradient is zero by symmetry, what rounding leaves is a part of all of it.
+    const double norm = numbers[0], size = norm + 0.01 * std::sqrt(all);
+    const double norm_off = std::abs(std::sqrt(square) - norm) / size,
+                 along_off = std::abs(along - numbers[1].get<double>()) / size;
+    CHECK(norm_off < 1e-4);
+    CHECK(along_off < 1e-4);
+    worst.norm = std::max(worst.norm, norm_off);
+    worst.along = std::max(worst.along, along_off);
+  }
+}
+
+Deviations compare(const fs::path& folder) {
+  const Opened opened(folder);
+  Deviations worst;
+  const auto hidden = [&](ValueId value, const std::string& name) {
+    INFO(name);
+    const double off = opened.off(value, name);
+    CHECK(off < 1e-5);
+    worst.hidden = std::max(worst.hidden, off);
+  };
+  worst.logits = opened.off(opened.values.logits, "logits");
+  CHECK(worst.logits < 1e-5);
+  hidden(opened.values.embedding, "hidden/00");
+  const auto& sublayers = opened.values.sublayers;
+  for (size_t layer = 1; layer <= sublayers.size() / 2; ++layer)
+    hidden(sublayers[2 * layer - 1].output, fmt::format("hidden/{:02}", layer));
+  const ValueId narrow = opened.tape.find("narrow");
+  hidden(narrow == kNone ? opened.values.hidden : narrow, "final");
+  const double loss = opened.reference.doubles("loss")[0];
+  worst.loss = std::abs(opened.program.loss() - loss) / loss;
+  CHECK(worst.loss < 1e-6);
+  compare_gradients(opened, folder, worst);
+  return worst;
+}
+
+std::vector<fs::path> folders() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(kFolder))
+    if (entry.is_directory()) all.push_back(entry.path());
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("published: every family computes what the library computes", "[published]") {
+  for (const fs::path& folder : folders()) DYNAMIC_SECTION(folder.filename().string()) {
+      compare(folder);
+    }
+}
+
+TEST_CASE("published: deviations of each family", "[.][print]") {
+  for (const fs::path& folder : folders()) {
+    const Deviations d = compare(folder);
+    fmt::print("{:<14} logits {:.1e}  hidden {:.1e}  loss {:.1e}  gradients {:.1e} {:.1e}\n",
+               folder.filename().string(), d.logits, d.hidden, d.loss, d.norm, d.along);
+  }
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,114 @@
+// A published model as a run: it has the folder's weights and loss, trains on, forks with another wiring and keeps what
+// fits.
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "addons/published/training/published.h"
+#include "addons/published/training/published_run.h"
+#include "addons/published/training/token_task.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
+#include "folder.h"
+#include "test_paths.h"
+#include "training/files/config_file.h"
+#include "training/measure/look.h"
+#include "training/measure/passage.h"
+#include "training/run/run.h"
+
+namespace normscope::test_published_run {
+using namespace test;
+namespace {
+namespace fs = std::filesystem;
+
+const fs::path kFolder = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
+constexpr const char* kPassage = "5 17 3 5 9 4 8";
+
+struct Opened {
+  explicit Opened(const char* name, const char* passage = kPassage)
+      : spec(published::run_of((kFolder / name).string(), passage)), task(make_task(spec.data)) {
+    fit_to_data(spec, *task);
+  }
+  std::unique_ptr<Run> run() { return std::make_unique<Run>(spec, task, *backend); }
+
+  std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  RunSpec spec;
+  std::shared_ptr<const Task> task;
+};
+
+/// Allows what another order of a few float sums makes.
+bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+/// The loss of the folder's own weights on the passage, without a run.
+double loss_of_folder(const char* name, const std::vector<int32_t>& tokens) {
+  const auto backend = make_cpu_backend(1);
+  const published::Published model =
+      published::open((kFolder / name).string(), static_cast<int32_t>(tokens.size()));
+  Store store(*backend);
+  published::declare(model, store);
+  published::load(model, store);
+  Look look(store, model.spec.model, passage_batch(model.spec.model, tokens));
+  look.replay();
+  return look.program().loss();
+}
+
+}  // namespace
+
+TEST_CASE("published run: a decoder begins at the loss of the folder's weights, in every family") {
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    const std::string name = entry.path().filename().string();
+    if (!fs::exists(entry.path() / "config.json") || name == "bert" || name == "roberta") continue;
+    INFO(name);
+    Opened opened(name.c_str());
+    const auto run = opened.run();
+    run->step();
+    CHECK(near(static_cast<double>(run->past().losses[0]),
+               loss_of_folder(name.c_str(), {5, 17, 3, 5, 9, 4, 8})));
+    for (int i = 0; i < 20; ++i) run->step();
+    CHECK(run->past().losses.back() < run->past().losses[0]);  // it learns the passage
+  }
+}
+
+TEST_CASE("published run: the specification is kept as every other") {
+  const Opened opened("gemma2");
+  const std::vector<ConfigRun> one{{.spec = opened.spec, .edits = {}}};
+  const std::vector<ConfigRun> again = parse_config(write_config(one), "again");
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].spec == opened.spec);
+}
+
+TEST_CASE("published run: a folder stands wherever a configuration does") {
+  const std::vector<ConfigRun> runs = read_config((kFolder / "gpt2").string());
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].spec.train.init_from == (kFolder / "gpt2").string());
+  // It has no tokenizer: the passage that comes with the program is words, so it reads sixteen numbers.
+  CHECK(make_task(runs[0].spec.data)->encode(passage_of(runs[0].spec.data)).size() == 16);
+}
+
+TEST_CASE("published run: with another wiring what fits is taken over") {
+  Opened opened("gpt2");
+  const auto whole = opened.run();
+  set_field(opened.spec, "wiring.L01.ffn", "before=none");
+  const auto changed = opened.run();
+  const auto weight = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
+  for (const char* name : {"emb.tokens", "emb.positions", "L01.attn.wq", "L02.ffn.w2", "final.gain"})
+    CHECK(weight(*whole, name) == weight(*changed, name));
+  CHECK(changed->store().find("L01.ffn.before.gain") < 0);
+  whole->step();
+  changed->step();
+  CHECK(whole->last_loss() != changed->last_loss());
+}
+
+TEST_CASE("published run: what is no published model is refused before anything is read") {
+  const Folder folder;
+  CHECK_FALSE(published::is_published(folder.path.string()));
+  folder.write("config.json", "{}");
+  CHECK_FALSE(published::is_published(folder.path.string()));
+  CHECK(published::is_published((kFolder / "gpt2").string()));
+  CHECK(contains(error_of([] { published::run_of((kFolder / "gpt2").string(), "5"); }),
+                 "1 tokens: expected a text of at least 2 tokens"));
+}
+
+}  // namespace normscope::test_published_run

@@ -1,0 +1,191 @@
+// This reads the files of addons/published/families. See family.h.
+#include "addons/published/training/family.h"
+
+#include <fmt/format.h>
+
+#include "engine/core/error.h"
+#include "training/io/text.h"
+#include "training/io/toml.h"
+
+namespace normscope::published {
+namespace {
+
+std::string text_of(const toml::node& node, std::string_view key) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  if (const auto whole = node.value_exact<int64_t>()) return fmt::format("{}", *whole);
+  if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
+  fail("family", "{}: {}: expected a text, a number, true or false", key, what_it_is(node));
+}
+
+/// Reads a text or a list of texts.
+std::vector<std::string> texts_of(const toml::node& node, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const toml::array* list = node.as_array())
+    for (const toml::node& item : *list) texts.push_back(text_of(item, key));
+  else
+    texts.push_back(text_of(node, key));
+  return texts;
+}
+
+Setting setting_of(const toml::node& node, std::string_view key) {
+  const toml::table* table = node.as_table();
+  if (!table) return {.keys = {}, .absent = text_of(node, key), .null = {}};
+  Setting setting;
+  for (const auto& [name, value] : *table) {
+    if (name == "key")
+      setting.keys = texts_of(value, key);
+    else if (name == "default")
+      setting.absent = text_of(value, key);
+    else if (name == "null")
+      setting.null = text_of(value, key);
+    else if (name == "when")
+      setting.when = text_of(value, key);
+    else if (name == "take")
+      setting.take = text_of(value, key);
+    else if (name == "values" && value.is_table())
+      for (const auto& [theirs, ours] : *value.as_table())
+        setting.values.emplace(theirs.str(), text_of(ours, key));
+    else
+      fail("family", "{}: {} is unknown: expected key, default, null, values, when or take", key, name.str());
+  }
+  if (!setting.take.empty() && !rule_named(setting.take))
+    fail("family", "{}: there is no function {}", key, setting.take);
+  return setting;
+}
+
+/// Writes out a group: "b{q,k}" is bq, bk.
+std::vector<std::string> expanded(const std::string& name) {
+  const size_t open = name.find('{'), close = name.find('}');
+  if (open == name.npos || close == name.npos) return {name};
+  std::vector<std::string> names;
+  for (const std::string_view letters : split(std::string_view(name).substr(open + 1, close - open - 1), ','))
+    names.push_back(name.substr(0, open) + std::string(letters) + name.substr(close + 1));
+  return names;
+}
+
+void add_rows(Family& family, const toml::table& table, bool linear) {
+  for (const auto& [key, node] : table) {
+    const std::vector<std::string> ours = expanded(std::string(key.str()));
+    std::vector<Row> rows(ours.size());
+    for (const std::string& other : texts_of(node, key.str())) {
+      const std::vector<std::string> theirs = expanded(other);
+      if (theirs.size() != 1 && theirs.size() != ours.size())
+        fail("family", "{}: {} stands for {} names: expected {}, or one", key.str(), other, theirs.size(),
+             ours.size());
+      const bool fused = theirs.size() < ours.size();
+      for (size_t i = 0; i < ours.size(); ++i) {
+        rows[i].linear = linear;
+        rows[i].theirs.push_back(theirs[fused ? 0 : i]);
+        if (!fused) continue;
+        rows[i].part = static_cast<int32_t>(i);
+        rows[i].parts = static_cast<int32_t>(ours.size());
+      }
+    }
+    for (size_t i = 0; i < ours.size(); ++i) family.rows[ours[i]] = rows[i];
+  }
+}
+
+const toml::table& table_of(const toml::node& node, std::string_view key) {
+  if (!node.is_table()) fail("family", "{}: {}: expected a table", key, what_it_is(node));
+  return *node.as_table();
+}
+
+void read_entry(Family& family, std::string_view key, const toml::node& node) {
+  if (key == "title") {
+    family.title = text_of(node, key);
+  } else if (key == "prefix") {
+    family.prefix = text_of(node, key);
+  } else if (key == "by_head") {
+    family.by_head = text_of(node, key) == "true";
+  } else if (key == "passed") {
+    family.passed = texts_of(node, key);
+  } else if (key == "must") {
+    for (const auto& [name, value] : table_of(node, key))
+      family.must[std::string(name.str())] = text_of(value, key);
+  } else if (key == "settings") {
+    for (const auto& [name, value] : table_of(node, key)) {
+      if (name != kVocabulary && !name.str().starts_with("wiring.") && !find_field(name.str()))
+        fail("family", "{} is no setting", name.str());
+      family.settings[std::string(name.str())] = setting_of(value, name.str());
+    }
+  } else if (key == "tensors" || key == "linear") {
+    add_rows(family, table_of(node, key), key == "linear");
+  } else if (key == "first_row") {
+    for (const auto& [name, value] : table_of(node, key))
+      family.first_row[std::string(name.str())] = value.value_or(int64_t{0});
+  } else if (key != "like") {
+    fail("family", "{} is unknown", key);
+  }
+}
+
+std::map<std::string, Family> read_all() {
+  std::map<std::string, Family> all;
+  // A file may refer to one that comes later: it is read once that one is there.
+  for (size_t before = 0; all.size() < family_files().size(); before = all.size()) {
+    for (const FamilyFile& file : family_files()) {
+      const std::string type(file.type);
+      if (all.contains(type)) continue;
+      const toml::table table = parse_toml(file.text, type + ".toml");
+      if (const auto like = table["like"].value<std::string>(); like && !all.contains(*like)) continue;
+      all.emplace(type, parse_family(file.text, type, all));
+    }
+    if (all.size() == before) fail("family", "files refer to files that are not there, or to each other");
+  }
+  return all;
+}
+
+constexpr size_t kLongestType = 64;
+
+/// The type of a model whose older config.json names its class alone: "BertForMaskedLM" is of bert,
+/// "Gemma3ForCausalLM" of gemma3_text. Empty where there is no such type.
+std::string type_of_class(const InputValue& config) {
+  const auto classes = config.find("architectures");
+  if (!classes || !classes->is_list()) return {};
+  for (const InputValue& value : classes->list(0, 16)) {
+    const std::string name = small_letters(value.text(kLongestType));
+    for (const auto& [type, family] : families()) {
+      std::string plain = type.substr(0, type.find("_text"));
+      replace_each(plain, "_", "");
+      const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
+      if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Family parse_family(std::string_view text, const std::string& type,
+                    const std::map<std::string, Family>& like) {
+  const toml::table table = parse_toml(text, type + ".toml");
+  Family family;
+  if (const auto other = table["like"].value<std::string>()) {
+    const auto at = like.find(*other);
+    if (at == like.end()) fail("family", "{}.toml: there is no {}", type, *other);
+    family = at->second;
+  }
+  family.type = type;
+  for (const auto& [key, node] : table) try {
+      read_entry(family, key.str(), node);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}.toml: {}", type, error.what()));
+    }
+  return family;
+}
+
+const std::map<std::string, Family>& families() {
+  static const std::map<std::string, Family> all = read_all();
+  return all;
+}
+
+const Family& family_of(const InputValue& config) {
+  const auto type = config.find("model_type");
+  const auto at = families().find(type ? type->text(kLongestType) : type_of_class(config));
+  if (at != families().end()) return at->second;
+  std::vector<std::string> known;
+  for (const auto& [name, family] : families()) known.push_back(name);
+  config.at("model_type").refuse(in_words(known, "or"));
+}
+
+}  // namespace normscope::published

@@ -1,0 +1,81 @@
+// `Family` is a family of published models as data: which keys of its config.json are which of our settings, and which of
+// its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may stand there.
+//
+// Promises: a folder's config.json is read as a whole. A setting that we do not have, or a value that we do not have for
+// it, is refused in one line that names it. Nothing here reads a tensor.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/io/input_value.h"
+#include "training/spec/spec.h"
+
+namespace normscope::published {
+
+/// No setting of a run, as the data say it elsewhere.
+inline constexpr std::string_view kVocabulary = "vocabulary";
+
+/// Where the value of one of our settings comes from.
+struct Setting {
+  std::vector<std::string> keys;                   ///< of config.json; none: the value is `absent`
+  std::optional<std::string> absent, null;         ///< the value where no key is there, where one is null
+  std::map<std::string, std::string> values = {};  ///< theirs -> ours; empty: as it is
+  std::string when = {}, take = {};
+};
+
+/// Which of their tensors has one of our parameters. `*` stands for the layer.
+struct Row {
+  std::vector<std::string> theirs;  ///< names, any of which a file may use
+  bool linear = false;              ///< theirs lies as (outputs, inputs)
+  int32_t part = 0, parts = 1;      ///< of a fused matrix
+};
+
+struct Family {
+  std::string type, title, prefix;
+  bool by_head = false;
+  std::vector<std::string> passed;
+  std::map<std::string, std::string> must;
+  std::map<std::string, Setting> settings;
+  std::map<std::string, Row> rows;  ///< by our name
+  std::map<std::string, int64_t> first_row;
+};
+
+/// A file of addons/published/families, which the build put into the library.
+struct FamilyFile {
+  std::string_view type, text;
+};
+std::span<const FamilyFile> family_files();
+
+/// All, by their type. Throws Error for a file that is wrong.
+const std::map<std::string, Family>& families();
+/// Reads one file; `like` has what it may refer to.
+Family parse_family(std::string_view text, const std::string& type,
+                    const std::map<std::string, Family>& like = families());
+
+/// The family of a config.json. Throws Error naming those there are.
+const Family& family_of(const InputValue& config);
+
+/// The value of a key such as "rope_parameters.rope_theta".
+std::optional<InputValue> found(const InputValue& config, std::string_view key);
+
+/// `Rule` is a function that a setting may ask for. `value` is what config.json has, `text` the same or the default.
+struct RuleInput {
+  const InputValue& config;
+  const RunSpec& spec;  ///< with the settings before this one, in the order of spec_fields()
+  std::optional<InputValue> value;
+  std::string text;
+};
+using Rule = std::string (*)(const RuleInput&);
+/// Nullptr where there is none.
+Rule rule_named(std::string_view name);
+
+/// Fills in the specification that config.json describes, with its vocabulary. `positions` is the length of the
+/// texts that will be read: a model whose positions have no table gets so many. Throws Error, beginning with `where`.
+RunSpec spec_of(const Family& family, const InputValue& config, std::string_view where, int32_t positions);
+
+}  // namespace normscope::published

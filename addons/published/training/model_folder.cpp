@@ -1,0 +1,111 @@
+// See model_folder.h.
+#include "addons/published/training/model_folder.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "engine/core/error.h"
+#include "training/io/input_file.h"
+#include "training/io/safetensors.h"
+#include "training/io/text.h"
+
+namespace normscope::published {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+constexpr std::string_view kModels = "models--";
+constexpr InputKind kRevision{"published", "the name of a snapshot", 1000};
+
+bool is_file(const fs::path& path) {
+  std::error_code none;
+  return fs::is_regular_file(path, none);
+}
+bool is_folder(const fs::path& path) {
+  std::error_code none;
+  return fs::is_directory(path, none);
+}
+
+/// Where huggingface_hub keeps what it loads, by the variables that it reads itself.
+fs::path cache() {
+  const auto set = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value ? value : "");
+  };
+  if (const std::string hub = set("HF_HUB_CACHE"); !hub.empty()) return hub;
+  if (const std::string home = set("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
+  const std::string caches = set("XDG_CACHE_HOME");
+  return (caches.empty() ? fs::path(set("HOME")) / ".cache" : fs::path(caches)) / "huggingface" / "hub";
+}
+
+/// The one that refs/main names; empty: there is none.
+fs::path snapshot_in(const fs::path& models) {
+  const auto name = read_input_file_if_there((models / "refs" / "main").string(), kRevision);
+  const fs::path snapshot = name ? fs::path(trimmed(*name)) : fs::path();
+  return snapshot.empty() || snapshot != snapshot.filename() ? fs::path() : models / "snapshots" / snapshot;
+}
+
+/// Tells a run of ours from a published file of the same name.
+bool is_saved_run(const fs::path& file) try {
+  return SafetensorsFile::load_header(file.string()).metadata("format").starts_with("normscope");
+} catch (const Error&) {
+  return false;
+}
+
+/// Says whether a file is a part of the published model around it.
+bool belongs(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const bool weights = name.starts_with("model") && name.ends_with(".safetensors");
+  return name == kConfig || name == "model.safetensors.index.json" || (weights && !is_saved_run(file));
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& path) {
+  const fs::path at(path), around = at.has_parent_path() ? at.parent_path() : fs::path(".");
+  if (is_file(at) && is_file(around / kConfig) && belongs(at)) return around.string();
+  fs::path models = at.has_filename() ? at : at.parent_path();  // "models--a--b/"
+  std::error_code none;
+  if (!path.empty() && !fs::exists(fs::symlink_status(at, none))) {
+    std::string name = path;
+    replace_each(name, "/", "--");
+    models = cache() / (std::string(kModels) + name);
+  }
+  if (!models.filename().string().starts_with(kModels) || !is_folder(models)) return path;
+  const fs::path snapshot = snapshot_in(models);
+  return is_folder(snapshot) ? snapshot.string() : path;
+}
+
+std::string title_of(const std::string& folder) {
+  const fs::path at(folder), models = at.parent_path().parent_path();
+  const std::string name = models.filename().string();
+  if (at.parent_path().filename() != "snapshots" || !name.starts_with(kModels)) return at.filename().string();
+  return name.substr(name.rfind("--") + 2);
+}
+
+std::string why_none(const std::string& path) {
+  const fs::path folder = folder_of(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found)
+    return fmt::format(
+        "there is no such folder, and none of this name in {}: expected the folder of a published model, with "
+        "config.json and model.safetensors",
+        cache().string());
+  if (status.type() == fs::file_type::none) return fmt::format("cannot be read ({})", error.message());
+  if (!fs::is_directory(status) || is_file(folder / kConfig)) return {};
+  if (is_file(folder / "adapter_config.json"))
+    return "is an adapter (LoRA), and no whole model: merge it first, with merge_and_unload() of the library peft, and "
+           "save_pretrained(OTHER)";
+  return fmt::format("there is no {}: expected the folder of a published model", kConfig);
+}
+
+std::string require_folder(const std::string& path) {
+  if (const std::string why = why_none(path); !why.empty()) fail("published " + path, "{}", why);
+  return folder_of(path);
+}
+
+}  // namespace normscope::published

@@ -1,0 +1,285 @@
+#include "addons/published/training/published.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "addons/published/training/family.h"
+#include "addons/published/training/input_kinds.h"
+#include "addons/published/training/model_folder.h"
+#include "engine/core/error.h"
+#include "engine/core/half.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/backend.h"
+
+namespace normscope::published {
+namespace {
+
+constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted before they go into the Store
+
+std::string where(const Published& model) { return "published " + model.folder; }
+
+/// Compares a name with a pattern, in which each * stands for anything.
+bool matches(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  pattern.remove_prefix(star + 1);
+  for (size_t at = star; at <= name.size(); ++at)
+    if (matches(name.substr(at), pattern)) return true;
+  return false;
+}
+
+/// A name with the layer in it taken out: "L03.attn.wq" is "L*.attn.wq" of the third layer.
+struct Pattern {
+  std::string name;
+  int layer = 0;
+};
+Pattern pattern_of(const ParameterInfo& parameter) {
+  const size_t dot = parameter.name.find('.');
+  if (parameter.layer == 0 || dot == std::string::npos) return {parameter.name};
+  return {"L*" + parameter.name.substr(dot), parameter.layer};
+}
+
+/// Puts the number of a layer, from 1, in the place of the star; theirs count from 0.
+std::string in_layer(std::string name, int layer) {
+  if (const size_t star = name.find('*'); star != name.npos) name.replace(star, 1, std::to_string(layer - 1));
+  return name;
+}
+
+/// The names among those of a row that the files have, the first part of them or without it.
+std::vector<std::string> names_in_file(const Published& model, const Row& row, int layer) {
+  std::vector<std::string> names;
+  for (const std::string& pattern : row.theirs) {
+    const std::string name = in_layer(pattern, layer);
+    for (const std::string& tried : {model.family->prefix + name, name})
+      if (model.weights.contains(tried) && std::ranges::find(names, tried) == names.end())
+        names.push_back(tried);
+  }
+  return names;
+}
+
+const Row& row_of(const Published& model, const std::string& name) {
+  const auto at = model.family->rows.find(name);
+  if (at == model.family->rows.end())
+    fail(where(model), "{} models have no {}, which these settings ask for", model.family->title, name);
+  return at->second;
+}
+
+/// `settle_head`: the head is tied to the token table unless the files have another matrix for it.
+void settle_head(Published& model) {
+  ModelConfig& config = model.spec.model;
+  const auto head = model.family->rows.find("out.w"), table = model.family->rows.find("emb.tokens");
+  if (!config.tied_output || head == model.family->rows.end()) return;
+  const std::vector<std::string> heads = names_in_file(model, head->second, 0),
+                                 tables = names_in_file(model, table->second, 0);
+  if (!heads.empty() && !tables.empty() && !model.weights.same(heads[0], tables[0]))
+    config.tied_output = false;
+}
+
+template <typename From>
+float number(const uint8_t* at) {
+  From value;
+  std::memcpy(&value, at, sizeof value);  // the data need not be aligned
+  if constexpr (requires { value.to_float(); })
+    return value.to_float();
+  else
+    return static_cast<float>(value);
+}
+
+/// Takes the rows of one of our parameters out of theirs.
+template <typename From>
+void gather(const Place& place, std::span<const uint8_t> theirs, int64_t first_row, std::span<float> ours) {
+  const size_t columns = place.column.size(), rows = ours.size() / columns;
+  const auto take = [&](size_t r, size_t c) {
+    const int64_t at = place.first + (first_row + static_cast<int64_t>(r)) * place.row_step + place.column[c];
+    ours[r * columns + c] = number<From>(theirs.data() + static_cast<size_t>(at) * sizeof(From));
+  };
+  if (place.row_step == 1) {  // what lies beside each other in the file is read together
+    for (size_t c = 0; c < columns; ++c)
+      for (size_t r = 0; r < rows; ++r) take(r, c);
+  } else {
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t c = 0; c < columns; ++c) take(r, c);
+  }
+}
+
+using Gather = void (*)(const Place&, std::span<const uint8_t>, int64_t, std::span<float>);
+Gather gather_of(TensorType type) {
+  switch (type) {
+    case TensorType::F32:
+      return gather<float>;
+    case TensorType::F64:
+      return gather<double>;
+    case TensorType::F16:
+      return gather<F16>;
+    case TensorType::BF16:
+      return gather<BF16>;
+    default:
+      return nullptr;
+  }
+}
+
+/// Refuses a tensor that nothing reads.
+void check_leftovers(const Published& model, const std::set<std::string>& read) {
+  for (const std::string& name : model.weights.names()) {
+    const auto covers = [&](const std::string& pattern) { return matches(name, pattern); };
+    if (!read.contains(name) && std::ranges::none_of(model.family->passed, covers))
+      fail(where(model), "tensor {}: a {} model with these settings has no place for it", shown_text(name),
+           model.family->title);
+  }
+}
+
+/// Adds the names that a row reads. Two names for one tensor must have the same numbers.
+void read_by(const Published& model, const Row& row, int layer, std::set<std::string>& read) {
+  const std::vector<std::string> names = names_in_file(model, row, layer);
+  for (const std::string& name : names) {
+    if (name != names[0] && !model.weights.same(names[0], name))  // which reads both whole
+      fail(where(model), "tensors {} and {} are the same parameter with other numbers: expected equal ones",
+           shown_text(names[0]), shown_text(name));
+    read.insert(name);
+  }
+}
+
+/// What a row's tensor is for one of our parameters: its shape, and the rows before ours.
+struct Theirs {
+  TensorShape shape;
+  int64_t skipped = 0;
+};
+Theirs theirs_of(const Published& model, const Row& row, const std::string& pattern,
+                 const ParameterInfo& parameter) {
+  const auto first = model.family->first_row.find(pattern);
+  const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
+  const int64_t rows = parameter.shape.rows(), all = parameter.shape.cols() * row.parts;
+  if (parameter.shape.rank == 1) return {{all}, skipped};
+  return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
+}
+
+/// The place of a parameter in a tensor, whose shape fits.
+Place place_in(const Published& model, const Row& row, const std::string& tensor,
+               const ParameterInfo& parameter, const Theirs& theirs) {
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
+  Place place{
+      .tensor = tensor, .first = theirs.skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
+  const int64_t step = row.linear && parameter.shape.rank != 1 ? rows : 1;
+  const int64_t width = model.family->by_head && row.parts > 1 ? head_width(model.spec.model) : columns;
+  for (int64_t c = 0; c < columns; ++c)  // a head's parts are neighbours, or all heads of a part are
+    place.column.push_back(step * ((c / width * row.parts + row.part) * width + c % width));
+  return place;
+}
+
+/// Where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
+/// table of positions it is the first rows.
+std::optional<Place> fitting_place(const Published& model, const ParameterInfo& parameter) {
+  const Pattern pattern = pattern_of(parameter);
+  const auto row = model.family->rows.find(pattern.name);
+  if (row == model.family->rows.end()) return std::nullopt;
+  const std::vector<std::string> names = names_in_file(model, row->second, pattern.layer);
+  if (names.empty()) return std::nullopt;
+  const Theirs theirs = theirs_of(model, row->second, pattern.name, parameter);
+  TensorShape shape = model.weights.file(names[0]).shape(names[0]);
+  if (pattern.name.ends_with(".positions") && !shape.empty()) shape[0] = std::min(shape[0], theirs.shape[0]);
+  if (shape != theirs.shape) return std::nullopt;
+  return place_in(model, row->second, names[0], parameter, theirs);
+}
+
+/// How the tensor of a place is read. Throws Error for a type that holds no floats.
+Gather converter_of(const Published& model, const Place& place) {
+  const SafetensorsFile& file = model.weights.file(place.tensor);
+  if (const Gather take = gather_of(file.type(place.tensor))) return take;
+  fail("safetensors " + file.path(), "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
+       shown_text(place.tensor), name_of(file.type(place.tensor)));
+}
+
+/// Fills a parameter of the Store from its place, part by part.
+void convert(const Published& model, const Place& place, const ParameterInfo& parameter, Store& store) {
+  const std::span<const uint8_t> theirs = model.weights.file(place.tensor).bytes(place.tensor);
+  const Gather take = converter_of(model, place);
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
+  const int64_t at_once = std::clamp<int64_t>(static_cast<int64_t>(kAtOnce) / columns, 1, rows);
+  std::vector<float> part;
+  for (int64_t row = 0; row < rows; row += at_once) {
+    part.resize(static_cast<size_t>(std::min(at_once, rows - row) * columns));
+    take(place, theirs, row, part);
+    store.backend().upload(store.block(Store::Block::Value),
+                           parameter.offset + static_cast<size_t>(row * columns), part);
+  }
+  model.weights.file(place.tensor).forget(place.tensor);
+}
+
+}  // namespace
+
+Published open(const std::string& at, int32_t positions) {
+  const std::string folder = require_folder(at);
+  Published model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
+  const std::string path = (std::filesystem::path(folder) / "config.json").string(),
+                    named = "published " + path;
+  const InputValue config = InputValue::parse(read_input_file(path, input::kPublishedConfig), named);
+  model.family = &family_of(config);
+  model.spec = spec_of(*model.family, config, named, positions);
+  model.weights = Weights::open(folder);
+  settle_head(model);
+  validate(model.spec.model);
+  return model;
+}
+
+Place place_of(const Published& model, const ParameterInfo& parameter) {
+  const Pattern pattern = pattern_of(parameter);
+  const Row& row = row_of(model, pattern.name);
+  const std::vector<std::string> names = names_in_file(model, row, pattern.layer);
+  if (names.empty())
+    fail(where(model), "tensor {} is missing: expected it for {}",
+         shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
+  const Theirs theirs = theirs_of(model, row, pattern.name, parameter);
+  model.weights.file(names[0]).require_shape(names[0], theirs.shape);
+  return place_in(model, row, names[0], parameter, theirs);
+}
+
+void declare(const Published& model, Store& store) {
+  Tape tape(store);
+  record_transformer(tape, model.spec.model, {.batch = 1, .sequence = 1, .training = false, .probes = false});
+}
+
+int64_t bytes_of(const Published& model, const Store& declared, int32_t positions) {
+  constexpr int64_t kMoments = 2 * sizeof(float);  // which only training has
+  ModelConfig read = model.spec.model;             // whose table may have far more positions
+  read.sequence = positions;
+  return estimated_bytes(read, 1) - kMoments * static_cast<int64_t>(declared.size());
+}
+
+void load(const Published& model, Store& store) {
+  std::vector<Place> places;
+  std::set<std::string> read;
+  for (const ParameterInfo& parameter : store.parameters()) {
+    places.emplace_back();
+    if (!parameter.trainable) continue;
+    places.back() = place_of(model, parameter);
+    const Pattern pattern = pattern_of(parameter);
+    read_by(model, row_of(model, pattern.name), pattern.layer, read);
+    converter_of(model, places.back());
+  }
+  if (const auto head = model.family->rows.find("out.w"); head != model.family->rows.end())
+    read_by(model, head->second, 0, read);  // of a tied model it has been compared with the table
+  check_leftovers(model, read);
+  store.materialize_values();
+  for (size_t i = 0; i < places.size(); ++i)
+    if (store.parameters()[i].trainable) convert(model, places[i], store.parameters()[i], store);
+}
+
+int32_t fill(const Published& model, Store& store) {
+  std::vector<std::pair<Place, const ParameterInfo*>> found;
+  for (const ParameterInfo& parameter : store.parameters()) {
+    if (!parameter.trainable) continue;
+    std::optional<Place> place = fitting_place(model, parameter);
+    if (!place) continue;
+    converter_of(model, *place);
+    found.emplace_back(std::move(*place), &parameter);
+  }
+  for (const auto& [place, parameter] : found) convert(model, place, *parameter, store);
+  return static_cast<int32_t>(found.size());
+}
+
+}  // namespace normscope::published

@@ -1,0 +1,221 @@
+// These are the functions that files of addons/published/families may ask for, and how a config.json becomes a specification.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "addons/published/training/family.h"
+#include "engine/core/error.h"
+#include "training/io/text.h"
+#include "training/spec/spec_text.h"
+
+namespace normscope::published {
+namespace {
+
+constexpr size_t kLongestValue = 100;
+constexpr int64_t kMostWords = 2'000'000;
+
+[[noreturn]] void refuse(const RuleInput& in, std::string_view expected) {
+  if (in.value) in.value->refuse(expected);
+  fail("family", "the default '{}': expected {}", in.text, expected);
+}
+
+/// Translates the library's names.
+std::string activation(const RuleInput& in) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"relu", "relu"}, {"gelu", "gelu_erf"},          {"gelu_new", "gelu"},
+      {"silu", "silu"}, {"gelu_pytorch_tanh", "gelu"}, {"gelu_fast", "gelu"},
+      {"swish", "silu"}};
+  for (const auto& [theirs, ours] : kNames)
+    if (in.text == theirs) return std::string(ours);
+  refuse(in, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
+}
+
+/// Joins the two flags of Llama.
+std::string biases_beside_mlp_bias(const RuleInput& in) {
+  const auto other = found(in.config, "mlp_bias");
+  const bool attention = in.text == "true", network = other && other->flag();
+  return attention ? network ? "every" : "attention" : network ? "ffn" : "none";
+}
+
+std::string inverse_root(const RuleInput& in) {
+  float value = 0;
+  if (!parse_real(in.text, value) || value <= 0) refuse(in, "a number above 0");
+  return real_text(1 / std::sqrt(value));
+}
+
+/// Takes off the two rows of positions that are not there for words.
+std::string less_two(const RuleInput& in) {
+  int64_t value = 0;
+  parse_integer(in.text, value);
+  return std::to_string(value - 2);
+}
+
+std::string or_four_widths(const RuleInput& in) {
+  return in.text.empty() ? std::to_string(4 * in.spec.model.d_model) : in.text;
+}
+
+/// 0 for a table that is as wide as the model.
+std::string unless_the_width(const RuleInput& in) {
+  return in.text == std::to_string(in.spec.model.d_model) ? "0" : in.text;
+}
+
+std::string letters_of(const RuleInput& in) {
+  constexpr std::string_view kTypes[] = {"full_attention", "sliding_attention"};
+  const auto layers = static_cast<size_t>(in.spec.model.layers);
+  std::string letters;
+  for (const InputValue& layer : in.value->list(layers, layers)) letters += "fw"[layer.choice(kTypes)];
+  return letters;
+}
+
+int64_t layers_in(const RuleInput& in, int64_t low) {
+  int64_t count = 0;
+  parse_integer(in.text, count);
+  if (count < low || count > 4096) refuse(in, fmt::format("a whole number from {} to 4096", low));
+  return count;
+}
+
+/// `turns_kept` is, where none are said, what the library takes for yarn, and our own default otherwise.
+std::string turns_kept(const RuleInput& in) {
+  if (!in.text.empty()) return in.text;
+  return in.spec.model.rotary.scaling == RotaryScaling::Yarn ? "32" : real_text(RotaryConfig().high);
+}
+
+/// Refuses a share that leaves a number of a head without a partner, which the library then takes from
+/// those that do not turn.
+std::string whole_pairs(const RuleInput& in) {
+  const int32_t width = head_width(in.spec.model);
+  float standard = 0;
+  parse_real(in.text, standard);
+  const double share = in.value ? in.value->number(0, 1) : static_cast<double>(standard);
+  if (static_cast<int>(share * width) % 2 != 0)
+    refuse(in, fmt::format("a share that is an even number of the {} of a head", width));
+  return in.text;
+}
+
+/// `windows`: a list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
+std::string windows(const RuleInput& in) {
+  if (in.value && in.value->is_list()) return letters_of(in);
+  if (in.text.find_first_not_of("wf") == in.text.npos) return in.text;
+  return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'w') + "f";
+}
+
+/// `late_windows`: a list has the kind of each layer, a number is that of the first layers, which see all.
+std::string late_windows(const RuleInput& in) {
+  if (in.value && in.value->is_list()) return letters_of(in);
+  const auto layers = static_cast<size_t>(in.spec.model.layers);
+  const size_t first = std::min(static_cast<size_t>(layers_in(in, 0)), layers);
+  return std::string(first, 'f') + std::string(layers - first, 'w');
+}
+
+constexpr std::pair<std::string_view, Rule> kRules[] = {
+    {"activation", activation},     {"biases_beside_mlp_bias", biases_beside_mlp_bias},
+    {"inverse_root", inverse_root}, {"late_windows", late_windows},
+    {"less_two", less_two},         {"or_four_widths", or_four_widths},
+    {"turns_kept", turns_kept},     {"unless_the_width", unless_the_width},
+    {"whole_pairs", whole_pairs},   {"windows", windows}};
+
+/// The text of a setting; nothing: our own default.
+std::optional<std::string> value_of(const Setting& setting, const InputValue& config, const RunSpec& spec) {
+  if (!setting.when.empty()) {
+    const auto when = found(config, setting.when);
+    if (!when || when->is_null() || !when->flag()) return std::nullopt;
+  }
+  std::optional<InputValue> value;
+  std::optional<std::string> text = setting.absent;
+  for (const std::string& key : setting.keys) {
+    auto at = found(config, key);
+    if (at && at->is_null() && setting.null) text = setting.null;
+    if (!at || at->is_null()) continue;
+    value = std::move(at);
+    text = value->is_list() ? "" : value->scalar(kLongestValue);
+    break;
+  }
+  if (!setting.take.empty()) return rule_named(setting.take)({config, spec, value, text.value_or("")});
+  if (value && value->is_list()) value->refuse("a text, a number, true or false");
+  if (!text || setting.values.empty()) return text;
+  if (const auto ours = setting.values.find(*text); ours != setting.values.end()) return ours->second;
+  std::vector<std::string> known;
+  for (const auto& [theirs, ours] : setting.values) known.push_back(theirs);
+  refuse({config, spec, value, *text}, in_words(known, "or"));
+}
+
+/// Refuses what we do not have.
+void check_must(const Family& family, const InputValue& config) {
+  if (const auto quantized = found(config, "quantization_config"); quantized && !quantized->is_null())
+    quantized->refuse("weights as floats, without this key");
+  const auto old = found(config, "rope_scaling"), now = found(config, "rope_parameters");
+  if (old && now && !old->is_null() && !now->is_null()) old->refuse("null beside rope_parameters");
+  for (const auto& [key, expected] : family.must) {
+    const auto value = found(config, key);
+    if (value && !value->is_null() &&
+        (value->is_list() || value->is_object() || value->scalar(kLongestValue) != expected))
+      value->refuse(fmt::format("{}, the only one that there is here", expected));
+  }
+}
+
+/// Wants of each kind of scaling the numbers that the library wants.
+void check_scaling(const InputValue& config) {
+  constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {{"linear", "factor"},
+                                                                       {"yarn", "factor"},
+                                                                       {"llama3", "factor"},
+                                                                       {"llama3", "low_freq_factor"},
+                                                                       {"llama3", "high_freq_factor"}};
+  for (const char* place : {"rope_scaling", "rope_parameters", "rope_parameters.full_attention"}) {
+    const auto scaling = found(config, place);
+    if (!scaling || !scaling->is_object()) continue;
+    const auto type = scaling->find(scaling->find("rope_type") ? "rope_type" : "type");
+    for (const auto& [kind, key] : kNeeded)
+      if (type && type->is(kind) && scaling->at(key).is_null()) scaling->at(key).refuse("a number");
+  }
+}
+
+}  // namespace
+
+Rule rule_named(std::string_view name) {
+  for (const auto& [known, rule] : kRules)
+    if (known == name) return rule;
+  return nullptr;
+}
+
+std::optional<InputValue> found(const InputValue& config, std::string_view key) {
+  const size_t dot = key.find('.');
+  auto value = config.find(key.substr(0, dot));
+  if (dot == key.npos || !value || value->is_null()) return value;
+  return found(*value, key.substr(dot + 1));
+}
+
+RunSpec spec_of(const Family& family, const InputValue& config, std::string_view where, int32_t positions) {
+  check_must(family, config);
+  check_scaling(config);
+  RunSpec spec;
+  const auto apply = [&](std::string_view key, const auto& set) {
+    const auto at = family.settings.find(std::string(key));
+    if (at == family.settings.end()) return;
+    if (const auto value = value_of(at->second, config, spec)) try {
+        set(*value);
+      } catch (const Error& error) {
+        const std::string theirs = at->second.keys.empty() ? family.title : at->second.keys.front();
+        fail(where, "{}: {}", theirs, error.what());
+      }
+  };
+  set_field(spec, "model.sequence", std::to_string(positions));
+  for (const Field& field : spec_fields())
+    apply(field.key, [&](const std::string& text) { set_field(spec, field.key, text); });
+  for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn"})
+    apply(key, [&](const std::string& text) { set_field(spec, key, text); });
+  apply(kVocabulary, [&](const std::string& text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value) || value < 2 || value > kMostWords)
+      fail("vocabulary", "'{}' words: expected a whole number from 2 to {}", text, kMostWords);
+    spec.model.vocabulary = static_cast<int32_t>(value);
+  });
+  if (spec.model.sequence < positions)
+    fail(where, "the model has {} positions and the text {}: expected at most as many", spec.model.sequence,
+         positions);
+  complete(spec);
+  return spec;
+}
+
+}  // namespace normscope::published

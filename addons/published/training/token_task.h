@@ -1,0 +1,62 @@
+// `make_token_task` makes the task of a text that a published model's own tokenizer cuts into tokens: the passage that
+// the specification spells out (data.name "passage"), or a file (data.name "text" with data.tokenizer).
+//
+// A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of masked_task.h, with the
+// tokenizer's own mask; a folder without one hides nothing, and asks for tokens that are seen. A row is a window of the
+// text, and all of a passage that is no longer than the context: then every batch is the passage. A passage validates on
+// its own beginning, as there is no other text; a file keeps its last tenth for that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addons/published/training/tokenizer/published_tokenizer.h"
+#include "training/data/task.h"
+
+namespace normscope {
+
+/// The text itself, for data.name "passage".
+struct PassageData {
+  std::string text;
+  bool operator==(const PassageData&) const = default;
+};
+inline const std::string& passage_of(const DataSpec& data) { return data.added.of<PassageData>().text; }
+
+/// Reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
+std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
+
+/// Turns text into the tokens of a published model's folder, and back. Where the folder has no tokenizer,
+/// its texts are the numbers of tokens: "5 17 3".
+class TextTokens {
+ public:
+  /// Throws Error for a tokenizer or config.json that cannot be read.
+  explicit TextTokens(const std::string& folder);
+
+  /// Throws Error for a text that has no such tokens, and for a token beyond the vocabulary.
+  std::vector<int32_t> encode(std::string_view text) const;
+  std::string decode(std::span<const int32_t> tokens) const;
+  /// Names a token, special ones too.
+  std::string label(int32_t token) const;
+  /// The types of PublishedTokenizer; without a tokenizer all are of one kind.
+  std::vector<int32_t> types(std::span<const int32_t> tokens, int32_t kinds) const;
+  bool has_words() const { return tokenizer_.has_value(); }
+  int32_t vocabulary() const { return vocabulary_; }
+  int32_t mask() const { return mask_; }  // -1: there is none
+  /// Whether a token stands around texts and never within one.
+  bool is_special(int32_t token) const;
+
+ private:
+  std::string folder_;
+  std::optional<tokenizer::PublishedTokenizer> tokenizer_;
+  int32_t vocabulary_ = 0, mask_ = -1;
+};
+
+/// Throws Error for a text that cannot be used.
+std::shared_ptr<const Task> make_token_task(const DataSpec& spec);
+
+}  // namespace normscope

@@ -1,0 +1,146 @@
+// See component.h.
+#include "addons/published/training/tokenizer/component.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "addons/published/training/tokenizer/unicode.h"
+#include "training/io/text.h"
+
+namespace normscope::tokenizer {
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+/// Reads <0x0A>.
+std::optional<char> byte_of(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
+  unsigned byte = 0;
+  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
+  if (error != std::errc() || end != token.data() + 5) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
+// Bytes in a row are a text, or each of them is U+FFFD.
+Decoder read_bytes(const InputValue&) {
+  return [](Tokens& tokens) {
+    Tokens made;
+    std::string bytes;
+    const auto flush = [&] {
+      if (bytes.empty()) return;
+      if (well_formed(bytes) == bytes)
+        made.push_back(bytes);
+      else
+        made.insert(made.end(), bytes.size(), "\xef\xbf\xbd");
+      bytes.clear();
+    };
+    for (std::string& token : tokens) {
+      if (const auto byte = byte_of(token)) {
+        bytes += *byte;
+        continue;
+      }
+      flush();
+      made.push_back(std::move(token));
+    }
+    flush();
+    tokens = std::move(made);
+  };
+}
+
+void join(Tokens& tokens, std::string_view between = {}) {
+  std::string text;
+  for (size_t i = 0; i < tokens.size(); ++i)
+    text.append(i > 0 ? between : std::string_view()).append(tokens[i]);
+  tokens.assign(1, std::move(text));
+}
+
+Decoder read_fuse(const InputValue&) {
+  return [](Tokens& tokens) { join(tokens); };
+}
+
+Decoder read_replace(const InputValue& value) {
+  return [replace = read_replacement(value)](Tokens& tokens) {
+    for (std::string& token : tokens) replace(token);
+  };
+}
+
+Decoder read_cut(const InputValue& value) {
+  const std::string mark = value.at("content").text(4);
+  const auto left = value.at("start").whole(0, 1000), right = value.at("stop").whole(0, 1000);
+  return [=](Tokens& tokens) {
+    if (mark.empty()) return;
+    for (std::string& token : tokens) {
+      size_t begin = 0, end = token.size();
+      for (int32_t i = 0; i < left && std::string_view(token).substr(begin).starts_with(mark); ++i)
+        begin += mark.size();
+      for (int32_t i = 0; i < right && end > begin && std::string_view(token).substr(0, end).ends_with(mark);
+           ++i)
+        end -= mark.size();
+      token = token.substr(begin, end - begin);
+    }
+  };
+}
+
+Decoder read_byte_texts(const InputValue&) {
+  return [](Tokens& tokens) {
+    for (std::string& token : tokens)
+      if (auto bytes = from_byte_alphabet(token)) token = std::move(*bytes);
+    join(tokens);
+    tokens[0] = well_formed(tokens[0]);
+  };
+}
+
+// These are what BERT's own decoder takes back of its blanks, in this order.
+void clean_up(std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> kRows[] = {
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kRows) replace_each(text, from, to);
+}
+
+Decoder read_word_pieces(const InputValue& value) {
+  return [inside = value.at("prefix").text(kMostWord), cleans = value.at("cleanup").flag()](Tokens& tokens) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (i > 0 && tokens[i].starts_with(inside))
+        tokens[i].erase(0, inside.size());
+      else if (i > 0)
+        tokens[i].insert(0, 1, ' ');
+      if (cleans) clean_up(tokens[i]);
+    }
+  };
+}
+
+Decoder read_metaspace_texts(const InputValue& value) {
+  const std::string mark = read_metaspace(value);
+  const bool prepended = read_prepend_scheme(value) != Prepend::Never;
+  return [=](Tokens& tokens) {
+    for (size_t i = 0; i < tokens.size(); ++i) replace_each(tokens[i], mark, i == 0 && prepended ? "" : " ");
+  };
+}
+
+Decoder read_decoder_sequence(const InputValue& value) {
+  std::vector<Decoder> parts;
+  for (const InputValue& part : value.at("decoders").list(0, kMostParts)) parts.push_back(read_decoder(part));
+  return [parts = std::move(parts)](Tokens& tokens) {
+    for (const Decoder& part : parts) part(tokens);
+  };
+}
+
+}  // namespace
+
+Decoder read_decoder(const InputValue& value) {
+  constexpr ComponentReader<Decoder> kDecoders[] = {{"Sequence", read_decoder_sequence},
+                                                    {"ByteFallback", read_bytes},
+                                                    {"Fuse", read_fuse},
+                                                    {"Replace", read_replace},
+                                                    {"Strip", read_cut},
+                                                    {"ByteLevel", read_byte_texts},
+                                                    {"WordPiece", read_word_pieces},
+                                                    {"Metaspace", read_metaspace_texts}};
+  if (value.is_null()) return [](Tokens& tokens) { join(tokens, " "); };
+  return read_component(value, kDecoders);
+}
+
+}  // namespace normscope::tokenizer

@@ -1,0 +1,249 @@
+// See component.h.
+#include "addons/published/training/tokenizer/component.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "addons/published/training/tokenizer/unicode.h"
+#include "addons/published/training/tokenizer/word_rule.h"
+
+namespace normscope::tokenizer {
+namespace {
+
+/// A stretch of a text, which is what was looked for (`match`) or what is between. Parts cover the text.
+struct Part {
+  size_t begin, end;
+  bool match;
+};
+using Parts = std::vector<Part>;
+using Finder = std::function<Parts(std::string_view)>;
+using Behaviour = Parts (*)(const Parts&);
+
+Parts removed(const Parts& parts) {
+  Parts kept;
+  for (const Part& part : parts)
+    if (!part.match) kept.push_back(part);
+  return kept;
+}
+
+Parts isolated(const Parts& parts) { return parts; }
+
+Parts contiguous(const Parts& parts) {
+  Parts joined;
+  for (const Part& part : parts)
+    if (!joined.empty() && joined.back().match == part.match)
+      joined.back().end = part.end;
+    else
+      joined.push_back(part);
+  return joined;
+}
+
+// Of matches in a row, the first alone joins the one before it.
+Parts merged_with_previous(const Parts& parts) {
+  Parts joined;
+  bool after_match = false;
+  for (const Part& part : parts) {
+    if (part.match && !after_match && !joined.empty())
+      joined.back().end = part.end;
+    else
+      joined.push_back(part);
+    after_match = part.match;
+  }
+  return joined;
+}
+
+// Of matches in a row, the last alone joins the one behind it.
+Parts merged_with_next(const Parts& parts) {
+  Parts joined;
+  bool before_match = false;
+  for (size_t i = parts.size(); i-- > 0;) {
+    if (parts[i].match && !before_match && !joined.empty())
+      joined.back().begin = parts[i].begin;
+    else
+      joined.push_back(parts[i]);
+    before_match = parts[i].match;
+  }
+  std::reverse(joined.begin(), joined.end());
+  return joined;
+}
+
+void cut(std::vector<Piece>& pieces, const Finder& find, Behaviour behaviour) {
+  std::vector<Piece> made;
+  for (Piece& piece : pieces) {
+    if (piece.token >= 0) {
+      made.push_back(std::move(piece));
+      continue;
+    }
+    for (const Part& part : behaviour(find(piece.text)))
+      if (part.end > part.begin)
+        made.push_back(
+            {piece.text.substr(part.begin, part.end - part.begin), piece.first && part.begin == 0});
+  }
+  pieces = std::move(made);
+}
+
+/// Finds every single character that `test` holds for.
+template <typename Test>
+Finder each_that(Test test) {
+  return [test](std::string_view text) {
+    Parts parts;
+    size_t last = 0;
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      if (!test(take_character(text, at))) continue;
+      if (last < begin) parts.push_back({last, begin, false});
+      parts.push_back({begin, at, true});
+      last = at;
+    }
+    if (last < text.size()) parts.push_back({last, text.size(), false});
+    return parts;
+  };
+}
+
+Finder every(std::string exact) {
+  return [exact = std::move(exact)](std::string_view text) {
+    Parts parts;
+    size_t last = 0;
+    for (size_t at; !exact.empty() && (at = text.find(exact, last)) != text.npos; last = at + exact.size()) {
+      if (last < at) parts.push_back({last, at, false});
+      parts.push_back({at, at + exact.size(), true});
+    }
+    if (last < text.size()) parts.push_back({last, text.size(), false});
+    return parts;
+  };
+}
+
+Finder words_of(const WordRule& rule) {
+  return [&rule](std::string_view text) {
+    Parts parts;
+    for (size_t at = 0, end; at < text.size(); at = end) {
+      end = word_end(text, at, rule);
+      parts.push_back({at, end, true});
+    }
+    return parts;
+  };
+}
+
+PreTokenizer read_byte_level(const InputValue& value) {
+  const bool blank = value.at("add_prefix_space").flag();
+  const auto expression = value.find("use_regex");
+  const bool words = !expression || expression->flag();
+  return [=](std::vector<Piece>& pieces) {
+    for (Piece& piece : pieces)
+      if (blank && piece.token < 0 && !piece.text.starts_with(' ')) piece.text.insert(0, 1, ' ');
+    if (words) cut(pieces, words_of(kGpt2Words), isolated);
+    for (Piece& piece : pieces)
+      if (piece.token < 0) piece.text = in_byte_alphabet(piece.text);
+  };
+}
+
+Finder read_pattern(const InputValue& pattern) {
+  if (const auto exact = pattern.find("String")) return every(exact->text(kMostWord));
+  const InputValue expression = pattern.at("Regex");
+  const WordRule* rule = word_rule(expression.text(kMostWord));
+  if (!rule) expression.refuse("the expression of GPT-2, GPT-4, Llama 3 or Qwen 2: others are not known");
+  return words_of(*rule);
+}
+
+PreTokenizer read_split(const InputValue& value) {
+  constexpr std::pair<std::string_view, Behaviour> kBehaviours[] = {
+      {"Removed", removed},
+      {"Isolated", isolated},
+      {"MergedWithPrevious", merged_with_previous},
+      {"MergedWithNext", merged_with_next},
+      {"Contiguous", contiguous}};
+  std::vector<std::string_view> names;
+  for (const auto& row : kBehaviours) names.push_back(row.first);
+  const Behaviour behaviour = kBehaviours[value.at("behavior").choice(names)].second;
+  const auto invert = value.find("invert");
+  const bool others = invert && invert->flag();
+  return [find = read_pattern(value.at("pattern")), behaviour, others](std::vector<Piece>& pieces) {
+    const auto found = [&](std::string_view text) {
+      Parts parts = find(text);
+      for (Part& part : parts) part.match = part.match != others;
+      return parts;
+    };
+    cut(pieces, found, behaviour);
+  };
+}
+
+PreTokenizer read_digits(const InputValue& value) {
+  const Behaviour behaviour = value.at("individual_digits").flag() ? isolated : contiguous;
+  return [behaviour](std::vector<Piece>& pieces) { cut(pieces, each_that(is_number), behaviour); };
+}
+
+PreTokenizer read_bert_words(const InputValue&) {
+  return [](std::vector<Piece>& pieces) {
+    cut(pieces, each_that(is_white), removed);
+    cut(pieces, each_that(is_punctuation), isolated);
+  };
+}
+
+PreTokenizer read_white_split(const InputValue&) {
+  return [](std::vector<Piece>& pieces) { cut(pieces, each_that(is_white), removed); };
+}
+
+PreTokenizer read_metaspace_words(const InputValue& value) {
+  const std::string mark = read_metaspace(value);
+  const Prepend prepend = read_prepend_scheme(value);
+  const auto split = value.find("split");
+  const bool words = !split || split->is_null() || split->flag();
+  return [=](std::vector<Piece>& pieces) {
+    for (Piece& piece : pieces) {
+      if (piece.token >= 0) continue;
+      std::string made;
+      for (char c : piece.text)
+        if (c == ' ')
+          made += mark;
+        else
+          made += c;
+      const bool wanted = prepend == Prepend::Always || (prepend == Prepend::First && piece.first);
+      if (wanted && !made.starts_with(mark)) made.insert(0, mark);
+      piece.text = std::move(made);
+    }
+    if (words) cut(pieces, every(mark), merged_with_next);
+  };
+}
+
+PreTokenizer read_word_sequence(const InputValue& value) {
+  std::vector<PreTokenizer> parts;
+  for (const InputValue& part : value.at("pretokenizers").list(0, kMostParts))
+    parts.push_back(read_pre_tokenizer(part));
+  return [parts = std::move(parts)](std::vector<Piece>& pieces) {
+    for (const PreTokenizer& part : parts) part(pieces);
+  };
+}
+
+}  // namespace
+
+std::string read_metaspace(const InputValue& value) {
+  const InputValue mark = value.at("replacement");
+  std::string text = mark.text(4);
+  size_t end = 0;
+  if (!text.empty()) take_character(text, end);
+  if (text.empty() || end != text.size()) mark.refuse("one character");
+  return text;
+}
+
+Prepend read_prepend_scheme(const InputValue& value) {
+  constexpr std::string_view kSchemes[] = {"never", "first", "always"};
+  if (const auto before = value.find("add_prefix_space"))
+    if (!before->is_null() && !before->flag()) return Prepend::Never;
+  const auto scheme = value.find("prepend_scheme");
+  return scheme ? static_cast<Prepend>(scheme->choice(kSchemes)) : Prepend::Always;
+}
+
+PreTokenizer read_pre_tokenizer(const InputValue& value) {
+  constexpr ComponentReader<PreTokenizer> kPreTokenizers[] = {{"Sequence", read_word_sequence},
+                                                              {"ByteLevel", read_byte_level},
+                                                              {"Split", read_split},
+                                                              {"Digits", read_digits},
+                                                              {"Metaspace", read_metaspace_words},
+                                                              {"BertPreTokenizer", read_bert_words},
+                                                              {"WhitespaceSplit", read_white_split}};
+  if (value.is_null()) return [](std::vector<Piece>&) {};
+  return read_component(value, kPreTokenizers);
+}
+
+}  // namespace normscope::tokenizer

@@ -1,0 +1,105 @@
+#include "addons/published/training/weights.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "addons/published/training/input_kinds.h"
+#include "engine/core/error.h"
+#include "training/io/input_value.h"
+
+namespace normscope::published {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr const char* kOneFile = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr size_t kMostTensors = 100'000, kLongestName = 500;
+
+bool there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+/// Names what is there in place of safetensors.
+[[noreturn]] void refuse_others(const std::string& folder) {
+  const std::string where = "published " + folder;
+  for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+    if (there(fs::path(folder) / pickled))
+      fail(
+          where,
+          "{} holds Python objects, which run code when they are read: expected {}, which "
+          "AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(OTHER) of the library transformers writes",
+          pickled, kOneFile);
+  fail(where, "there is neither {} nor {}: expected the folder of a published model", kOneFile, kIndex);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where) {
+  const InputValue index = InputValue::parse(json, where);
+  std::map<std::string, std::string> files;
+  for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
+    const std::string file = value.text(kLongestName);
+    // A shard lies beside its index: nothing else of the machine is read because a file says so.
+    if (file.empty() || fs::path(file).filename() != fs::path(file) || file == "." || file == "..")
+      value.refuse("the name of a file in the same folder");
+    files[name] = file;
+  }
+  if (files.empty()) index.at("weight_map").refuse("an object with the file of each tensor");
+  return files;
+}
+
+Weights Weights::open(const std::string& folder) {
+  Weights weights;
+  const fs::path root(folder);
+  if (there(root / kOneFile)) {
+    weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
+    for (std::string& name : weights.shards_[0].names()) weights.place_.emplace(std::move(name), 0);
+    return weights;
+  }
+  if (!there(root / kIndex)) refuse_others(folder);
+  const std::string index_path = (root / kIndex).string();
+  const std::map<std::string, std::string> index =
+      shards_of(read_input_file(index_path, input::kPublishedIndex), "published " + index_path);
+  std::map<std::string, size_t> shard_of;
+  for (const auto& [name, file] : index) {
+    const auto [at, is_new] = shard_of.emplace(file, weights.shards_.size());
+    if (is_new) weights.shards_.push_back(SafetensorsFile::map((root / file).string()));
+    if (!weights.shards_[at->second].contains(name))
+      fail("published " + (root / kIndex).string(),
+           "tensor {} is said to be in {}, which has none of that name", shown_text(name), file);
+    weights.place_.emplace(name, at->second);
+  }
+  for (const SafetensorsFile& shard : weights.shards_)
+    for (const std::string& name : shard.names())
+      if (!weights.contains(name))
+        fail("published " + (root / kIndex).string(), "it does not name tensor {} of {}", shown_text(name),
+             shard.path());
+  return weights;
+}
+
+const SafetensorsFile& Weights::file(std::string_view name) const {
+  const auto at = place_.find(name);
+  if (at == place_.end()) fail("published", "there is no tensor {}", shown_text(name));
+  return shards_[at->second];
+}
+
+std::vector<std::string> Weights::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, shard] : place_) names.push_back(name);
+  return names;
+}
+
+int64_t Weights::bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, shard] : place_) bytes += static_cast<int64_t>(shards_[shard].bytes(name).size());
+  return bytes;
+}
+
+bool Weights::same(std::string_view one, std::string_view other) const {
+  const SafetensorsFile &a = file(one), &b = file(other);
+  return a.type(one) == b.type(other) && a.shape(one) == b.shape(other) &&
+         std::ranges::equal(a.bytes(one), b.bytes(other));
+}
+
+}  // namespace normscope::published

@@ -1,0 +1,27 @@
+// Logs of runs that were recorded elsewhere, and mapping files: the same bytes as either.
+#include "addons/recorded/training/log_reader.h"
+
+#include "addons/recorded/training/name_mapping.h"
+#include "fuzz.h"
+
+using namespace normscope;
+using namespace normscope::records;
+
+FUZZ_TARGET(log) {
+  if (!fuzz::shallow(input)) return;
+  LogReader whole("log.jsonl"), parts("log.jsonl");
+  whole.take(input);
+  whole.finish();
+  parts.take(input.substr(0, input.size() / 2));
+  parts.take(input.substr(input.size() / 2));
+  parts.finish();
+  const RecordedFile file = whole.file(), same = parts.file();
+  fuzz::require(file.broken <= file.lines && file.lines == same.lines && file.broken == same.broken &&
+                    file.runs.size() == same.runs.size(),
+                "a log read in two portions is another one");
+  for (size_t i = 0; i < file.runs.size(); ++i)
+    fuzz::require(file.runs[i].history->loss().steps == same.runs[i].history->loss().steps &&
+                      file.runs[i].history->layout().size() == same.runs[i].history->layout().size(),
+                  "a run read in two portions is another one");
+  fuzz::accepts([&] { parse_name_mapping(input, "mapping.toml"); });
+}

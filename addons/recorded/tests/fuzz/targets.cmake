@@ -1,0 +1,1 @@
+normscope_fuzz_target(log 3000)

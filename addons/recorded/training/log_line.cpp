@@ -1,0 +1,384 @@
+// See log_line.h.
+#include "addons/recorded/training/log_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "engine/core/error.h"
+#include "engine/core/real_text.h"
+#include "training/spec/limits.h"
+
+namespace normscope::records {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+constexpr size_t kMostPairs = 10'000;
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+struct NumberField {
+  std::string_view key;
+  std::optional<double> LogStep::*to;
+};
+constexpr NumberField kNumberFields[] = {{"loss", &LogStep::loss},
+                                         {"lr", &LogStep::rate},
+                                         {"validation", &LogStep::validation},
+                                         {"seconds", &LogStep::seconds}};
+
+/// Reads a number as JSON or Python writes it, and returns its end, or null where there is none. NaN: null,
+/// and what is not finite or too large.
+const char* read_number(const char* at, const char* end, double& out) {
+  if (std::string_view(at, end).starts_with("null")) {
+    out = NAN;
+    return at + 4;
+  }
+  const auto [stop, error] = read_real(at, end, out);
+  if (error == std::errc::invalid_argument) return nullptr;
+  if (error == std::errc::result_out_of_range)
+    out = std::string_view(at, stop).find('-', 1) != std::string_view::npos ? 0 : NAN;
+  if (!std::isfinite(out)) out = NAN;
+  return stop;
+}
+
+bool is_number(std::string_view text, double& out) {
+  return !text.empty() &&
+         read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
+}
+
+/// Writes null for the numbers that JSON does not know: NaN, Infinity, and those beyond all doubles.
+std::string as_json(std::string_view line) {
+  std::string json;
+  json.reserve(line.size());
+  for (size_t at = 0, end = 0; at < line.size(); at = end) {
+    if (line[at] == '"') {
+      for (end = at + 1; end < line.size() && line[end] != '"'; ++end) end += line[end] == '\\';
+      ++end;
+    } else {
+      end = std::max(at + 1, line.find_first_of("{}[]:, \t\"", at));
+    }
+    const std::string_view word = line.substr(at, end - at);
+    double number = 0;
+    json += is_number(word, number) && std::isnan(number) ? "null" : word;
+  }
+  return json;
+}
+
+/// Makes a gap of a number beyond all floats.
+float to_float(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return std::abs(value) <= kMost ? static_cast<float>(value) : NAN;
+}
+
+int32_t field_of(std::string_view key) {
+  for (size_t i = 0; i < std::size(kLogFields); ++i)
+    if (kLogFields[i].key == key) return static_cast<int32_t>(i);
+  return -1;
+}
+
+/// Whether a text is ASCII without control characters and backslashes: then it ends with the next
+/// quote. It checks eight bytes at a time, as all bytes of a log pass here; the high bit of each byte of `strange` says
+/// whether that byte is.
+bool is_plain(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kHigh = 0x80 * kOnes;
+  uint64_t strange = 0;
+  for (size_t at = 0; at < text.size(); at += 8) {
+    uint64_t bytes = ' ' * kOnes;
+    std::memcpy(&bytes, text.data() + at, std::min<size_t>(8, text.size() - at));
+    const uint64_t slash = bytes ^ ('\\' * kOnes), del = bytes ^ (0x7f * kOnes);
+    strange |= bytes | ((bytes - ' ' * kOnes) & ~bytes) | ((slash - kOnes) & ~slash) | ((del - kOnes) & ~del);
+  }
+  return (strange & kHigh) == 0;
+}
+
+/// Reads a step's line in the usual shape: an object of numbers, plain texts and objects of numbers, in ASCII
+/// and without escapes. It gives up on anything else, faults included: then the parser says what is wrong.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view line) : line_(line), at_(line.data()), end_(line.data() + line.size()) {}
+
+  bool scan(LogStep& out) {
+    if (!is_plain(line_)) return false;
+    const bool whole = object([&](std::string_view key) { return member(key, out); }) && at_ == end_;
+    return whole && out.step >= 0;
+  }
+
+ private:
+  bool member(std::string_view key, LogStep& out) {
+    if (const int32_t field = field_of(key); field >= 0) return stats(field, out);
+    if (key == "step") return whole(out.step) && out.step <= kMostSteps;
+    for (const NumberField& field : kNumberFields)
+      if (key == field.key) return number((out.*field.to).emplace());
+    if (key == "seed") return whole(out.seed);
+    if (key == "run") return text(out.run) && out.run.size() <= kLongestText;
+    if (key == "format" || key == "result") return false;
+    double ignored = 0;
+    std::string_view also_ignored;
+    return text(also_ignored) || number(ignored);
+  }
+
+  bool stats(int32_t field, LogStep& out) {
+    return object([&](std::string_view name) {
+      double value = 0;
+      if (!number(value) || out.stats.size() >= kMostStats) return false;
+      out.stats.push_back({field, name, to_float(value)});
+      return true;
+    });
+  }
+
+  template <typename Member>
+  bool object(const Member& member) {
+    if (!sign('{')) return false;
+    if (sign('}')) return true;
+    do {
+      std::string_view key;
+      if (!text(key) || !sign(':') || !member(key)) return false;
+    } while (sign(','));
+    return sign('}');
+  }
+
+  void blanks() {
+    while (at_ != end_ && *at_ == ' ') ++at_;
+  }
+
+  bool sign(char c) {
+    blanks();
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    blanks();
+    return true;
+  }
+
+  bool text(std::string_view& out) {
+    if (at_ == end_ || *at_ != '"') return false;
+    const char* begin = ++at_;
+    const void* quote = std::memchr(begin, '"', static_cast<size_t>(end_ - begin));
+    if (!quote) return false;
+    at_ = static_cast<const char*>(quote) + 1;
+    out = {begin, static_cast<size_t>(at_ - begin) - 1};
+    return true;
+  }
+
+  bool number(double& out) {
+    const char* const stop = read_number(at_, end_, out);
+    if (stop) at_ = stop;
+    return stop != nullptr;
+  }
+
+  template <typename Whole>
+  bool whole(Whole& out) {
+    const auto [stop, error] = std::from_chars(at_, end_, out);
+    if (error != std::errc{} || out < Whole{}) return false;
+    at_ = stop;
+    return true;
+  }
+
+  std::string_view line_;
+  const char *at_, *end_;
+};
+
+/// A number, also one within a text, as "NaN" where a format lacks it.
+double number_in(const InputValue& value) {
+  double number = NAN;
+  if (value.is_null() || (value.is_text() && is_number(value.text(kLongestText), number))) return number;
+  return value.number(-kLargest, kLargest);
+}
+
+std::optional<double> number_of(const InputValue& object, std::string_view key) {
+  const auto value = object.find(key);
+  return value ? std::optional(number_in(*value)) : std::nullopt;
+}
+
+/// A number above zero; NaN where there is none.
+double positive_of(const InputValue& object, std::string_view key) {
+  const double number = number_of(object, key).value_or(NAN);
+  return number > 0 ? number : NAN;
+}
+
+std::string text_of(const InputValue& object, std::string_view key) {
+  const auto value = object.find(key);
+  return value && !value->is_null() ? value->text(kLongestText) : "";
+}
+
+/// The run's name as a line that a table has room for.
+std::string name_of(const InputValue& line) {
+  constexpr size_t kMost = 120;  // bytes
+  std::string name = text_of(line, "name");
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  size_t end = std::min(kMost, name.size());
+  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return end < name.size() ? name.substr(0, end) + "…" : name;
+}
+
+LogLabel label_of(const InputValue& line) {
+  LogLabel label{text_of(line, "run"), 0};
+  if (const auto seed = line.find("seed"); seed && !seed->is_null())
+    label.seed = static_cast<uint64_t>(seed->whole64(0, std::numeric_limits<int64_t>::max()));
+  return label;
+}
+
+/// Takes 5.0 and "5" too, as programs without whole numbers write them.
+int32_t step_of(const InputValue& line) {
+  const InputValue step = line.at("step");
+  const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
+  double number = NAN;
+  if (!scalar || !is_number(step.scalar(kLongestText), number) || number != std::floor(number) ||
+      number < 0 || number > kMostSteps)
+    step.refuse(fmt::format("a whole number from 0 to {}", kMostSteps));
+  return static_cast<int32_t>(number);
+}
+
+void read_step(const InputValue& line, LogStep& out) {
+  const auto keep = [&out](std::string text) -> std::string_view {
+    return out.texts.emplace_back(std::move(text));
+  };
+  const LogLabel label = label_of(line);
+  out.run = keep(label.run);
+  out.seed = label.seed;
+  out.step = step_of(line);
+  for (const NumberField& field : kNumberFields) out.*field.to = number_of(line, field.key);
+  for (size_t field = 0; field < std::size(kLogFields); ++field) {
+    const auto all = line.find(kLogFields[field].key);
+    if (!all || all->is_null()) continue;
+    for (const auto& [name, value] : all->members(kMostStats))
+      out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number_in(value))});
+  }
+  if (out.stats.size() > kMostStats) line.refuse(fmt::format("at most {} numbers in it", kMostStats));
+}
+
+/// Reads a part of a header or a result, which costs itself alone where it cannot be read.
+template <typename Value, typename Read>
+bool take(LogAbout& out, Value& to, const Read& read) {
+  try {
+    to = read();
+    return true;
+  } catch (const Error& error) {
+    out.faults.push_back(error.what());
+    return false;
+  }
+}
+
+/// Has lists and objects as JSON.
+Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
+  Pairs pairs;
+  const auto all = line.find(key);
+  if (!all || all->is_null()) return pairs;
+  for (const auto& pair : all->members(kMostPairs)) {
+    const InputValue& value = pair.second;
+    std::string text;
+    const bool read = !value.is_null() && take(out, text, [&] {
+      return value.is_list() || value.is_object() ? value.json_text(kLongestText)
+                                                  : value.scalar(kLongestText);
+    });
+    if (read) pairs.emplace_back(pair.first, std::move(text));
+  }
+  return pairs;
+}
+
+/// Takes the order from the line, as a parsed object has lost the order of its members.
+Pairs settings_of(const InputValue& line, std::string_view key, std::string_view text, LogAbout& out) {
+  constexpr size_t kLongestSorted = 200'000;
+  Pairs pairs = pairs_of(line, key, out);
+  if (text.size() > kLongestSorted) return pairs;
+  const size_t begin = text.find(fmt::format("\"{}\"", key));
+  std::map<std::string, size_t> places;
+  for (const auto& [name, value] : pairs) places[name] = text.find(fmt::format("\"{}\"", name), begin);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [&](const auto& a, const auto& b) { return places[a.first] < places[b.first]; });
+  return pairs;
+}
+
+/// Reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
+DataIdentity data_of(const InputValue& line) {
+  constexpr int32_t kMostSymbols = std::numeric_limits<int32_t>::max();
+  DataIdentity data;
+  const auto said = line.find("data");
+  if (!said || said->is_null()) return data;
+  data.name = text_of(*said, "name");
+  data.hash = text_of(*said, "hash");
+  data.unit = text_of(*said, "unit");
+  if (const auto symbols = said->find("symbols"); symbols && !symbols->is_null())
+    data.symbols = symbols->whole(0, kMostSymbols);
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (!data.hash.empty() &&
+      (data.hash.size() != 16 || !std::all_of(data.hash.begin(), data.hash.end(), is_digit)))
+    said->at("hash").refuse("16 hexadecimal digits");
+  return data;
+}
+
+void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
+  const std::string format = line.at("format").text(kLongestText);
+  if (format != kLogFormat && format != kStreamFormat)
+    line.at("format").refuse(fmt::format("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
+  out.is_header = true;
+  out.label = label_of(line);
+  take(out, out.maker, [&] { return text_of(line, "maker"); });
+  take(out, out.name, [&] { return name_of(line); });
+  take(out, out.placement, [&] { return text_of(line, "placement"); });
+  take(out, out.settings, [&] { return settings_of(line, "settings", text, out); });
+  take(out, out.names, [&] { return pairs_of(line, "names", out); });
+  take(out, out.data, [&] { return data_of(line); });
+  take(out, out.unigram, [&] { return number_of(line, "unigram").value_or(NAN); });
+  take(out, out.tokens_per_step, [&] { return positive_of(line, "tokens_per_step"); });
+}
+
+std::vector<Edit> edits_of(const InputValue& line) {
+  std::vector<Edit> edits;
+  const auto all = line.find("edits");
+  if (!all || all->is_null()) return edits;
+  for (const InputValue& edit : all->list(0, kMostEdits))
+    edits.push_back({edit.at("step").whole(0, kLastEdit), edit.at("key").text(kLongestText),
+                     edit.at("value").text(kLongestText)});
+  return edits;
+}
+
+void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
+  const InputValue result = line.at("result");
+  out.label = label_of(line);
+  take(out, out.name, [&] { return name_of(line); });
+  take(out, out.data, [&] { return data_of(line); });
+  take(out, out.verdict, [&] { return text_of(result, "verdict"); });
+  take(out, out.unigram, [&] { return number_of(result, "unigram").value_or(NAN); });
+  take(out, out.seconds_per_step, [&] { return positive_of(result, "ms_per_step") * 1e-3; });
+  take(out, out.settings, [&] { return settings_of(line, "spec", text, out); });
+  take(out, out.edits, [&] { return edits_of(line); });
+}
+
+}  // namespace
+
+void LogStep::clear() {
+  run = {};
+  seed = 0;
+  step = -1;
+  loss = rate = validation = seconds = std::nullopt;
+  stats.clear();
+  texts.clear();
+}
+
+LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about) {
+  step.clear();
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find_first_not_of(" \t") == line.npos) return LineKind::Blank;
+  if (Scanner(line).scan(step)) return LineKind::Step;
+  step.clear();
+  const InputValue value = InputValue::parse(as_json(line), fmt::format("line {}", number));
+  about = {};
+  if (value.find("format")) {
+    read_header(value, line, about);
+    return LineKind::About;
+  }
+  if (value.find("result")) {
+    read_result(value, line, about);
+    return LineKind::About;
+  }
+  if (!value.find("step")) fail(fmt::format("line {}", number), "has no step, no result and no format");
+  read_step(value, step);
+  return LineKind::Step;
+}
+
+}  // namespace normscope::records

@@ -1,0 +1,74 @@
+// A log line (docs/log-format.md) is read as a value: its kind, and what it says.
+//
+// Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
+// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same
+// numbers, whatever stands beside them. Names are views into the line or into the value itself. Called by
+// log_reader.cpp.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "training/data/identity/data_identity.h"
+#include "training/io/input_value.h"
+#include "training/measure/log_fields.h"
+#include "training/spec/spec.h"
+
+namespace normscope::records {
+
+/// A number of a step, with its field and name.
+struct LogStat {
+  int32_t field = 0;
+  std::string_view name;
+  float value = NAN;
+};
+
+/// Which run a line is about: "A", seed 1. A log of one run says neither.
+struct LogLabel {
+  std::string run;
+  uint64_t seed = 0;
+  bool operator==(const LogLabel&) const = default;
+};
+
+/// The line of a step. One is kept and filled anew for each line, so that a million allocate nothing.
+struct LogStep {
+  std::string_view run;
+  uint64_t seed = 0;
+  int32_t step = -1;
+  std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
+  std::optional<double> seconds;                 ///< since the recording began
+  std::vector<LogStat> stats;
+  std::deque<std::string> texts;  ///< where a line had escapes, what `run` and `name` point to
+  void clear();
+};
+
+/// What a header or a result line says; unsaid fields are empty.
+struct LogAbout {
+  LogLabel label;
+  bool is_header = false;
+  std::vector<std::string> faults;  ///< why members could not be read: each costs itself alone
+  std::string maker, name, placement, verdict;
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name
+  std::vector<Edit> edits;
+  DataIdentity data;
+  double unigram = NAN, tokens_per_step = NAN, seconds_per_step = NAN;
+};
+
+enum class LineKind : uint8_t { Blank, Step, About };
+
+inline constexpr const char* kStreamFormat =
+    "normscope log 3";                                    ///< has the stream too, which ours do not write
+inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
+inline constexpr size_t kMostStats = 20'000;              ///< of one line
+
+/// Fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
+LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about);
+
+}  // namespace normscope::records

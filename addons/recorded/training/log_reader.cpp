@@ -1,0 +1,242 @@
+// See log_reader.h.
+#include "addons/recorded/training/log_reader.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "addons/recorded/training/name_mapping.h"
+#include "engine/core/error.h"
+#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
+
+namespace normscope::records {
+namespace {
+
+constexpr size_t kNamedFaults = 10;
+constexpr size_t kPart = size_t{1} << 20;
+constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
+
+/// Differs for another file that took this name.
+std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+}
+
+/// `without_place`: "[line 17] has no step" -> "has no step"
+std::string without_place(std::string what) {
+  const size_t end = what.starts_with("[line ") ? what.find("] ") : what.npos;
+  return end == what.npos ? what : what.substr(end + 2);
+}
+
+}  // namespace
+
+LogReader::LogReader(std::string path, NameMapping mapping)
+    : path_(std::move(path)), mapping_(std::move(mapping)) {}
+
+void LogReader::take(std::string_view bytes) {
+  for (size_t begin = 0; begin < bytes.size();) {
+    const size_t end = bytes.find('\n', begin);
+    const std::string_view part = bytes.substr(begin, end == bytes.npos ? bytes.npos : end - begin);
+    if (skipping_ || waiting_.size() + part.size() > kLongestLine) {
+      if (!skipping_) {
+        ++read_.lines;
+        broken(fmt::format("is longer than {} bytes", kLongestLine));
+        too_long_ = true;
+      }
+      waiting_.clear();
+      skipping_ = end == bytes.npos;
+    } else if (end == bytes.npos) {
+      waiting_.append(part);
+    } else if (waiting_.empty()) {
+      line(part);
+    } else {
+      waiting_.append(part);
+      line(waiting_);
+      waiting_.clear();
+    }
+    if (end == bytes.npos) return;
+    begin = end + 1;
+  }
+}
+
+void LogReader::finish() {
+  if (!waiting_.empty()) line(waiting_);
+  waiting_.clear();
+}
+
+void LogReader::line(std::string_view text) {
+  ++read_.lines;
+  try {
+    understand(text);
+  } catch (const Error& error) {
+    broken(without_place(error.what()));
+  }
+}
+
+void LogReader::understand(std::string_view text) {
+  const LineKind kind = read_line(text, read_.lines, step_, about_);
+  if (kind == LineKind::Blank) return;
+  if (kind == LineKind::Step) {
+    run_of(step_.run, step_.seed).add(step_);
+    ++steps_;
+  } else {
+    for (const std::string& fault : about_.faults) note(without_place(fault));
+    if (about_.is_header)
+      head(about_);
+    else
+      run_of(about_.label.run, about_.label.seed).add(about_);
+  }
+  ++understood_;
+}
+
+void LogReader::broken(const std::string& what) {
+  ++read_.broken;
+  note(what);
+}
+
+void LogReader::note(const std::string& what) {
+  if (read_.faults.size() < kNamedFaults)
+    read_.faults.push_back(fmt::format("line {}: {}", read_.lines, what));
+}
+
+// Allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
+// clock of the others begins anew.
+void LogReader::head(const LogAbout& header) {
+  std::string first;
+  size_t unknown = 0;
+  for (const auto& [theirs, ours] : header.names) try {
+      NameRule rule = name_rule(theirs, ours);
+      if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
+    } catch (const Error& error) {
+      if (unknown++ == 0) first = error.what();
+    }
+  if (unknown > 0) note(fmt::format("{} of {} names left out: {}", unknown, header.names.size(), first));
+  for (const auto& builder : runs_) builder->begin_clock();
+  header_ = header;
+}
+
+RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
+  if (seed == 0) seed = header_.label.seed;
+  if (run.empty()) run = header_.label.run;
+  const auto is_it = [&](const auto& b) { return b->label().seed == seed && b->label().run == run; };
+  if (newest_ && newest_->label().seed == seed && newest_->label().run == run) return *newest_;
+  const auto found = std::find_if(runs_.begin(), runs_.end(), is_it);
+  if (found != runs_.end()) return *(newest_ = found->get());
+  if (runs_.size() >= kMostRuns) throw Error(fmt::format("begins one run more than {}", kMostRuns));
+  const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kLeastRunBudget, kHistoryBudget);
+  for (const auto& builder : runs_) builder->set_budget(budget);
+  runs_.push_back(std::make_unique<RunBuilder>(LogLabel{std::string(run), seed}, header_, mapping_, budget));
+  return *(newest_ = runs_.back().get());
+}
+
+RecordedFile LogReader::file() const {
+  RecordedFile file{read_, {}};
+  const std::string stem = std::filesystem::path(path_).stem().string();
+  for (const auto& builder : runs_) {
+    file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
+    file.runs.back().read = read_;
+  }
+  return file;
+}
+
+std::vector<LogName> LogReader::names() const {
+  return runs_.empty() ? std::vector<LogName>{} : runs_.front()->names();
+}
+
+std::string LogReader::fault() const {
+  if (has_step()) return "";
+  const std::string first = read_.faults.empty() ? "" : "; " + read_.faults.front();
+  if (understood_ > 0)
+    return fmt::format("{}: {} lines and none is of a step: expected a log that has begun", path_,
+                       read_.lines) +
+           first;
+  return fmt::format("{}: is no log: expected a JSON object with a step on each line (docs/log-format.md){}",
+                     path_, first);
+}
+
+void read_log(InputFile& in, LogReader& reader) {
+  std::string part(kPart, '\0');
+  // A file that does not begin as a log may be of any length and without any line.
+  for (size_t got = 1; got > 0 && !reader.hopeless();) {
+    got = in.read_some(part.data(), part.size());
+    reader.take(std::string_view(part).substr(0, got));
+  }
+  reader.finish();
+  if (const std::string fault = reader.fault(); !fault.empty()) throw Error(fault);
+}
+
+std::vector<LogName> names_in(const std::string& path, const std::string& mapping) {
+  LogReader reader(path, mapping.empty() ? NameMapping{} : read_name_mapping(mapping));
+  InputFile in(path, input::kLog);
+  read_log(in, reader);
+  return reader.names();
+}
+
+LogFollower::LogFollower(std::string path, NameMapping mapping)
+    : path_(std::move(path)),
+      mapping_(std::move(mapping)),
+      reader_(std::make_unique<LogReader>(path_, mapping_)) {}
+
+// `goes_on` does not compare sizes alone: a job started again under the same name may have written more already than
+// was read of the one before. The beginning tells runs apart that end alike (in null), the end tells apart those that
+// began alike, and the file's identity those that were forked in between.
+bool LogFollower::goes_on(InputFile& in) const {
+  const auto holds = [&in](uint64_t at, const std::string& bytes) {
+    std::string now(bytes.size(), '\0');
+    in.go_to(at);
+    size_t done = 0;
+    while (const size_t got = in.read_some(now.data() + done, now.size() - done)) done += got;
+    return now == bytes;
+  };
+  return in.size() >= read_ && holds(0, head_) && holds(read_ - end_.size(), end_);
+}
+
+void LogFollower::keep(std::string_view bytes) {
+  if (head_.size() < kKept) head_ += bytes.substr(0, kKept - head_.size());
+  end_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKept));
+  end_.erase(0, end_.size() - std::min(end_.size(), kKept));
+  read_ += bytes.size();
+}
+
+void LogFollower::begin_anew() {
+  reader_ = std::make_unique<LogReader>(path_, mapping_);
+  read_ = 0;
+  head_.clear();
+  end_.clear();
+}
+
+bool LogFollower::poll(const std::atomic<bool>* stop) {
+  const auto identity =
+      identity_of(path_);  // before it is opened: a file that replaces it later is noticed next time
+  InputFile in(path_, input::kLog);
+  bool news = false;
+  const bool same = goes_on(in);
+  if (read_ > 0 && (!same || identity != identity_)) {
+    replaced_ = replaced_ || !same;  // a copy of it that has grown is no other run
+    begin_anew();
+    news = true;
+  }
+  identity_ = identity;
+  in.go_to(read_);
+  std::string part(kPart, '\0');
+  while (const size_t got = in.read_some(part.data(), part.size())) {
+    reader_->take(std::string_view(part).substr(0, got));
+    keep(std::string_view(part).substr(0, got));
+    news = true;
+    if (stop && *stop) break;
+  }
+  return news;
+}
+
+RecordedFile LogFollower::file() const {
+  RecordedFile file = reader_->file();
+  if (replaced_)
+    for (RecordedRun& run : file.runs) run.missing.push_back(kReplaced);
+  return file;
+}
+
+}  // namespace normscope::records

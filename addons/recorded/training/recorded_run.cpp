@@ -1,0 +1,91 @@
+// See recorded_run.h.
+#include "addons/recorded/training/recorded_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "addons/recorded/training/log_reader.h"
+#include "addons/recorded/training/name_mapping.h"
+#include "training/data/identity/data_identity.h"
+#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
+#include "training/io/safetensors.h"
+#include "training/measure/verdict.h"
+#include "training/run/saved_run.h"
+
+namespace normscope::records {
+namespace {
+
+/// `is_safetensors`: 8 bytes of length, then a JSON object; a log begins with the object itself.
+bool is_safetensors(InputFile& in) {
+  char head[9] = {};
+  if (in.size() < sizeof head) return false;
+  in.read(head, sizeof head);
+  in.go_to(0);
+  return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
+}
+
+std::vector<StatInfo> layout_of(const SavedRun& saved) {
+  std::vector<StatInfo> layout;
+  for (const std::string& name : saved.stats) layout.push_back({name, parse_own_name(name).layer});
+  return layout;
+}
+
+std::shared_ptr<History> history_of(const SavedRun& saved) {
+  auto history = std::make_shared<History>(layout_of(saved));
+  restore_history(saved, *history);
+  return history;
+}
+
+RecordedRun saved_run(const std::string& path) {
+  SavedRun saved = read_saved_run(SafetensorsFile::load(path));
+  RecordedRun run;
+  run.path = path;
+  run.from = Origin::Saved;
+  run.maker = "normscope";
+  run.seed = saved.spec.seed;
+  run.name = saved.spec.name.empty() ? default_name(saved.spec) : saved.spec.name;
+  for (auto& [key, value] : field_values(saved.spec)) run.settings.emplace_back(key, value);
+  run.placement = run.settings.empty() ? "" : find_field("model.placement")->get(saved.spec);
+  run.edits = saved.edits;
+  run.history = history_of(saved);
+  for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
+  run.verdict = to_string(verdict_of(run.history->events()));
+  run.tokens_per_step = units_of_step(saved.spec);
+  run.data = {data_name(saved.spec.data), saved.data_hash, 0, unit_of(saved.spec.data)};
+  run.origin = std::move(saved.origin);
+  if (run.history->layout().empty())
+    run.missing.push_back(
+        "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
+  run.spec = std::move(saved.spec);
+  return run;
+}
+
+}  // namespace
+
+std::string LinesRead::fault() const {
+  const std::string first = faults.empty() ? "" : faults.front();
+  if (broken == 0) return first;
+  return fmt::format("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
+}
+
+bool is_saved_run(const std::string& path) {
+  InputFile in(path, input::kLog);
+  return path.ends_with(".safetensors") || is_safetensors(in);
+}
+
+RecordedFile read_recorded(const std::string& path, const std::string& mapping) {
+  NameMapping names = mapping.empty() ? NameMapping{} : read_name_mapping(mapping);
+  InputFile in(path, input::kLog);
+  if (!path.ends_with(".safetensors") && !is_safetensors(in)) {
+    LogReader reader(path, std::move(names));
+    read_log(in, reader);
+    return reader.file();
+  }
+  RecordedFile file;
+  file.runs.push_back(saved_run(path));
+  return file;
+}
+
+}  // namespace normscope::records

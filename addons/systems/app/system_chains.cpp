@@ -1,0 +1,88 @@
+// The chains of a convolutional network and of a parser.
+#include <fmt/format.h>
+
+#include "addons/systems/engine/convolutions.h"
+#include "app/view/chain.h"
+#include "app/words/words.h"
+
+namespace normscope::view {
+namespace {
+
+std::string picture_size(int64_t height, int64_t width) {
+  if (height <= 0 || width <= 0) return "";  // the data decide the size
+  return words::say("diagram.parts.pixels", {{"height", height}, {"width", width}});
+}
+
+void add_convolution(std::vector<ChainPart>& parts, const ModelConfig& model, const Wiring& wiring,
+                     int layer) {
+  const ImageConfig& images = model.of<ImageConfig>();
+  const ImageWindow pooled = pooling_window(model, layer);
+  if (layer > 1) parts.push_back(chain_slot(layer, "conv/before", wiring.before, Placement::Pre));
+  parts.push_back(chain_box(
+      words::say("diagram.parts.convolution"),
+      words::say("diagram.parts.channels", {{"window", images.window}, {"channels", pooled.channels}}),
+      layer));
+  parts.push_back(chain_slot(layer, "conv/after", wiring.stream, Placement::Post));
+  parts.push_back(chain_box(
+      words::say("diagram.parts.pooled", {{"activation", activation_name(model)}, {"window", kPooled}}),
+      images.height > 0 ? picture_size(pooled.rows(), pooled.columns()) : ""));
+}
+
+int convolutional_layers(const ModelConfig&) { return kConvolutions + 1; }
+int parser_layers(const ModelConfig& model) { return static_cast<int>(model.layers) + 1; }
+
+ChainPart last_box(const ModelConfig& model, const char* known, const char* some, int layers) {
+  return chain_box(words::say("diagram.parts.linear"),
+                   words::say(model.classes > 0 ? known : some, {{"number", model.classes}}), layers);
+}
+
+std::vector<ChainPart> convolutional_parts(const ModelConfig& model, const StackWiring& stack) {
+  const ImageConfig& images = model.of<ImageConfig>();
+  const Wiring wiring = stack.layers.empty() ? Wiring{} : stack.layers.front().attention;
+  const int layers = convolutional_layers(model);
+  std::vector<ChainPart> parts{
+      chain_box(words::say("diagram.parts.image"), picture_size(images.height, images.width))};
+  for (int layer = 1; layer < layers; ++layer) add_convolution(parts, model, wiring, layer);
+  parts.push_back(chain_slot(layers, "class/before", wiring.before, Placement::Pre));
+  parts.push_back(last_box(model, "diagram.parts.classes", "diagram.parts.some_classes", layers));
+  return parts;
+}
+
+std::vector<ChainPart> parser_parts(const ModelConfig& model, const StackWiring& stack) {
+  const int layers = parser_layers(model);
+  std::vector<ChainPart> parts{chain_box(words::say("diagram.parts.state"),
+                                         words::say("diagram.parts.read", {{"number", model.sequence}})),
+                               chain_box(words::say("diagram.parts.embeddings"),
+                                         fmt::format("{} × {}", model.sequence, model.d_model))};
+  for (int layer = 1; layer < layers; ++layer) {
+    const auto at = static_cast<size_t>(layer) - 1;
+    const WiredNorm norm = at < stack.layers.size() ? stack.layers[at].feed_forward.before : WiredNorm();
+    parts.push_back(chain_box(words::say("diagram.parts.linear"),
+                              words::say("diagram.parts.features", {{"number", model.feed_forward}}), layer));
+    parts.push_back(chain_slot(layer, "hidden/after", norm, Placement::Pre));
+    parts.push_back(chain_box(activation_name(model), ""));
+  }
+  parts.push_back(last_box(model, "diagram.parts.transitions", "diagram.parts.some_transitions", layers));
+  return parts;
+}
+
+std::string convolutional_refusal(Placement placement) {
+  return placement == Placement::Post ? "" : words::say("diagram.refusal.convolutions");
+}
+std::string parser_refusal(Placement) { return words::say("diagram.refusal.parser"); }
+
+std::string before_activation(const ModelConfig& model, Placement) {
+  return words::say("diagram.caption.before_activation", {{"activation", activation_name(model)}});
+}
+std::string convolutional_caption(const ModelConfig& model, Placement placement) {
+  return placement == Placement::Pre ? words::say("diagram.caption.before_layer")
+                                     : before_activation(model, placement);
+}
+
+}  // namespace
+
+constinit const Chain convolutional_chain{convolutional_parts, convolutional_layers, convolutional_refusal,
+                                          convolutional_caption};
+constinit const Chain parser_chain{parser_parts, parser_layers, parser_refusal, before_activation, false};
+
+}  // namespace normscope::view

@@ -1,0 +1,2 @@
+normscope_fuzz_target(conllu 3000)
+normscope_fuzz_target(idx 10000)

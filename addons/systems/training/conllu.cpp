@@ -1,0 +1,272 @@
+// See conllu.h.
+#include "addons/systems/training/conllu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/tsv.h"
+#include "training/io/input_file.h"
+
+namespace normscope {
+namespace {
+
+constexpr size_t kColumns = 10;
+constexpr std::string_view kNames[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
+                                               "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
+enum Column : size_t { kId, kForm, kLemma, kUpos, kXpos, kFeats, kHead, kLabel, kDeps, kMisc };
+constexpr size_t kShown = 40;  // bytes of a value in a message
+
+using Columns = std::array<std::string_view, kColumns>;
+
+/// The whole text as a number from 0 to 1,000,000,000, or -1.
+int64_t whole(std::string_view text) {
+  int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc() && end == text.data() + text.size() && text.front() != '-';
+  return number && value <= 1'000'000'000 ? value : -1;
+}
+
+/// Walks up from each word once. `seen`: 0 not seen, 1 under way, 2 known.
+bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>& seen) {
+  size_t at = word;
+  while (at != 0 && seen[at] == 0) {
+    seen[at] = 1;
+    at = static_cast<size_t>(heads[at - 1]);
+  }
+  const bool circle = at != 0 && seen[at] == 1;
+  for (at = word; at != 0 && seen[at] == 1; at = static_cast<size_t>(heads[at - 1])) seen[at] = 2;
+  return !circle;
+}
+
+/// Reads one sentence after the other.
+class Reader {
+ public:
+  Reader(const std::string& name, TreeColumns columns) : name_(name), columns_(columns) {}
+
+  void line(std::string_view text, size_t number) {
+    number_ = number;
+    while (text.ends_with('\r')) text.remove_suffix(1);  // each_line() leaves earlier ones
+    if (text.empty()) return end_sentence();
+    if (text.front() == '#') return comment(text);
+    const Columns columns = split(text);
+    const std::string_view id = columns[kId];
+    if (id.find('-') != id.npos) return multiword(id);
+    if (id.find('.') != id.npos) return empty_node(id);
+    word(columns);
+  }
+
+  std::vector<DependencyTree> end() {
+    end_sentence();
+    if (trees_.empty()) fail(name_, "has no sentence: expected CoNLL-U, ten columns a word");
+    return std::move(trees_);
+  }
+
+ private:
+  template <typename... Args>
+  [[noreturn]] void refuse(Column column, std::string_view value, fmt::format_string<Args...> expected,
+                           Args&&... args) const {
+    refuse_at(number_, column, value, fmt::format(expected, std::forward<Args>(args)...));
+  }
+  [[noreturn]] void refuse_at(size_t line, Column column, std::string_view value,
+                              const std::string& expected) const {
+    const std::string shown = std::string(value.substr(0, kShown)) + (value.size() > kShown ? "…" : "");
+    fail(name_, "line {}, column {} ({}) is '{}': expected {}", line, column + 1, kNames[column], shown,
+         expected);
+  }
+
+  Columns split(std::string_view text) const {
+    Columns columns;
+    size_t count = 0;
+    for (bool more = true; more; ++count) {
+      const size_t tab = text.find('\t');
+      if (count < kColumns) columns[count] = text.substr(0, tab);
+      more = tab != text.npos;
+      if (more) text.remove_prefix(tab + 1);
+    }
+    if (count != kColumns)
+      fail(name_, "line {} has {} column{}: expected {} with a tab between", number_, count,
+           count == 1 ? "" : "s", kColumns);
+    for (size_t c = 0; c < kColumns; ++c)
+      if (columns[c].empty())
+        fail(name_, "line {}, column {} ({}) is empty: expected a text, or _ for none", number_, c + 1,
+             kNames[c]);
+    return columns;
+  }
+
+  void comment(std::string_view text) {
+    if (!tree_.words.empty())
+      fail(name_, "line {} is a comment among the words: expected it before the first, or a blank line",
+           number_);
+    tree_.comments.emplace_back(text);
+  }
+
+  /// `multiword`: a token of several words precedes the first of them and has no place in the tree.
+  void multiword(std::string_view id) {
+    const size_t dash = id.find('-');
+    const int64_t first = whole(id.substr(0, dash)), last = whole(id.substr(dash + 1));
+    const auto next = static_cast<int64_t>(tree_.words.size()) + 1;
+    if (first != next || last < first || first <= covered_)
+      refuse(kId, id, "a token of words from {} on, such as {}-{}", next, next, next + 1);
+    covered_ = last;
+    covered_line_ = number_;
+  }
+
+  /// `empty_node`: an empty node belongs to the enhanced graph and follows the word before its point.
+  void empty_node(std::string_view id) const {
+    const size_t point = id.find('.');
+    const auto words = static_cast<int64_t>(tree_.words.size());
+    if (whole(id.substr(0, point)) != words || whole(id.substr(point + 1)) < 1)
+      refuse(kId, id, "an empty node after word {}, such as {}.1", words, words);
+  }
+
+  void word(const Columns& columns) {
+    const size_t next = tree_.words.size() + 1;
+    if (whole(columns[kId]) != static_cast<int64_t>(next)) refuse(kId, columns[kId], "{}", next);
+    if (next > kMostWords) refuse(kId, columns[kId], "at most {} words a sentence", kMostWords);
+    TreeWord word;
+    word.form = columns[kForm];
+    word.lemma = columns[kLemma];
+    word.upos = columns[kUpos];
+    word.xpos = columns[kXpos];
+    word.feats = columns[kFeats];
+    word.misc = columns[kMisc];
+    word.label = columns[kLabel];
+    word.head = head(columns);
+    tree_.words.push_back(std::move(word));
+    lines_.push_back(number_);
+  }
+
+  int32_t head(const Columns& columns) const {
+    const bool none = columns[kHead] == "_";
+    if (none && columns_ == TreeColumns::Unparsed) {
+      if (columns[kLabel] != "_") refuse(kLabel, columns[kLabel], "_ beside a HEAD that is _");
+      return kNoHead;
+    }
+    const int64_t head = whole(columns[kHead]);
+    if (head < 0 || head > static_cast<int64_t>(kMostWords))
+      refuse(kHead, columns[kHead], "the number of a word of the sentence, or 0 for the root");
+    if (columns[kLabel] == "_") refuse(kLabel, "_", "the relation to the head");
+    return static_cast<int32_t>(head);
+  }
+
+  void end_sentence() {
+    if (tree_.words.empty()) {
+      if (covered_ > 0) unfinished_token();
+      tree_.comments.clear();  // they belong to no sentence
+      return;
+    }
+    if (covered_ > static_cast<int64_t>(tree_.words.size())) unfinished_token();
+    check_tree();
+    trees_.push_back(std::move(tree_));
+    tree_ = {};
+    lines_.clear();
+    covered_ = 0;
+  }
+
+  [[noreturn]] void unfinished_token() const {
+    fail(name_, "line {}, column 1 (ID): the token reaches to word {} of {}: expected words up to there",
+         covered_line_, covered_, tree_.words.size());
+  }
+
+  [[noreturn]] void refuse_head(size_t word, const std::string& expected) const {
+    refuse_at(lines_[word], kHead, tree_.words[word].head < 0 ? "_" : std::to_string(tree_.words[word].head),
+              expected);
+  }
+
+  void check_tree() const {
+    const std::vector<TreeWord>& words = tree_.words;
+    const auto unparsed = static_cast<size_t>(
+        std::count_if(words.begin(), words.end(), [](const TreeWord& w) { return w.head == kNoHead; }));
+    if (unparsed == words.size()) return;
+    size_t root = words.size();
+    for (size_t w = 0; w < words.size(); ++w) {
+      const int32_t head = words[w].head;
+      if (head == kNoHead) refuse_head(w, "a head, which other words of the sentence have");
+      if (head > static_cast<int32_t>(words.size()))
+        refuse_head(w, fmt::format("0 to {}, the words of the sentence", words.size()));
+      if (head == static_cast<int32_t>(w) + 1) refuse_head(w, "another word than the word itself");
+      if (head == 0 && root < words.size())
+        refuse_head(w,
+                    fmt::format("one root a sentence, which is word {} (line {})", root + 1, lines_[root]));
+      if (head == 0) root = w;
+    }
+    const std::vector<int32_t> heads = heads_of(tree_);
+    std::vector<char> seen(words.size() + 1, 0);
+    for (size_t w = 0; w < words.size(); ++w)
+      if (!reaches_root(heads, w + 1, seen))
+        refuse_head(w, "a tree: from here the heads go round in a circle");
+  }
+
+  const std::string& name_;
+  TreeColumns columns_;
+  std::vector<DependencyTree> trees_;
+  DependencyTree tree_;        // the tree being read
+  std::vector<size_t> lines_;  // lines of its words
+  size_t number_ = 0;
+  int64_t covered_ = 0;  // last word of the newest multiword token
+  size_t covered_line_ = 0;
+};
+
+}  // namespace
+
+std::vector<DependencyTree> parse_conllu(std::string_view text, const std::string& name,
+                                         TreeColumns columns) {
+  Reader reader(name, columns);
+  each_line(text, name, [&](std::string_view line, size_t number) { reader.line(line, number); });
+  return reader.end();
+}
+
+std::vector<DependencyTree> read_conllu(const std::string& path, TreeColumns columns) {
+  return parse_conllu(read_input_file(path, input::kTable), path, columns);
+}
+
+std::string conllu_text(std::span<const DependencyTree> trees) {
+  std::string text;
+  for (const DependencyTree& tree : trees) {
+    for (const std::string& comment : tree.comments) text += comment + "\n";
+    for (size_t w = 0; w < tree.words.size(); ++w) {
+      const TreeWord& word = tree.words[w];
+      text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t_\t{}\n", w + 1, word.form, word.lemma, word.upos,
+                          word.xpos, word.feats, word.head < 0 ? "_" : std::to_string(word.head), word.label,
+                          word.misc);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<int32_t> heads_of(const DependencyTree& tree) {
+  std::vector<int32_t> heads;
+  for (const TreeWord& word : tree.words) heads.push_back(word.head);
+  return heads;
+}
+
+bool is_projective(std::span<const int32_t> heads) {
+  const size_t n = heads.size();
+  std::vector<size_t> children(n + 1, 0), first(n + 1), last(n + 1), size(n + 1, 1);
+  for (size_t w = 1; w <= n; ++w) {
+    first[w] = last[w] = w;
+    ++children[static_cast<size_t>(heads[w - 1])];
+  }
+  std::vector<size_t> done;  // words whose descendants are all counted
+  for (size_t w = 1; w <= n; ++w)
+    if (children[w] == 0) done.push_back(w);
+  while (!done.empty()) {
+    const size_t word = done.back(), head = static_cast<size_t>(heads[word - 1]);
+    done.pop_back();
+    if (size[word] != last[word] - first[word] + 1) return false;
+    if (head == 0) continue;
+    first[head] = std::min(first[head], first[word]);
+    last[head] = std::max(last[head], last[word]);
+    size[head] += size[word];
+    if (--children[head] == 0) done.push_back(head);
+  }
+  return true;
+}
+
+}  // namespace normscope

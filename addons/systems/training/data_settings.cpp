@@ -1,0 +1,43 @@
+// The settings of images and of treebanks.
+#include "addons/systems/training/digits.h"
+#include "addons/systems/training/image_task.h"
+#include "addons/systems/training/parsing_task.h"
+#include "training/spec/spec_fields.h"
+
+namespace normscope {
+namespace {
+
+constexpr char kIdx[] = "idx", kTreebank[] = "treebank";
+bool reads_idx(const RunSpec& s) { return s.data.name == kIdx; }
+bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
+bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
+
+}  // namespace
+
+void add_data_of_systems(std::vector<Field>& fields) {
+  insert_behind(
+      fields, "data.labels",
+      {source<of_data<&ImageData::images>, kIdx>(
+           {"data.images", "images", "",
+            "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."}),
+       read_if(reads_idx, "data.name",
+               file<of_data<&ImageData::labels>>(
+                   {"data.image_labels", "image labels", "",
+                    "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."})),
+       source<of_data<&TreebankData::path>, kTreebank>(
+           {"data.treebank", "treebank", "",
+            "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is "
+            "made up."}),
+       read_if(draws_digits, "data.name",
+               integer<of_data<&ImageData::digits>>(
+                   {"data.digits", "digits", "images",
+                    "How many digits are drawn; the last twelfth of them validates."},
+                   24, kMostDigits)),
+       read_if(reads_trees, "data.name",
+               flag<of_data<&TreebankData::punctuation>>(
+                   {"data.punctuation", "punctuation counts", "",
+                    "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they "
+                    "leave it out, as is usual on the Penn Treebank. What is learned is the same."}))});
+}
+
+}  // namespace normscope

@@ -1,0 +1,1 @@
+normscope_fuzz_target(tokenizer 200)

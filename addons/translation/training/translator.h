@@ -1,0 +1,59 @@
+// `Translator` translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch,
+// then the decoder over the symbols so far, and multiplies only their last position by the output matrix. It has its
+// own programs over the run's Store and changes no bit of it. Called by the command line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/model/model_config.h"
+#include "engine/tape/program.h"
+#include "addons/translation/training/beam.h"
+
+namespace normscope {
+
+class Translator {
+ public:
+  /// Starts a target row, `end` ends it (-1: rows are as long as their sources).
+  Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options = {});
+
+  /// Keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
+  /// `progress` gets the number done and says whether to go on; translations that are left are empty.
+  std::vector<std::vector<int32_t>> translate(std::span<const std::vector<int32_t>> sources,
+                                              const std::function<bool(size_t)>& progress = {});
+
+ private:
+  struct Part {
+    std::string output;
+    Program program;
+  };
+  static Part part_of(const Tape& tape, ValueId output);
+  Part& encoder(int32_t source_length);
+  Part& decoder(int32_t source_length, int32_t length);
+  void batch(std::span<const std::vector<int32_t>> sources, std::span<const size_t> chosen,
+             int32_t source_length, std::vector<std::vector<int32_t>>& out);
+  std::span<const float> next(std::span<const BeamRow> rows, int32_t source_length);
+
+  Store* store_;
+  ModelConfig model_;
+  int32_t begin_, end_;
+  BeamOptions options_;
+  int32_t rows_ = 0;  // rows of the decoder's programs: sentences x beam
+  std::map<int32_t, Part> encoders_;
+  std::map<std::pair<int32_t, int32_t>, Part> decoders_;
+  std::optional<Part> output_;
+  std::vector<float> encoded_;    // (rows, source_length, D)
+  std::vector<int32_t> lengths_;  // (rows)
+  std::vector<float> hidden_, probabilities_;
+};
+
+/// Writes the means of the weights of several saved runs into the Store (checkpoint averaging).
+/// Throws Error when a file lacks a weight, has it in another shape, or has one that the Store lacks.
+void average_weights(std::span<const std::string> paths, Store& store);
+
+}  // namespace normscope

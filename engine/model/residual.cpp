@@ -1,0 +1,74 @@
+#include "engine/model/residual.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+constexpr const ResidualRow* kResiduals[] = {
+    nullptr,
+#define RESIDUAL(name) &name##_residual,
+#include "chosen/residuals.def"
+#undef RESIDUAL
+};
+
+/// The place of a slot's row among all: slots are kept in that order.
+size_t place_of(std::string_view key) {
+  const std::vector<const StackSlotRow*> all = stack_slots();
+  return static_cast<size_t>(std::ranges::find(all, key, &StackSlotRow::key) - all.begin());
+}
+
+}  // namespace
+
+std::span<const ResidualRow* const> residual_rows() { return std::span(kResiduals).subspan(1); }
+
+std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack) {
+  std::vector<std::unique_ptr<Residual>> forms;
+  for (const ResidualRow* row : residual_rows())
+    if (auto form = row->record(recorder, stack)) forms.push_back(std::move(form));
+  return forms;
+}
+
+StreamLayout stream_layout(const StackWiring& stack) {
+  for (const ResidualRow* row : residual_rows())
+    if (row->layout)
+      if (const auto layout = row->layout(stack)) return *layout;
+  return {};
+}
+
+const ResidualRow* factor_of(const Wiring& wiring) {
+  for (size_t i = 0; i < residual_rows().size(); ++i)
+    if (const ResidualRow* row = residual_rows()[i]; !row->factor.empty() && (wiring.added >> i & 1) != 0)
+      return row;
+  return nullptr;
+}
+
+std::vector<const StackSlotRow*> stack_slots() {
+  std::vector<const StackSlotRow*> all;
+  for (const ResidualRow* row : residual_rows())
+    for (const StackSlotRow& slot : row->slots) all.push_back(&slot);
+  return all;
+}
+
+std::string slot_text(const StackWiring& stack, const StackSlotRow& slot) {
+  const auto at = std::ranges::find(stack.slots, slot.key, &StackSlot::key);
+  if (at == stack.slots.end()) return std::string(slot.empty);
+  return slot.tidied ? at->words : to_string(at->norm);
+}
+
+void set_slot(StackWiring& stack, const StackSlotRow& slot, std::string_view text) {
+  StackSlot filled{std::string(slot.key)};
+  if (slot.tidied)
+    filled.words = slot.tidied(text);
+  else
+    filled.norm = wired_norm_from(text);
+  std::erase_if(stack.slots, [&](const StackSlot& s) { return s.key == slot.key; });
+  if (slot.tidied ? filled.words == slot.empty : filled.norm == NormKind::None) return;
+  const auto behind = std::ranges::find_if(
+      stack.slots, [&](const StackSlot& s) { return place_of(s.key) > place_of(slot.key); });
+  stack.slots.insert(behind, std::move(filled));
+}
+
+}  // namespace normscope

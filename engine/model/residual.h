@@ -1,0 +1,90 @@
+// Forms of residual streams. The core has one stream, on which a sub-layer leaves y = N(skip h + branch f) (wiring.h);
+// add-ons bring others as rows RESIDUAL(name) of residuals.def: several streams, a second one, other scales. A row says
+// what a form reads of a wiring, and how it is recorded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/transformer.h"
+#include "engine/ops/add/add.h"
+
+namespace normscope {
+
+struct Recorder;
+
+inline constexpr int32_t kMostStreams = 8;
+
+/// What a form does while a stack is recorded; as it stands here, nothing.
+class Residual {
+ public:
+  virtual ~Residual() = default;
+  virtual void begin(const std::string& /*prefix*/, ValueId /*x*/) {
+  }                                                      ///< with the state below the first layer
+  virtual void begin_at_end(const Shape& /*states*/) {}  ///< where only the end is recorded
+  /// What a branch reads.
+  virtual ValueId read(const std::string& /*sublayer*/, ValueId x) { return x; }
+  /// What the skip carries to the sum.
+  virtual ValueId carry(SublayerValues&, const Wiring&, ValueId x) { return x; }
+  /// Beside the sum, which is recorded, with the scale that the branch has in it.
+  virtual void write(SublayerValues&, const ResidualScale& /*branch*/) {}
+  /// What the sub-layer hands on, from the sum behind its norm.
+  virtual ValueId pass(SublayerValues&, const Wiring&, ValueId x) { return x; }
+  /// In the place of sum, norm and all of the above; false: not of this form.
+  virtual bool sum(SublayerValues&, bool /*last of the stack*/) { return false; }
+  virtual void probe(const SublayerValues&, ValueId /*lengths*/) {}
+  virtual ValueId end(const std::string& /*prefix*/, ValueId x) { return x; }  ///< behind the final norm
+};
+
+/// How the residual streams of a stack lie beside each other.
+struct StreamLayout {
+  int count = 1;             ///< alike; 0: one for the input and one for each branch
+  WiredNorm beside = {};     ///< another one beside them, which joins them at the end behind this norm
+  bool beside_read = false;  ///< every branch reads that one too
+  bool one() const { return count == 1; }
+  bool over_depth() const { return count == 0; }
+  /// All that have a gradient of their own, 0 for a single one.
+  int all() const { return one() ? (beside == NormKind::None ? 0 : 2) : count; }
+};
+
+/// What a form reads of a stack (StackSlot): a norm, or words of its own.
+struct StackSlotRow {
+  std::string_view key;  ///< "second": wiring.second in files
+  std::string (*tidied)(std::string_view words) =
+      nullptr;                      ///< words as they are kept, or Error; null: a norm
+  std::string_view empty = "none";  ///< how the slot reads with nothing in it
+};
+
+struct ResidualRow {
+  std::span<const StackSlotRow> slots = {};
+  std::string_view word = {};  ///< of a sub-layer's wiring: Wiring::added has the bit of the row
+  /// A factor of what such sub-layers hand on, as formulas write it: its value is the number NAME.WORD.
+  std::string_view factor = {};
+  /// Null where the stack has nothing of the form.
+  std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
+  void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
+  std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< nothing where there is one stream
+  const char* objection = nullptr;  ///< to a theory of one stream, where there is a layout
+  /// The floats that a number of a state takes in so many sub-layers, beyond a single stream's.
+  int64_t (*floats)(const StackWiring&, int64_t sublayers) = nullptr;
+};
+#define RESIDUAL(name) extern const ResidualRow name##_residual;
+#include "chosen/residuals.def"
+#undef RESIDUAL
+
+std::span<const ResidualRow* const> residual_rows();
+std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack);
+StreamLayout stream_layout(const StackWiring& stack);
+/// The row whose factor scales what a sub-layer hands on; null: none.
+const ResidualRow* factor_of(const Wiring& wiring);
+
+std::vector<const StackSlotRow*> stack_slots();  ///< of all forms
+std::string slot_text(const StackWiring& stack, const StackSlotRow& slot);
+void set_slot(StackWiring& stack, const StackSlotRow& slot, std::string_view text);  ///< throws Error
+
+}  // namespace normscope

@@ -1,0 +1,50 @@
+#include "training/run/model_formats.h"
+
+#include <filesystem>
+#include <span>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+namespace {
+
+std::span<const ModelFormat* const> formats() {
+  static constexpr const ModelFormat* kFormats[] = {
+#define MODEL_FORMAT(format) &format,
+#include "training/run/model_formats.def"
+#undef MODEL_FORMAT
+      nullptr};
+  return std::span(kFormats).first(std::size(kFormats) - 1);
+}
+
+}  // namespace
+
+const ModelFormat* format_of_model(const std::string& path) {
+  for (const ModelFormat* format : formats())
+    if (const auto look = format->look(path); look && look->opens) return format;
+  return nullptr;
+}
+
+std::optional<ModelFormat::Look> look_at_model(const std::string& path) {
+  for (const ModelFormat* format : formats())
+    if (auto look = format->look(path)) return look;
+  return std::nullopt;
+}
+
+std::string place_of_weights(const std::string& path) {
+  for (const ModelFormat* format : formats())
+    if (std::string place = format->place(path); place != path) return place;
+  return path;
+}
+
+// A folder that no format knows goes to the first, which says what is missing there.
+const ModelFormat* format_of_weights(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(path, none)) return nullptr;
+  if (const ModelFormat* format = format_of_model(path)) return format;
+  if (!formats().empty()) return formats().front();
+  fail("train.init_from", "{} is a folder: expected the file of a saved run", path);
+}
+
+}  // namespace normscope
