@@ -380,13 +380,13 @@ TEST_CASE("gate: every field of a session", "[gate]") {
   };
   for (const auto& one : cases)
     CHECK(says(with(std::string(one.line).substr(0, std::string(one.line).find(' ')), one.line)) ==
-          fmt::format("[session dir/session.toml] window {}", one.says));
+          fmt::format("[session dir/session.toml] window.{}", one.says));
   for (const auto& one : members) {
     const std::string member = one.member, key = member.substr(0, member.find(' '));
     std::string run = key == "letter" ? "" : "letter = \"A\", ";
     run += key == "file" ? member : member + ", file = \"A-3.safetensors\"";
     CHECK(says(with("runs", "runs = [{ " + run + " }]")) ==
-          fmt::format("[session dir/session.toml] window runs[0].{}", one.says));
+          fmt::format("[session dir/session.toml] window.runs[0].{}", one.says));
   }
   const std::string a = "{ letter = \"A\", file = \"A.safetensors\" }";
   CHECK(contains(says(with("runs", "runs = [" + a + ", " + a + "]")),
