@@ -141,7 +141,7 @@ TEST_CASE("learned pieces are written where the command line says, never where a
   folder.write("pairs.tsv", noun_pairs());
   const std::string named = folder.write(
       "named.toml",
-      "[model]\nlayers = 1\nwidth = 16\nheads = 2\nfeed_forward = 32\nsequence = 16\narchitecture = "
+      "[model]\nlayers = 1\nd_model = 16\nheads = 2\nfeed_forward = 32\nsequence = 16\narchitecture = "
       "\"encoder-decoder\"\n[train]\nbatch = 4\nsteps = 2\n[data]\nvocabulary = 40\npairs = \"pairs.tsv\"\n"
       "tokenizer = \"pieces.model\"\n");
   const std::string train = "train --config " + named;
