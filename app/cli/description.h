@@ -18,7 +18,9 @@ struct OptionText {
   std::vector<std::string> values;  ///< the values that completion offers
   bool positional = false, required = false, many = false;
 
-  bool file() const { return type == "FILE" || type == "DIR" || type == "[FILE]" || type == "[DIR]"; }
+  bool file() const {
+    return type == "FILE" || type == "DIR" || type == "PATH" || type == "[FILE]" || type == "[DIR]";
+  }
 };
 
 struct CommandText {
