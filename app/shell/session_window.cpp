@@ -22,7 +22,7 @@ constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
 using ScreensSettings = std::array<ScreenSettings, kScreens>;
 
-/// Keeps the settings of all screens as lines, "compare.baseline=B". Settings of a screen that is not here are left out.
+/// Keeps the settings of all screens as lines, "SCREEN.KEY=VALUE". Settings of a screen that is not here are left out.
 struct ScreenLines {
   codec::Json write(const ScreensSettings& screens) const {
     codec::Json lines = codec::Json::array();
