@@ -133,7 +133,7 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
   CHECK(contains(said("train --preset psot"),
                  "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
   CHECK_FALSE(contains(said("train --preset banana"), "did you mean"));
-  CHECK(contains(said("train --set model.placement=pots"), "did you mean post?"));
+  CHECK(contains(said("train --preset pre --set model.placement=pots"), "did you mean post?"));
   for (const char* command : {"show", "check"})
     CHECK(contains(said(fmt::format("lesson {} warmup", command)),
                    "did you mean warm-up? expected five-minutes, why-a-norm, warm-up, "));

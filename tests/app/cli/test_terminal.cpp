@@ -98,7 +98,7 @@ TEST_CASE("terminal: lines, tabs and letters stay, what moves a cursor does not"
 TEST_CASE("terminal: a text of a file or an argument is said without its control characters") {
   const Folder folder;
   const test::Outcome key = test::run_program(
-      "train --set 'model.\x02"
+      "train --preset pre --set 'model.\x02"
       "ayers=\xff'");
   INFO(key.err);
   CHECK(key.code == 2);
