@@ -55,7 +55,7 @@ constexpr auto of_data = [](auto& spec) -> auto& {
   return spec.data.added.template of<decltype(owner_of(Member))>().*Member;
 };
 
-/// Puts the rows of an add-on where they belong in the order of the table; those of data before data.name.
+/// Puts the rows of an add-on where they belong in the order of the table; what is read as data goes before data.name.
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
 
 #define SETTINGS(add) void add(std::vector<Field>& fields);

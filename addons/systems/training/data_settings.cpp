@@ -27,17 +27,20 @@ void add_data_of_systems(std::vector<Field>& fields) {
        source<of_data<&TreebankData::path>, kTreebank>(
            {"data.treebank", "treebank", "",
             "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is "
-            "made up."}),
-       read_if(draws_digits, "data.name",
+            "made up."})});
+  insert_behind(
+      fields, "data.tokenizer",
+      {read_if(draws_digits, "data.name",
                integer<of_data<&ImageData::digits>>(
                    {"data.digits", "digits", "images",
                     "How many digits are drawn; the last twelfth of them validates."},
                    24, kMostDigits)),
-       read_if(reads_trees, "data.name",
-               flag<of_data<&TreebankData::punctuation>>(
-                   {"data.punctuation", "punctuation counts", "",
-                    "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they "
-                    "leave it out, as is usual on the Penn Treebank. What is learned is the same."}))});
+       read_if(
+           reads_trees, "data.name",
+           flag<of_data<&TreebankData::punctuation>>(
+               {"data.punctuation", "punctuation counts", "",
+                "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they "
+                "leave it out, as is usual on the Penn Treebank. What is learned is the same."}))});
 }
 
 }  // namespace normscope

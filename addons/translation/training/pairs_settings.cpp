@@ -14,10 +14,12 @@ void add_pairs_settings(std::vector<Field>& fields) {
   insert_behind(
       fields, "data.text",
       {source<of_data<&PairsData::path>, kPairs>(
-           {"data.pairs", "sentence pairs", "",
-            "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
-            "encoder-decoder."}),
-       read_if(reads_pairs, "data.name",
+          {"data.pairs", "sentence pairs", "",
+           "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
+           "encoder-decoder."})});
+  insert_behind(
+      fields, "data.tokenizer",
+      {read_if(reads_pairs, "data.name",
                integer<of_data<&PairsData::vocabulary>>(
                    {"data.vocabulary", "vocabulary", "pieces",
                     "How many pieces both languages of the pairs are cut into together; fewer where the text "
