@@ -116,6 +116,7 @@ TEST_CASE("a sheet that is printed has the numbers of its language", "[lesson]")
   CHECK(contains(read_all(sheet), "letter frequencies 2.89"));
   // In a folder without a language the flag is an order, the variable a wish.
   namespace fs = std::filesystem;
+  fs::create_directory(folder.file("one"));
   fs::copy(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes", folder.file("one/00-five-minutes"),
            fs::copy_options::recursive);
   fs::remove_all(folder.file("one/00-five-minutes/de"));
