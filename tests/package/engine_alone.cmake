@@ -1,5 +1,5 @@
 # The engine alone: a tree without training/ and app/ is configured where no library but Highway and fmt can be found, and
-# compiles files of engine/ only. It is not built: its objects are those of the release tree, which consumer.cmake links.
+# compiles files of engine/, here and in add-ons, only. It is not built: its objects are those of the release tree, which consumer.cmake links.
 # cmake -DSOURCE=this checkout -DWORK=folder -DGENERATOR=... -DCOMPILER=... [-DDEPS=CMAKE_PREFIX_PATH] [-DTOOLCHAIN=file] -P engine_alone.cmake
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${WORK}")
@@ -32,7 +32,7 @@ foreach(i RANGE ${last})
     math(EXPR kernels "${kernels} + 1")
   endif()
   file(RELATIVE_PATH made "${WORK}" "${SOURCE}/${file}")  # precompiled headers and joined files lie in the tree
-  if(NOT file MATCHES "^engine/" AND made MATCHES "^\\.\\.")
+  if(NOT file MATCHES "^(addons/[^/]+/)?engine/" AND made MATCHES "^\\.\\.")
     message(FATAL_ERROR "the engine alone compiles ${file}")
   endif()
 endforeach()

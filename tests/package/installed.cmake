@@ -1,6 +1,6 @@
 # The installed program is tested: what a desktop reads of it agrees with what it says itself, and everything that
 # belongs to it is found where it is.
-# cmake -DBUILD=build tree -DWORK=folder -DSOURCE=sources -P installed.cmake
+# cmake -DBUILD=build tree -DWORK=folder -DSOURCE=sources [-DADDONS="names of those built"] -P installed.cmake
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${WORK}")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first" --component normscope
@@ -86,12 +86,31 @@ foreach(shell bash zsh fish man)
   expect("share/${file_${shell}}" "${file}" "${text}")
 endforeach()
 
-# Its own lessons and claims are read, not those of the sources: one that is missing here is not listed.
-foreach(folder lessons claims)
-  file(GLOB_RECURSE here RELATIVE "${root}/share/normscope/${folder}" "${root}/share/normscope/${folder}/*")
+# Lessons are here, and what the add-ons ship, and nothing else.
+set(shipped lessons)
+separate_arguments(ADDONS)
+foreach(addon IN LISTS ADDONS)
+  if(EXISTS "${SOURCE}/addons/${addon}/ships")
+    file(STRINGS "${SOURCE}/addons/${addon}/ships" folders)
+    list(TRANSFORM folders PREPEND "addons/${addon}/")
+    list(APPEND shipped ${folders})
+  endif()
+endforeach()
+set(names "")
+foreach(folder IN LISTS shipped)
+  get_filename_component(name "${folder}" NAME)
+  list(APPEND names "${name}")
+  file(GLOB_RECURSE here RELATIVE "${root}/share/normscope/${name}" "${root}/share/normscope/${name}/*")
   file(GLOB_RECURSE there RELATIVE "${SOURCE}/${folder}" "${SOURCE}/${folder}/*")
+  if(there STREQUAL "")
+    message(FATAL_ERROR "${folder} is to be shipped: expected files there")
+  endif()
   expect("files of ${folder}" "${here}" "${there}")
 endforeach()
+file(GLOB here RELATIVE "${root}/share/normscope" "${root}/share/normscope/*")
+list(SORT names)
+expect("folders of share/normscope" "${here}" "${names}")
+# The lessons that are read are its own, and not those of the sources: one that is missing here is not listed.
 file(GLOB lesson LIST_DIRECTORIES true "${root}/share/normscope/lessons/*-warm-up")
 printed(before lesson list)
 file(REMOVE_RECURSE "${lesson}")
