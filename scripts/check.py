@@ -2,13 +2,16 @@
 """check.py [COMMIT] builds and tests what the files changed since COMMIT touch, a minute at most for one op, one screen
 or one lesson. The default HEAD covers what is not committed yet. `make test` is for what a change reaches further away.
 `make check [SINCE=COMMIT]` calls this."""
-import os, pathlib, re, subprocess, sys
+import functools, os, pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 FLOORS = ("engine", "training", "app")
 HOUSE = ("test_includes",)  # cheap rules of the whole source
 ELSEWHERE = {  # what no source includes, and the tests that read it
+    "engine/engine.h": {"engine.example"},
+    "engine/example.cpp": {"engine.example"},
+    "engine/one_file.cpp": {"engine.one_file", "training.test_one_file"},
     "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
     "lessons/": {"app.test_lesson_language", "app.test_lesson_words"},
     "scripts/check.py": {"house.check"},
@@ -18,6 +21,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},
 }
+ON_SCREEN = {"app.test_every_size", "app.test_text_matrix"}  # draw whatever there is
 MANY = 60  # the most objects that read a header; more take longer than a minute
 
 
@@ -53,9 +57,10 @@ def entry_of(test):
     return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
-def draws(folder):
-    """Tells whether a room of the app, whose parts may lie in folders of it, has anything to do with the screen."""
-    room = ROOT.joinpath(*folder.parts[:2])
+@functools.cache
+def draws(*room):
+    """Tells whether a room of the app, or an add-on's app/, has anything to do with the screen."""
+    room = ROOT.joinpath(*room)
     return any('#include "app/ui/' in path.read_text() for path in room.rglob("*") if path.suffix in (".h", ".cpp"))
 
 
@@ -80,24 +85,24 @@ def tests_of_source(path, readers):
     near = {test for test, read in readers.items() if header in read}
     for room in [folder, *folder.parents][:-2]:
         near = near or {test for test, read in readers.items() if any(name.startswith(f"{room}/") for name in read)}
-    names = {entry_of(test) for test in near}
-    if folder.parts[0] == "app" and draws(folder):
-        names |= {"app.test_every_size", "app.test_text_matrix"}
-    return names
+    return {entry_of(test) for test in near} | (ON_SCREEN if folder.parts[0] == "app" and draws(*folder.parts[:2]) else set())
 
 
-def tests_of_addon(name, readers):
-    """Returns all tests of an add-on, those in Python among them."""
+def tests_of_addon(path, readers):
+    """Returns all tests of the file's add-on, those in Python among them."""
+    name, part = pathlib.Path(path).parts[1:3]
     tests = ROOT / "addons" / name / "tests"
     found = {entry_of(test) for test in readers if tests in test.parents}
     found |= {f"addons.{name}.{script.stem}" for script in tests.glob("test_*.py")}
-    return found | ({"app.test_every_command"} if (ROOT / "addons" / name / "commands.def").is_file() else set())
+    if (ROOT / "addons" / name / "commands.def").is_file():
+        found.add("app.test_every_command")
+    return found | (ON_SCREEN if part == "app" and draws("addons", name, part) else set())
 
 
 def tests_of(path, readers):
     parts = pathlib.Path(path).parts
     if parts[0] == "addons" and len(parts) > 2:
-        return tests_of_addon(parts[1], readers)
+        return tests_of_addon(path, readers)
     named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
     if named:
         return named
@@ -132,6 +137,7 @@ def main():
         tests |= tests_of(file, readers)
     lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})
     targets = {f"normscope_{floor}_tests" for floor in {test.split(".")[0] for test in tests} & {*FLOORS}} | {"normscope"}
+    targets |= {f"normscope_{program}" for program in ("example", "one_file") if f"engine.{program}" in tests}
     kernels = any(file.endswith((".cu", ".cuh")) for file in files)
     if kernels:
         targets |= {"normscope_cuda_tests", "normscope_cuda_emulated"}
