@@ -74,7 +74,8 @@ std::vector<HeadNumbers> heads_by_hand(const HeadedRun& run, const std::string& 
   const std::vector<float> q = run.input(name, 0), k = run.input(name, 1);
   const std::vector<float> e = rule.relative ? run.input(name, 3) : q,
                            r = rule.relative ? run.input(name, 4) : k;
-  const int64_t all = static_cast<int64_t>(q.size()) / (2 * kTokens), width = all / kHeads;
+  const int64_t all = static_cast<int64_t>(q.size()) / (2 * kTokens), width = all / kHeads,
+                shared = static_cast<int64_t>(k.size()) / (2 * kTokens);  // a group of heads has one key
   std::vector<HeadNumbers> heads(kHeads);
   for (int64_t i = 0; i < 2 * kTokens * kHeads; ++i) {
     const int64_t h = i % kHeads, row = i / kHeads, t = row % kTokens, b = row / kTokens;
@@ -85,12 +86,13 @@ std::vector<HeadNumbers> heads_by_hand(const HeadedRun& run, const std::string& 
                   end = rule.causal ? t + 1 : kTokens;
     for (int64_t s = first; s < end; ++s) {
       double score = 0;
-      for (int64_t c = h * width; c < (h + 1) * width; ++c) {
-        const auto of = [&](const std::vector<float>& x, int64_t at) {
-          return static_cast<double>(x[static_cast<size_t>(at * all + c)]);
+      for (int64_t c = 0; c < width; ++c) {
+        const auto of = [](const std::vector<float>& x, int64_t at) {
+          return static_cast<double>(x.at(static_cast<size_t>(at)));
         };
-        score += of(q, row) * of(k, b * kTokens + s);
-        if (rule.relative) score += of(e, row) * of(r, t - s);
+        const int64_t own = h * width + c, of_group = h / (all / shared) * width + c;
+        score += of(q, row * all + own) * of(k, (b * kTokens + s) * shared + of_group);
+        if (rule.relative) score += of(e, row * all + own) * of(r, (t - s) * all + own);
       }
       score *= rule.scale;
       if (rule.cap > 0) score = rule.cap * std::tanh(score / rule.cap);
