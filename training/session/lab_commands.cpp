@@ -359,7 +359,9 @@ bool LabTrainer::drop_session() {
 
 void LabTrainer::exchange_session(bool back) {
   std::vector<LabSession>&from = back ? before_ : after_, &to = back ? after_ : before_;
-  if (from.empty()) fail("lab", "the {} runs are not kept any more", back ? "earlier" : "later");
+  if (from.empty())
+    fail("lab", "{}",
+         back ? "the earlier runs are not kept any more" : "the later runs are not kept any more");
   for (LabEntry* entry : now_.kept()) {
     entry->looking.reset();
     entry->file_stamp = 0;
@@ -395,7 +397,9 @@ void LabTrainer::exchange_reset(bool back) {
       if (one.run->spec() == wanted) best = i;
     }
     if (best == now_.parked.size())
-      fail("lab", "the runs of {} the reset are not kept any more", back ? "before" : "after");
+      fail("lab", "{}",
+           back ? "the runs of before the reset are not kept any more"
+                : "the runs of after the reset are not kept any more");
     places.push_back(best);
   }
   if (places.empty()) return;

@@ -122,7 +122,7 @@ SavedSession parse_session(std::string_view text, const std::string& name) {
   const std::string where = fmt::format("{} {}", kSession, name);
   const toml::table root = parse_toml(text, name);
   const toml::table* window = root[kWindowTable].as_table();
-  if (!window) fail(where, "there is no table [{}]: expected a session", kWindowTable);
+  if (!window) fail(where, "there is no table [window]: expected a session");
   const std::string json = codec::text_of(json_of(*window));
   SavedSession session = codec::read<SavedSession>(InputValue::parse(json, where, kWindowTable));
   session.window = json;

@@ -81,8 +81,8 @@ constexpr const char* kReaders[] = {"training/files/config_reader.cpp",
 /// No sentences about files, as the program alone can get them wrong.
 constexpr const char* kInside[] = {"the task \"", "room for", "places for", "rows of", "the default '7'",
                                    // Each of these is two sentences, and both are in the table.
-                                   "the runs of", "has 7 bytes: expected an IDX", "begins with 7",
-                                   "line 7 has 7 column", "[7.7] unknown key", "7: is no log",
+                                   "has 7 bytes: expected an IDX", "begins with 7", "line 7 has 7 column",
+                                   "[7.7] unknown key", "7: is no log",
                                    // The braces of these are no places.
                                    "\" 7\" or", "has no log scale"};
 
