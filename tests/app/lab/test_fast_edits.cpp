@@ -227,19 +227,33 @@ TEST_CASE("what was refused leaves what can be made again") {
   CHECK(layers(*hand.view) == "2");
 }
 
-TEST_CASE("runs that replace all others without a way back end the log only when they are there") {
+TEST_CASE("runs that replace all others are one entry, and refused ones are none") {
   Hand hand;
+  const auto steps_to = [&](bool back, const std::string& to) {
+    REQUIRE(hand.step(back));
+    hand.rest();
+    CHECK(layers(*hand.view) == to);
+  };
   hand.give(EditField{0, "model.layers", "2"});
   hand.rest();
   std::vector<RunSpec> wrong = one_tiny_run();
   wrong[0].model.heads = 3;
   hand.give(ReplaceRuns{wrong, {}, false});
-  CHECK_FALSE(hand.log.can_undo());
   hand.rest();
-  REQUIRE(hand.log.can_undo());
+  steps_to(true, "1");
+  CHECK_FALSE(hand.log.can_undo());
+  steps_to(false, "2");
   hand.give(ReplaceRuns{one_tiny_run(), {}, false});
   hand.rest();
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK(layers(*hand.view) == "1");
+  for (int time = 0; time < 2; ++time) {
+    steps_to(true, "2");
+    steps_to(true, "1");
+    CHECK_FALSE(hand.log.can_undo());
+    steps_to(false, "2");
+    steps_to(false, "1");
+    CHECK_FALSE(hand.log.can_redo());
+  }
 }
 
 TEST_CASE("what a round that failed left unanswered is refused, and leaves no entry") {
