@@ -69,10 +69,10 @@ endif()
 # Kernel files ask for -O3 themselves (engine/CMakeLists.txt); for the rest -O2 is as fast and builds sooner. The property
 # NORMSCOPE_OPTIMISE is for a target that has nothing that takes time: -O1, or -Og, which builds a fifth sooner still and
 # suits tests. The sanitizers' presets have -Og: it builds nearly as soon as -O0 and runs twice as fast. Each first visit
-# of a page loads the whole program, so there bytes count: -Os.
+# of a page loads the whole program, so there bytes count: -Oz.
 set(level $<TARGET_PROPERTY:NORMSCOPE_OPTIMISE>)
 if(EMSCRIPTEN)
-  target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:-Os>)
+  target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:-Oz>)
 elseif(NOT NORMSCOPE_SANITIZE)
   target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:$<IF:$<BOOL:${level}>,${level},-O2>>)
 endif()

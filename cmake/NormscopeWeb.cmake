@@ -36,7 +36,7 @@ target_link_options(normscope_gl INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VER
 add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
 
 normscope_fetched_imgui()
-target_compile_options(normscope_imgui PRIVATE $<$<CONFIG:Release>:-Os>)  # as all but the engine's kernels
+target_compile_options(normscope_imgui PRIVATE $<$<CONFIG:Release>:-Oz>)  # as all but the engine's kernels
 target_compile_definitions(normscope_imgui PRIVATE IMGUI_DISABLE_DEFAULT_FONT)  # a page packs its faces
 
 # normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser, and without the command
@@ -52,7 +52,7 @@ endfunction()
 function(normscope_web_program target)
   # The threads are the pool's and those that the screens start beside it; one that finds no worker waits for the page.
   set(cores "Math.min((globalThis.navigator&&navigator.hardwareConcurrency)||4,8)")
-  target_link_options(${target} PRIVATE -Os
+  target_link_options(${target} PRIVATE -Oz
     -sMODULARIZE -sEXPORT_NAME=createNormscope -sENVIRONMENT=web,worker,node -sEXIT_RUNTIME
     "-sPTHREAD_POOL_SIZE=${cores}+5" -sDEFAULT_PTHREAD_STACK_SIZE=2MB -sSTACK_SIZE=2MB
     -sINITIAL_MEMORY=${NORMSCOPE_WEB_INITIAL_MB}MB -sALLOW_MEMORY_GROWTH
