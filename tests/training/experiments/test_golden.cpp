@@ -78,7 +78,7 @@ TEST_CASE("twenty steps of every golden run have the bits of before, with every 
 }
 
 // Prints what NORMSCOPE_ISA comes to, for a file of tests/golden.
-TEST_CASE("golden checksums", "[.][print]") {
+TEST_CASE("golden checksums", "[.][print][slow]") {
   const auto backend = make_cpu_backend(1);
   for (const std::string& run : lines_of("runs.txt"))
     fmt::print("{:016x}\n", experiments::checksum(golden_run(run), 20, *backend));
