@@ -44,10 +44,19 @@ if("${NORMSCOPE_CHOSEN_ADDONS}" STREQUAL "${present}")
   set(NORMSCOPE_EVERY_ADDON true)
 endif()
 
-# The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any.
-set(NORMSCOPE_SEAMS ops op_cases oracle activations placements residuals norm_kinds init_rules optimizers schedules settings tasks architectures
-  measurements commands lesson_commands headless screens stages panels wiring_keepers window_parts shortcuts model_formats
-  file_looks)
+# The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any. Rows of
+# a list that the core does not read would go unnoticed, so they are refused.
+set(NORMSCOPE_SEAMS ops op_cases oracle placements residuals optimizers settings tasks architectures measurements commands
+  lesson_commands headless screens stages wiring_keepers window_parts shortcuts model_formats file_looks)
+foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
+  file(GLOB lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/addons/${addon}/*.def")
+  foreach(list IN LISTS lists)
+    get_filename_component(seam "${list}" NAME_WE)
+    if(NOT seam IN_LIST NORMSCOPE_SEAMS)
+      message(FATAL_ERROR "normscope: addons/${addon} has rows of '${seam}', a list that the core does not read")
+    endif()
+  endforeach()
+endforeach()
 foreach(seam IN LISTS NORMSCOPE_SEAMS)
   set(rows "// Written by cmake/NormscopeAddons.cmake.\n")
   foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
