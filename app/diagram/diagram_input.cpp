@@ -26,7 +26,7 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-// `fixed_norms` stay when others move: norms that the hand locked, and norms in slots that are held.
+// These norms stay when others move: norms that the hand locked, and norms in slots that are held.
 std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
   std::vector<SlotId> fixed = state.locked;
   for (const Side side : {Side::Main, Side::Encoder})

@@ -1,4 +1,4 @@
-// `ScreenSettingsReader` takes the settings of a screen apart, which came from a link or a session. What it refuses is said
+// Takes the settings of a screen apart, which came from a link or a session. What it refuses is said
 // as of a link; of a session nobody hears it.
 #pragma once
 

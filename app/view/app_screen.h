@@ -1,4 +1,4 @@
-// `AppScreen` is a screen that an add-on brings, as the shell, links, sessions and pictures know it. Its row of screens.def
+// A screen that an add-on brings, as the shell, links, sessions and pictures know it. Its row of screens.def
 // has a function NAME_kind(), which says how it is made. Lab and Lessons are the core's own and known by name.
 #pragma once
 

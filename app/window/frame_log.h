@@ -1,4 +1,4 @@
-// `FrameLog` writes what the window's frames cost, one line of CSV each: for addons/bench/window.py and for finding
+// Writes what the window's frames cost, one line of CSV each: for `make bench-window` and for finding
 // slow frames.
 #pragma once
 

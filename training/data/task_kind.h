@@ -1,4 +1,4 @@
-// `TaskKind` is a row of tasks.def: what is to be known of the data of one data.name before they are read. A new kind of
+// A row of tasks.def: what is to be known of the data of one data.name before they are read. A new kind of
 // data is one constant beside its Task, and a row. Called by the specification, by the settings and by links.
 #pragma once
 

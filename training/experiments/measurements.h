@@ -1,5 +1,4 @@
-// `EndNumber` is a number of a trained run that takes long to measure, so that it is measured on request alone
-// (kNumbers). The core has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+// Numbers of a trained run that take long to measure, so that they are measured on request alone (kNumbers). The core has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
 #pragma once
 
 #include <span>

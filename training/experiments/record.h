@@ -1,4 +1,4 @@
-// `Record` says what one run came to: verdict, losses, gradients. It is the head of a Taken (taken.h), and tables of
+// What one run came to: verdict, losses, gradients. It is the head of a Taken (taken.h), and tables of
 // many runs show nothing else.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Taken` is what is kept of a trained run. Lessons, comparisons and studies share this one measurement, so
+// What is kept of a trained run. Lessons, comparisons and studies share this one measurement, so
 // that each finds the runs that another has trained. A Part is measured only on request, where it takes time.
 // taking.h measures a Taken; the store keeps it among the results of experiments.
 #pragma once

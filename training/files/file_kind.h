@@ -34,7 +34,7 @@ FileLook look_at(const std::string& path) noexcept;
 #include "training/files/file_looks.def"
 #undef FILE_LOOK
 
-// `read_opened` looks at a file and reads the runs of a configuration or of a model.
+// Looks at a file and reads the runs of a configuration or of a model.
 struct OpenedFile {
   FileLook look;
   std::vector<ConfigRun> runs;

@@ -1,4 +1,4 @@
-// `StreamShares` follow every component of a state, the input and each branch, through several streams.
+// Shares follow every component of a state, the input and each branch, through several streams.
 // All weights of a position are numbers, so a component in a stream is the component itself times a coefficient of that
 // position. Called by measure/step_metrics.
 #pragma once

@@ -63,7 +63,7 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
 
 void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
 
-/// `keep_answer` sorts: a step that is trained again for its copy may be refused after later commands were answered.
+/// Sorts the answers: a step that is trained again for its copy may be refused after later commands were answered.
 void LabTrainer::keep_answer(session::Answer answer) {
   constexpr size_t kMost = 1000;
   const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };

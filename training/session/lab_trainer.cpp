@@ -465,7 +465,7 @@ LabEntry* LabTrainer::unscored() const {
   return nullptr;
 }
 
-// `score` does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
+// Does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
 void LabTrainer::score(LabEntry& entry) {
   Run& run = *entry.run;
   entry.unscored = false;  // a score that throws is not tried again

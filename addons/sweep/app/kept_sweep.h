@@ -1,4 +1,4 @@
-// `KeptSweep` is what a session and a link keep of the Sweep screen.
+// What a session and a link keep of the Sweep screen.
 #pragma once
 
 #include "addons/sweep/app/cells.h"

@@ -1,4 +1,4 @@
-// `ControlPolicy` says by name which controls a person may reach. A part of the window sets the rules; Ui obeys them in
+// Says by name which controls a person may reach. A part of the window sets the rules; Ui obeys them in
 // its hit test, so no control knows of them.
 //
 // A rule is for a control and all whose names go on with '/' or '.': "settings/train" covers "settings/train.lr" and

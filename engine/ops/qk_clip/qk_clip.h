@@ -23,7 +23,7 @@ struct QkClipSpec {
   friend bool operator==(const QkClipSpec&, const QkClipSpec&) = default;
 };
 
-/// `largest_logit` records, of queries q (B,Tq,D) and keys k (B,Tk,K) as attention reads them, out (heads):
+/// Records, of queries q (B,Tq,D) and keys k (B,Tk,K) as attention reads them, out (heads):
 ///   out_h  =  max over the batch and all pairs that attention sees of scale q_h k_h
 /// before a cap. Minus infinity where no pair is seen. It has no gradient. The stats block gets the largest of all heads.
 ValueId largest_logit(Tape&, const std::string& name, ValueId q, ValueId k, ValueId key_lengths,

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `live_a_little` trains, edits, forks, and sets two bookmarks.
+// Trains, edits, forks, and sets two bookmarks.
 void live_a_little(LiveDriver& lab) {
   lab.train(24);
   lab.driver.key("B");

@@ -1,4 +1,4 @@
-// `Teaching` is what a teacher has set: rules for controls, a code, and whether the lesson runs. The session
+// What a teacher has set: rules for controls, a code, and whether the lesson runs. The session
 // keeps that part (kept_teaching.h); the rest is the state of the panel. teacher.h draws it.
 #pragma once
 
