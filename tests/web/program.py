@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "platforms/web"))
 
 import web_serve  # noqa: E402
 from browser import BrowserError, until  # noqa: E402
