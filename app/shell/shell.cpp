@@ -285,11 +285,12 @@ std::string open_question(const Offers&, const LabView& view) {
   };
   for (const RunView& run : view.runs)
     if (run.state == RunState::Stuck)
-      return words::say("shell.offer.stays", {{"run", run.letter}, {"letters", words::spoken(view.unit)}});
+      return words::say("shell.offer.stays",
+                        {{"run", run.letter}, {"frequencies", words::spoken(frequencies_of(view.unit))}});
   for (const RunView& run : view.runs)
     if (run.learning_since > 0 && was_stuck(run))
       return words::say("shell.offer.late", {{"run", run.letter},
-                                             {"letters", words::spoken(view.unit)},
+                                             {"frequencies", words::spoken(frequencies_of(view.unit))},
                                              {"step", grouped(run.learning_since)}});
   return words::say("shell.offer.learns");
 }
