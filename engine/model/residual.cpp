@@ -38,11 +38,24 @@ StreamLayout stream_layout(const StackWiring& stack) {
   return {};
 }
 
-const ResidualRow* factor_of(const Wiring& wiring) {
+namespace {
+
+/// The first row with a word of the wiring that `wanted` accepts.
+template <typename Wanted>
+const ResidualRow* row_of(const Wiring& wiring, Wanted wanted) {
   for (size_t i = 0; i < residual_rows().size(); ++i)
-    if (const ResidualRow* row = residual_rows()[i]; !row->factor.empty() && (wiring.added >> i & 1) != 0)
-      return row;
+    if (const ResidualRow* row = residual_rows()[i]; (wiring.added >> i & 1) != 0 && wanted(*row)) return row;
   return nullptr;
+}
+
+}  // namespace
+
+const ResidualRow* factor_of(const Wiring& wiring) {
+  return row_of(wiring, [](const ResidualRow& row) { return !row.factor.empty(); });
+}
+
+bool has_unit_vectors(const Wiring& wiring) {
+  return row_of(wiring, [](const ResidualRow& row) { return row.unit_vectors; }) != nullptr;
 }
 
 std::vector<const StackSlotRow*> stack_slots() {

@@ -166,6 +166,14 @@ class Decoder {
       seen_at_ = n;
       return read;
     }
+    if (is("ngpt")) {
+      const Rows to = after(raw(x)), &a = leaf(n + ".branch");
+      for (size_t i = 0; i < x.size(); ++i) {
+        const Var& share = a[i % at(s_.D)];
+        x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
+      }
+      return norm(n + ".trunk", x);
+    }
     if (is("resi-dual")) {
       const Rows branch = f(x);
       second_ = sum(second_, branch);
@@ -205,14 +213,6 @@ class Decoder {
         return sum(x, f(affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
       case Placement::B2T:
         return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
-      case Placement::Ngpt: {
-        const Rows to = after(raw(x)), &a = leaf(n + ".branch");
-        for (size_t i = 0; i < x.size(); ++i) {
-          const Var& share = a[i % at(s_.D)];
-          x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
-        }
-        return norm(n + ".trunk", x);
-      }
       case Placement::NormFormer:
         return attention ? sum(x, after(raw(norm(n + ".before", x)))) : pre();
       case Placement::NormFormerScaled:
@@ -375,7 +375,7 @@ class Decoder {
   }
 
   bool is(std::string_view placement) const { return test::is(s_.placement, placement); }
-  bool sphere() const { return s_.placement == Placement::Ngpt; }
+  bool sphere() const { return is("ngpt"); }
   bool normformer() const {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }
