@@ -1,10 +1,12 @@
 // QK-clip: what measures each head's largest logit, and what scales its matrices behind the optimizer.
 #pragma once
 
-#include "engine/model/model_config.h"
 #include "engine/ops/attention/attention.h"
 
 namespace normscope {
+
+struct ModelConfig;
+struct Wiring;
 
 struct LargestLogitSpec {
   static constexpr OpKind kOp = OpKind::LargestLogit;

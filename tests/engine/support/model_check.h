@@ -21,54 +21,10 @@ using reference::DecoderResult;
 using reference::DecoderSpec;
 using reference::Parameters;
 
-/// The ends of the parameters' names, in the order of norms_of.
-inline constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
-                                             "hidden_norm", "output", "after",  "trunk"};
-
 inline DecoderSpec spec_of(const TinyOptions& o) {
-  DecoderSpec s;
-  s.placement = o.placement;
-  s.norm = o.norm;
-  s.L = o.layers;
-  s.D = o.width;
-  s.heads = tiny_config(o).heads;
-  s.F = o.feed_forward;
-  s.V = o.vocabulary;
-  s.B = o.batch;
-  s.T = o.sequence;
-  s.tied = o.tied;
-  s.activation = tiny_config(o).activation;
-  s.eps = static_cast<double>(tiny_config(o).eps);
-  s.dropout_residual = s.dropout_attention = s.dropout_activation = static_cast<double>(o.dropout);
+  DecoderSpec s = reference::spec_of(tiny_config(o), o.batch, o.sequence);
+  s.placement = o.placement;  // whatever else a test has changed of the wiring
   s.seed = o.seed;
-  const ModelConfig c = tiny_config(o);
-  s.head_width = c.attention.head_width;
-  s.kv_heads = c.attention.kv_heads;
-  s.window = c.attention.window;
-  s.second_sees_all = c.attention.pattern == "wf";
-  s.scale = static_cast<double>(c.attention.scale);
-  s.attention_cap = static_cast<double>(c.attention.cap);
-  s.logit_cap = static_cast<double>(c.logit_cap);
-  s.embedding_scale = static_cast<double>(c.embedding_scale);
-  s.gain_offset = c.gain_offset ? 1 : 0;
-  if (row_of(c.positions).name == "rotary") s.rotary_base = 10000;
-  s.gated = c.gated;
-  s.embedding_width = c.embedding_width;
-  s.token_types = c.token_types > 0;
-  s.parallel = c.decoder.layers[0].feed_forward.parallel;
-  s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
-  s.biases = c.biases;
-  for (size_t l = 0; l < c.decoder.layers.size(); ++l)
-    for (const bool attention : {true, false}) {
-      const LayerWiring& layer = c.decoder.layers[l];
-      const std::string name = fmt::format("L{:02}.{}.", l + 1, attention ? "attn" : "ffn");
-      const auto norms = norms_of(attention ? layer.attention : layer.feed_forward);
-      for (size_t k = 0; k < norms.size(); ++k)
-        if (norms[k].eps > 0) s.eps_of[name + kNormNames[k]] = static_cast<double>(norms[k].eps);
-      if (const auto hidden = s.eps_of.find(name + "hidden_norm"); hidden != s.eps_of.end())
-        s.eps_of[name + "gate_norm"] = hidden->second;
-    }
-  if (c.decoder.final.eps > 0) s.eps_of["final"] = static_cast<double>(c.decoder.final.eps);
   return s;
 }
 

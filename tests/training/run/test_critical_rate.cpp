@@ -38,23 +38,8 @@ Parameters moved(Parameters a, double c, const Parameters& b) {
 }
 
 DecoderSpec reference_of(const RunSpec& spec, int32_t step) {
-  DecoderSpec s;
-  const ModelConfig& model = spec.model;
-  s.placement = placement_of(model.stack(), context_of(model, true));
-  s.norm = model.norm;
-  s.L = model.layers;
-  s.D = model.d_model;
-  s.heads = model.heads;
-  s.F = model.feed_forward;
-  s.V = model.vocabulary;
-  s.B = spec.train.batch;
-  s.T = model.sequence;
-  s.activation = model.activation;
-  s.eps = static_cast<double>(model.eps);
+  DecoderSpec s = reference::spec_of(spec.model, spec.train.batch, spec.model.sequence);
   s.smoothing = static_cast<double>(spec.train.label_smoothing);
-  s.dropout_residual = static_cast<double>(model.dropout_residual);
-  s.dropout_attention = static_cast<double>(model.dropout_attention);
-  s.dropout_activation = static_cast<double>(model.dropout_activation);
   s.seed = spec.seed;
   s.step = static_cast<uint32_t>(step);
   return s;
