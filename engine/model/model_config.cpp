@@ -224,7 +224,7 @@ void check_stack(const char* what, const ModelConfig& c, const StackWiring& stac
 }
 
 void validate(const ModelConfig& config) {
-  for (const PartRow* row : part_rows())
+  for (const PartRow* row : kParts)
     if (row->check) row->check(config);
   check_transfer(config);
   row_of(config.architecture).validate(config);
@@ -260,7 +260,7 @@ void validate_transformer(const ModelConfig& c) {
 
 std::vector<PartCost> costs_of_parts(const ModelConfig& c, int32_t batch) {
   std::vector<PartCost> costs;
-  for (const PartRow* row : part_rows())
+  for (const PartRow* row : kParts)
     if (row->cost) costs.push_back(row->cost(c, batch));
   return costs;
 }

@@ -3,10 +3,9 @@
 // and how it is recorded; what a residual stream has of its own is a form of it (residual.h).
 #pragma once
 
+#include <initializer_list>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "engine/core/initial_values.h"
 #include "engine/model/transformer.h"
@@ -68,12 +67,11 @@ struct PartRow {
 #include "chosen/parts.def"
 #undef PART
 
-inline constexpr const PartRow* kParts[] = {
+inline constexpr std::initializer_list<const PartRow*> kParts = {
 #define PART(name) &name##_part,
 #include "chosen/parts.def"
 #undef PART
-    nullptr};
-inline std::span<const PartRow* const> part_rows() { return std::span(kParts).first(std::size(kParts) - 1); }
+};
 
 /// The queries, keys and values of an attention, each behind its norm, from what it reads.
 ValueId queries_of(Recorder&, const std::string& attention, const Wiring&, ValueId x);

@@ -22,7 +22,7 @@ namespace normscope {
 struct Recorder {
   Recorder(Tape& on, const ModelConfig& of, const RecordOptions& with)
       : tape(on), store(on.store()), config(of), options(with), growth(growth_of(of, true)) {
-    for (const PartRow* row : part_rows())
+    for (const PartRow* row : kParts)
       if (auto part = row->record(*this)) parts.push_back(std::move(part));
   }
   Recorder(const Recorder&) = delete;

@@ -7,8 +7,7 @@
 namespace normscope {
 namespace {
 
-constexpr const ResidualRow* kResiduals[] = {
-    nullptr,
+constexpr std::initializer_list<const ResidualRow*> kResiduals = {
 #define RESIDUAL(name) &name##_residual,
 #include "chosen/residuals.def"
 #undef RESIDUAL
@@ -22,7 +21,7 @@ size_t place_of(std::string_view key) {
 
 }  // namespace
 
-std::span<const ResidualRow* const> residual_rows() { return std::span(kResiduals).subspan(1); }
+std::span<const ResidualRow* const> residual_rows() { return {kResiduals.begin(), kResiduals.size()}; }
 
 std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack) {
   std::vector<std::unique_ptr<Residual>> forms;
