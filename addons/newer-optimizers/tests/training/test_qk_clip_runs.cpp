@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
+#include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -36,6 +38,15 @@ TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and 
   steps(*resumed, 3);
   CHECK(first_difference(clipped->store(), resumed->store()) == "");
   std::filesystem::remove(path);
+}
+
+TEST_CASE("qk-clip: other scores and unit vectors, which it does not know, leave it unread", "[spec]") {
+  RunSpec relative = small_spec("pre");
+  relative.model.positions = positions_or("relative", relative.model.positions);
+  if (row_of(relative.model.positions).own_scores)
+    CHECK(contains(unused_reason(relative, "train.qk_clip"), "model.positions is relative"));
+  for (const Placement ngpt : known({"ngpt"}))
+    CHECK(contains(unused_reason(small_spec(to_string(ngpt)), "train.qk_clip"), "model.placement is ngpt"));
 }
 
 }  // namespace normscope::test
