@@ -192,7 +192,7 @@ struct Picture : SublayerPainter {
       p.fill({d.stream_x - 5, small.enter.y - 2, 10, small.enter.h + 4}, t.panel);
       small_fixed(small.enter);
     }
-    const std::vector<std::string> inside = inner_brief(w.inner);
+    const std::vector<std::string> inside = inner_brief(w);
     if (inside.empty()) return;
     const TextStyle style{Face::Sans, type::tick};
     const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
@@ -234,7 +234,7 @@ struct Picture : SublayerPainter {
     p.fill(badge, t.sunk, badge.h / 2);
     p.text_in(badge, {Face::Bold, type::tick}, t.ink2, count, Align::Centre);
     const bool inside = std::any_of(r.small.begin(), r.small.end(), [&](const SmallSlots& small) {
-      return !inner_words(wiring(r.row.first, small.sub).inner).empty();
+      return !inner_words(wiring(r.row.first, small.sub)).empty();
     });
     const float room = line.right() - badge.right() - 8;
     const std::string& identical = words::say("diagram.picture.identical");

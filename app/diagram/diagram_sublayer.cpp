@@ -77,7 +77,7 @@ void SublayerPainter::add_ingredients(std::vector<std::string>& inside, view::Su
 void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.fill(s.box, solid(), 6);
   p.outline(s.box, t.wire, line::box, 6);
-  std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
+  std::vector<std::string> inside = inner_words(wiring(layer, s.sub));
   add_ingredients(inside, s.sub, layer, s.box.w);
   const bool small = compact || d.narrow;
   Rect words = s.box;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
 namespace {
@@ -159,11 +160,12 @@ std::string normed_heads(const Inner& inner) {
 
 }  // namespace
 
-std::vector<std::string> inner_brief(const Inner& inner) {
-  const std::vector<std::string> all = inner_words(inner);
+std::vector<std::string> inner_brief(const Wiring& wiring) {
+  const std::vector<std::string> all = inner_words(wiring);
   if (all.empty()) return {};
   std::string whole;
   for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
+  const Inner& inner = wiring.inner;
   const std::string heads = normed_heads(inner);
   const std::string brief = !heads.empty()                   ? heads
                             : inner.hidden != NormKind::None ? "W₁"
@@ -174,7 +176,8 @@ std::vector<std::string> inner_brief(const Inner& inner) {
   return {whole, all.front(), brief};
 }
 
-std::vector<std::string> inner_words(const Inner& inner) {
+std::vector<std::string> inner_words(const Wiring& wiring) {
+  const Inner& inner = wiring.inner;
   std::vector<std::string> words;
   const std::string heads = normed_heads(inner);
   const auto kind_of = [&] {
@@ -188,13 +191,13 @@ std::vector<std::string> inner_words(const Inner& inner) {
     words.push_back(words::say("diagram.picture.out", {{"kind", view::token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
-  if (inner.sphere) words.push_back("ŵ");
+  if (has_unit_vectors(wiring)) words.push_back("ŵ");
   return words;
 }
 
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
   std::vector<std::string> all;
-  const auto add = [&](const char* key, words::Places places = {}) {
+  const auto add = [&](std::string_view key, words::Places places = {}) {
     all.push_back(words::say(fmt::format("diagram.picture.{}", key), places));
   };
   if (sub == view::Sub::FeedForward) {
@@ -204,7 +207,7 @@ std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub su
   if (sub == view::Sub::Attention) {
     if (model.memory > 0) add("reads", {{"states", model.memory}});
     if (has_window(model, layer + 1)) add("window", {{"symbols", model.attention.window}});
-    if (model.positions == Positions::Rotary) add("rotary");
+    if (const auto said = row_of(model.positions).said; !said.empty()) add(said);
   }
   if (kv_heads(model) != model.heads) add("grouped", {{"heads", model.heads}, {"shared", kv_heads(model)}});
   return all;

@@ -45,11 +45,11 @@ struct TokenPainter {
 };
 
 // Puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
-std::vector<std::string> inner_words(const Inner& inner);
+std::vector<std::string> inner_words(const Wiring& wiring);
 // Puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer);
 // Puts them into words for a collapsed row, the longest first: the first that fits is used. It is empty
 // where nothing stands inside.
-std::vector<std::string> inner_brief(const Inner& inner);
+std::vector<std::string> inner_brief(const Wiring& wiring);
 
 }  // namespace normscope::diagram

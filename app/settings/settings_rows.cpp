@@ -39,8 +39,10 @@ std::string_view place_of(const Field& field) {
   if (field.key == "data.text" || field.key == "data.labels" ||
       (field.added && field.key.starts_with("data.")))
     return kOfData;
-  if (field.key == "model.masked_head" || (field.added && field.because == "model.architecture"))
-    return kOfArchitecture;
+  const bool of_one_architecture = field.added && !field.conditions.empty() &&
+                                   field.conditions[0].because == "model.architecture" &&
+                                   field.conditions[0].expected.empty();
+  if (field.key == "model.masked_head" || of_one_architecture) return kOfArchitecture;
   if (field.key.starts_with("model.rotary_")) return kOfPositions;
   if (field.key == "model.attention_pattern") return kOfWindow;
   return "";

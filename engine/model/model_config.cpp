@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/model/part.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/attention/attention.h"
@@ -36,42 +37,24 @@ void check_layer(const char* what, const LayerWiring& layer) {
            what);
 }
 
-/// `check_sphere`: unit vectors are kept only in plain tables and matrices, and a branch with a share leaves the skip the
-/// rest.
-void check_sphere(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
+/// A branch with a share leaves the skip the rest.
+void check_shares(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
   const bool other = !stack.slots.empty();  // another form of residual streams
   for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-    const bool toward = w->branch.kind == Scale::Kind::Toward;
-    if (toward && (w->skip.kind != Scale::Kind::One || w->added != 0 || other))
+    if (w->branch.kind != Scale::Kind::Toward) continue;
+    if (w->skip.kind != Scale::Kind::One || factor_of(*w) || other)
       fail(
           "model",
           "'{}' has a branch with a share, which sets its skip too: expected no skip=, no gpas and no second "
           "stream",
           to_string(*w));
-    if (toward && !(w->branch.value > 0 && w->branch.value <= 1))
+    if (!(w->branch.value > 0 && w->branch.value <= 1))
       fail("model", "'{}' begins with a share outside of 0 to 1: expected for instance branch=toward:0.05",
            to_string(*w));
-    if ((toward || w->inner.sphere) && c.transfer != Transfer::None)
+    if (c.transfer != Transfer::None)
       fail("model.transfer",
            "shares and unit vectors have steps of their own (toward, sphere): expected none");
-    if (!w->inner.sphere) continue;
-    if (c.positions == Positions::Relative || c.masked_head || c.embedding_width > 0)
-      fail(
-          "model.placement",
-          "unit vectors (sphere) are kept only in plain tables and matrices: expected no relative positions, no masked "
-          "head and embedding_width 0");
   }
-}
-
-void check_memory(const ModelConfig& c) {
-  const bool relative = c.positions == Positions::Relative;
-  if (relative && c.architecture != Architecture::Decoder)
-    fail("model.positions", "relative looks back from each symbol: expected architecture decoder");
-  if (c.memory < 0 || c.memory > kMostMemory)
-    fail("model.memory", "{} positions: expected 0 to {}", c.memory, kMostMemory);
-  if (c.memory > 0 && !relative)
-    fail("model.memory",
-         "places of another segment have no number of their own: expected positions relative");
 }
 
 void check_attention(const ModelConfig& c) {
@@ -100,23 +83,6 @@ void check_attention(const ModelConfig& c) {
     fail("model.output_projection",
          "{} heads of width {} do not give the {} features of the stream: expected an output projection",
          c.heads, head_width(c), c.d_model);
-  if (c.positions != Positions::Relative) return;
-  const AttentionConfig plain;
-  if (!(a == plain))
-    fail(
-        "model.positions",
-        "relative has heads of d_model / heads, one of keys and values each, without window, scale or cap: expected "
-        "other positions, or those settings as they are by default");
-}
-
-void check_rotary(const ModelConfig& c) {
-  if (c.positions != Positions::Rotary) return;
-  const RotaryConfig& r = c.rotary;
-  if (rotary_numbers(r, head_width(c)) < 2)
-    fail("model.rotary_share", "{} of a head of width {} is not two numbers: expected a pair at least",
-         r.share, head_width(c));
-  if (r.scaling != RotaryScaling::None && !(r.low < r.high))
-    fail("model.rotary_low", "{} turns are not fewer than model.rotary_high = {}", r.low, r.high);
 }
 
 /// `check_head`: BERT's head belongs to an encoder that fills in symbols.
@@ -146,18 +112,18 @@ void check_transfer(const ModelConfig& c) {
 }
 
 /// Its layers, and the attentions of each.
-struct Stack {
+struct StackSize {
   int64_t layers, attentions;
   const StackWiring& wiring;
 };
-std::vector<Stack> stacks_of(const ModelConfig& c) {
+std::vector<StackSize> stacks_of(const ModelConfig& c) {
   if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1, c.stack()}};
   return {{context_of(c, false).layers, 1, c.encoder},
           {c.layers, 2, c.decoder}};  // the decoder has self- and cross-attention
 }
 
 /// The floats that other forms of residual streams take for each number of a state.
-int64_t floats_of_streams(const Stack& t) {
+int64_t floats_of_streams(const StackSize& t) {
   int64_t floats = 0;
   for (const ResidualRow* row : residual_rows())
     if (row->floats) floats += row->floats(t.wiring, t.layers * (t.attentions + 1));
@@ -202,11 +168,6 @@ bool has_plain_embedding(const ModelConfig& config) {
   return config.embedding_scale == 0 && config.embedding_width == 0 && config.token_types == 0;
 }
 
-bool clips(const ModelConfig& config, const Inner& attention) {
-  return !attention.sphere && config.positions != Positions::Relative &&
-         NormKind(attention.query) == NormKind::None && NormKind(attention.key) == NormKind::None;
-}
-
 bool has_window(const ModelConfig& config, int32_t layer) {
   const AttentionConfig& a = config.attention;
   if (a.window == 0 || a.pattern.empty()) return a.window > 0;
@@ -218,6 +179,12 @@ StackContext context_of(const ModelConfig& config, bool decoder) {
   const int encoder = config.encoder_layers > 0 && both ? config.encoder_layers : config.layers;
   if (!both) return {decoder, config.layers, 0};
   return decoder ? StackContext{true, config.layers, encoder} : StackContext{false, encoder, config.layers};
+}
+
+int64_t attentions_of(const ModelConfig& config) {
+  int64_t attentions = 0;
+  for (const StackSize& stack : stacks_of(config)) attentions += stack.layers * stack.attentions;
+  return attentions;
 }
 
 Growth growth_of(const ModelConfig& config, bool decoder) {
@@ -250,14 +217,15 @@ void check_stack(const char* what, const ModelConfig& c, const StackWiring& stac
          stack.layers.size(), layers);
   for (const LayerWiring& layer : stack.layers) {
     check_layer(what, layer);
-    check_sphere(c, stack, layer);
+    check_shares(c, stack, layer);
   }
   for (const ResidualRow* row : residual_rows())
     if (row->check) row->check(what, stack);
 }
 
 void validate(const ModelConfig& config) {
-  check_memory(config);
+  for (const PartRow* row : kParts)
+    if (row->check) row->check(config);
   check_transfer(config);
   row_of(config.architecture).validate(config);
 }
@@ -275,16 +243,10 @@ namespace {
 void validate_transformer(const ModelConfig& c) {
   check_sizes(c);
   check_attention(c);
-  check_rotary(c);
   check_head(c);
   if (c.architecture != Architecture::Encoder) check_stack("decoder", c, c.decoder, c.layers);
   if (c.architecture != Architecture::Decoder)
     check_stack("encoder", c, c.encoder, context_of(c, false).layers);
-  if (c.architecture == Architecture::EncoderDecoder && c.shared_embedding &&
-      ends_on_sphere(c.encoder) != ends_on_sphere(c.decoder))
-    fail("model.placement",
-         "one of two stacks would keep the table that they share in unit vectors (sphere): expected both, or "
-         "model.shared_embedding false");
   if (c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
     fail("model", "init looklinear mirrors half of the {} hidden features: expected an even feed_forward",
          c.feed_forward);
@@ -296,29 +258,32 @@ void validate_transformer(const ModelConfig& c) {
     fail("model", "a Gaussian input has no embedding to tie the output to: expected tied = false");
 }
 
+std::vector<PartCost> costs_of_parts(const ModelConfig& c, int32_t batch) {
+  std::vector<PartCost> costs;
+  for (const PartRow* row : kParts)
+    if (row->cost) costs.push_back(row->cost(c, batch));
+  return costs;
+}
+
 int64_t transformer_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.d_model, f = c.feed_forward, v = c.vocabulary;
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
           activations = 2 * rows * (d + v);
   const Widths w = widths_of(c);
-  // An attention has q, k, v (turned and repeated ones too), heads, out, sum, norm with its probabilities, a
+  // An attention has q, k, v (repeated ones too), heads, out, sum, norm with its probabilities, a
   // feed-forward network two of width F, or four if it is gated, and three of width D, each with its gradient.
-  const int64_t turned = c.positions == Positions::Rotary ? w.queries + w.keys : 0,
-                repeated = w.keys < w.queries ? 2 * w.queries : 0,
-                attention = 2 * w.queries + 2 * w.keys + turned + repeated + 3 * d;
-  for (const Stack& t : stacks_of(c)) {
+  const int64_t repeated = w.keys < w.queries ? 2 * w.queries : 0,
+                attention = 2 * w.queries + 2 * w.keys + repeated + 3 * d;
+  for (const StackSize& t : stacks_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
     activations += t.layers * (t.attentions * (2 * rows * attention + rows * c.heads * c.sequence) +
                                2 * rows * (5 * d + (c.gated ? 4 : 2) * f));
     activations += 2 * rows * d * floats_of_streams(t);
   }
-  if (c.positions == Positions::Relative) {
-    const int64_t memory = int64_t{batch} * c.memory, keys = c.sequence + c.memory;
-    parameters += c.layers * (d * d + 2 * d) + keys * d;
-    // both queries, keys and values of the memory and of all; the memory itself, its norm
-    activations +=
-        c.layers * (2 * rows * 4 * d + 2 * memory * 5 * d + rows * c.heads * c.memory + 2 * keys * d);
+  for (const PartCost& cost : costs_of_parts(c, batch)) {
+    parameters += cost.parameters;
+    activations += cost.activations;
   }
   return 4 * (4 * parameters + activations);
 }
@@ -329,14 +294,11 @@ double transformer_flop(const ModelConfig& c, int32_t batch) {
   const auto q = static_cast<double>(w.queries), kv = static_cast<double>(w.keys),
              m = static_cast<double>(w.matrices);
   double flop = 6 * d * v * rows;
-  for (const Stack& stack_layout : stacks_of(c)) {
+  for (const StackSize& stack_layout : stacks_of(c)) {
     const auto l = static_cast<double>(stack_layout.layers), a = static_cast<double>(stack_layout.attentions);
     flop += l * (6 * (a * 2 * d * (q + kv) + m * d * f) * rows + 12 * a * rows * t * q);
   }
-  if (c.positions == Positions::Relative) {
-    const double l = c.layers, past = c.memory;
-    flop += l * (rows * d * (18 * (t + past) - 12 * t) + 8 * batch * past * d * d);
-  }
+  for (const PartCost& cost : costs_of_parts(c, batch)) flop += cost.flop;
   return flop;
 }
 

@@ -9,7 +9,6 @@
 #include "engine/model/added_settings.h"
 #include "engine/model/architecture.h"
 #include "engine/model/init_rule.h"
-#include "engine/model/rotary.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {
@@ -25,10 +24,31 @@ inline constexpr std::string_view kActivations[] = {
 #include "engine/ops/activations/activations.def"
 #undef ACTIVATION
 };
-/// `Positions`. Relative: nothing is added to the symbols; attention compares queries with the distance of each key
-/// (Transformer-XL, Dai et al. 2019). Rotary: nothing is added either; queries and keys of self-attention turn with
-/// their place (Su et al. 2021).
-enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative, Rotary };
+/// How a model knows the places of symbols: by what is added to them, or in its attention, as add-ons know it, each by a
+/// row POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
+enum class Positions : uint8_t {
+  Learned,
+  Sinusoidal,
+  None,
+#define POSITIONS(Name, ...) Name,
+#include "chosen/positions.def"
+#undef POSITIONS
+};
+struct PositionsRow {
+  std::string_view name;
+  std::string_view said = "";  ///< as the name of a run and the diagram mention it
+  bool own_scores = false;     ///< attention has other scores than products of queries and keys
+};
+inline constexpr PositionsRow kPositions[] = {
+    {"learned"},
+    {"sinusoidal"},
+    {"none"},
+#define POSITIONS(Name, ...) {__VA_ARGS__},
+#include "chosen/positions.def"
+#undef POSITIONS
+};
+constexpr const PositionsRow& row_of(Positions p) { return kPositions[static_cast<size_t>(p)]; }
+constexpr bool are_in_attention(Positions p) { return p > Positions::None; }
 /// Which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
 /// Attention W_Q, W_K, W_V, W_O.
 enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention };
@@ -55,14 +75,13 @@ struct ModelConfig {
   int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;  ///< T: positions of the training batches
   /// M: attention looks back at the states of each layer's input at this many positions before the segment; no
-  /// gradient goes there. Decoder with relative positions only; 0: none.
+  /// gradient goes there. Only with positions that reach there; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
   /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is no transformer
   /// tells so many classes apart.
   int32_t classes = 0;
   AttentionConfig attention;
-  RotaryConfig rotary;               ///< with rotary positions only
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   bool gated = false;  ///< feed-forward: W_2 (act(W_g x) * (W_1 x)), a third matrix (Shazeer 2020)
@@ -124,12 +143,11 @@ inline bool has_both(const ModelConfig& config) {
 bool same_wiring(const ModelConfig& a, const ModelConfig& b);
 /// Whether x_0 is sqrt(D) E[token] + P[t] and nothing else.
 bool has_plain_embedding(const ModelConfig& config);
-/// Whether QK-clip means anything for an attention: a norm of its queries or keys would undo it, and relative
-/// positions add other scores.
-bool clips(const ModelConfig& config, const Inner& attention);
 /// Whether the attention of a layer, from 1, has the window.
 bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);
+/// How many attentions all layers have together.
+int64_t attentions_of(const ModelConfig& config);
 /// How much larger than the transfer's base one of the stacks is.
 Growth growth_of(const ModelConfig& config, bool decoder);
 /// Fills both stacks with a preset at the config's depth and norm kind.

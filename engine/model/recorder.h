@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "engine/model/part.h"
+#include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
@@ -14,13 +16,16 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
-#include "engine/ops/unit_vectors/unit_vectors.h"
 
 namespace normscope {
 
 struct Recorder {
   Recorder(Tape& on, const ModelConfig& of, const RecordOptions& with)
-      : tape(on), store(on.store()), config(of), options(with), growth(growth_of(of, true)) {}
+      : tape(on), store(on.store()), config(of), options(with), growth(growth_of(of, true)) {
+    for (const PartRow* row : kParts)
+      if (auto part = row->record(*this)) parts.push_back(std::move(part));
+  }
+  Recorder(const Recorder&) = delete;
 
   /// Sets the layer of what is recorded from here on; 0: none.
   void begin(int32_t of) {
@@ -47,15 +52,21 @@ struct Recorder {
   /// X W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the
   /// bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
-                  const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
+                  const Wiring& wiring, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape.shape(x).cols();
     Init init = matrix_init(in, out, gain * config.init_scale);
     init.mirror = mirror;
-    if (inner.sphere) init.unit = suffix == "o" || suffix == "2" ? Init::Unit::Rows : Init::Unit::Columns;
+    const bool into_stream = suffix == "o" || suffix == "2";
+    start(n + ".w" + suffix, wiring, into_stream ? Init::Unit::Rows : Init::Unit::Columns, init);
     const ValueId w = matrix(n + ".w" + suffix, {in, out}, init);
-    const bool biased = !inner.shifts && has_bias_of(suffix);
+    const bool biased = !wiring.inner.shifts && has_bias_of(suffix);
     const ValueId b = biased ? parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0}) : kNone;
     return linear(tape, n + "." + suffix + twin, x, w, b);
+  }
+
+  /// What parts change of the start of a matrix.
+  void start(const std::string& name, const Wiring& wiring, Init::Unit along, Init& init) {
+    for (const auto& part : parts) part->start(name, wiring, along, init);
   }
 
   /// Whether the matrix n.w<suffix> has a bias.
@@ -128,12 +139,12 @@ struct Recorder {
 
   /// |a| of a learned vector a: 2 max(a, 0) - a.
   ValueId share(const std::string& name, double start) {
-    const ValueId a = sphere_scale(name, config.d_model, start, start * root_of_width());
+    const ValueId a = learned_scale(name, config.d_model, start, start * root_of_width());
     return add(tape, name + ".share", relu(tape, name + ".positive", a), a, {2.0f, kNone}, {-1.0f, kNone});
   }
 
-  /// A learned vector that nGPT stores divided by `unit`: Adam's steps of it are so much larger.
-  ValueId sphere_scale(const std::string& name, int64_t size, double start, double unit) {
+  /// A learned vector that is meant to be stored divided by `unit`: Adam's steps of it are so much larger.
+  ValueId learned_scale(const std::string& name, int64_t size, double start, double unit) {
     const ValueId value = parameter(name, {size}, {Init::Kind::Constant, start});
     const auto inverse = static_cast<float>(1 / unit);
     store.scale_steps(name, {static_cast<float>(unit), inverse, inverse});
@@ -141,26 +152,10 @@ struct Recorder {
   }
   double root_of_width() const { return std::sqrt(static_cast<double>(config.d_model)); }
 
-  /// Gives x, behind matrices of unit vectors, a learned scale for each number.
-  ValueId rescaled(const std::string& name, const Inner& inner, ValueId x, double unit = 1) {
-    if (!inner.sphere) return x;
-    return affine(tape, name + "_scaled", x, 1.0f,
-                  sphere_scale(name + "_scale", tape.shape(x).cols(), 1.0, unit), kNone);
-  }
-
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
     store.declare(name, shape, init, trainable, layer);
     scale_steps(name, layer > 0 ? growth.rate : 1.0);
-    if (init.unit != Init::Unit::None) keep_unit(name, init.unit == Init::Unit::Columns);
     return tape.parameter(name);
-  }
-
-  /// Has the vectors of a parameter divided by their length behind every update.
-  void keep_unit(const std::string& name, bool columns) {
-    const std::vector<Node>& asked = tape.after_update();
-    const std::string node = name + ".unit";
-    if (std::none_of(asked.begin(), asked.end(), [&](const Node& n) { return n.name == node; }))
-      unit_vectors(tape, node, tape.parameter(name), {columns});
   }
 
   /// Multiplies the steps of a parameter as the transfer wants it.
@@ -186,23 +181,6 @@ struct Recorder {
     return std::sqrt(growth.width) / std::sqrt(static_cast<double>(config.d_model));
   }
 
-  /// How that matrix (D,V) starts.
-  Init output_init() const {
-    Init init{Init::Kind::Normal, read_out_deviation()};
-    if (ends_on_sphere(config.stack())) init.unit = Init::Unit::Columns;
-    return init;
-  }
-
-  /// The logits of a state; on the sphere they are products of unit vectors times a learned scale each, and
-  /// a bias stands behind that.
-  ValueId outputs(const std::string& name, ValueId hidden, ValueId w, ValueId bias, bool transposed = false) {
-    if (!ends_on_sphere(config.stack())) return linear(tape, name, hidden, w, bias, transposed);
-    const ValueId products = linear(tape, name + ".products", hidden, w, kNone, transposed);
-    const double root = root_of_width();
-    return affine(tape, name, products, static_cast<float>(1 / root),
-                  sphere_scale("out.scale", tape.shape(products).cols(), 1.0, root), bias);
-  }
-
   /// Divides a state by the width's growth; the matrix is stored c times too small.
   ValueId read_out(ValueId hidden, double c) {
     if (growth.width == 1) return hidden;
@@ -214,11 +192,16 @@ struct Recorder {
   const ModelConfig& config;
   const RecordOptions& options;
   int32_t layer = 0;
-  InitGains gains;  ///< of the stack that is recorded
-  Growth growth;    ///< the same
-  /// The end of the nodes' names while the memory takes the way of the stream. The parameters are the same.
-  static constexpr const char* kOfMemory = ".memory";
+  InitGains gains;                                   ///< of the stack that is recorded
+  Growth growth;                                     ///< the same
+  std::vector<std::unique_ptr<Part>> parts;          ///< of add-ons
+  std::vector<std::unique_ptr<Residual>> residuals;  ///< the forms of its residual streams, beyond the one
+  ValueId layer_input = kNone;                       ///< the input of the layer that is recorded
+  ValueId probe_lengths = kNone;
+  bool last_layer = false;
+  /// The end of the nodes' names while something takes the way of the stream once more. The parameters are the same.
   std::string twin;
+  ModelValues values;  ///< so far
 };
 
 }  // namespace normscope

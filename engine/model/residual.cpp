@@ -7,8 +7,7 @@
 namespace normscope {
 namespace {
 
-constexpr const ResidualRow* kResiduals[] = {
-    nullptr,
+constexpr std::initializer_list<const ResidualRow*> kResiduals = {
 #define RESIDUAL(name) &name##_residual,
 #include "chosen/residuals.def"
 #undef RESIDUAL
@@ -22,7 +21,7 @@ size_t place_of(std::string_view key) {
 
 }  // namespace
 
-std::span<const ResidualRow* const> residual_rows() { return std::span(kResiduals).subspan(1); }
+std::span<const ResidualRow* const> residual_rows() { return {kResiduals.begin(), kResiduals.size()}; }
 
 std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack) {
   std::vector<std::unique_ptr<Residual>> forms;
@@ -38,11 +37,24 @@ StreamLayout stream_layout(const StackWiring& stack) {
   return {};
 }
 
-const ResidualRow* factor_of(const Wiring& wiring) {
+namespace {
+
+/// The first row with a word of the wiring that `wanted` accepts.
+template <typename Wanted>
+const ResidualRow* row_of(const Wiring& wiring, Wanted wanted) {
   for (size_t i = 0; i < residual_rows().size(); ++i)
-    if (const ResidualRow* row = residual_rows()[i]; !row->factor.empty() && (wiring.added >> i & 1) != 0)
-      return row;
+    if (const ResidualRow* row = residual_rows()[i]; (wiring.added >> i & 1) != 0 && wanted(*row)) return row;
   return nullptr;
+}
+
+}  // namespace
+
+const ResidualRow* factor_of(const Wiring& wiring) {
+  return row_of(wiring, [](const ResidualRow& row) { return !row.factor.empty(); });
+}
+
+bool has_unit_vectors(const Wiring& wiring) {
+  return row_of(wiring, [](const ResidualRow& row) { return row.unit_vectors; }) != nullptr;
 }
 
 std::vector<const StackSlotRow*> stack_slots() {

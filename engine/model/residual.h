@@ -65,6 +65,7 @@ struct ResidualRow {
   std::string_view word = {};  ///< of a sub-layer's wiring: Wiring::added has the bit of the row
   /// A factor of what such sub-layers hand on, as formulas write it: its value is the number NAME.WORD.
   std::string_view factor = {};
+  bool unit_vectors = false;  ///< the vectors of such a sub-layer's matrices keep their lengths
   /// Null where the stack has nothing of the form.
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
@@ -82,6 +83,7 @@ std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const 
 StreamLayout stream_layout(const StackWiring& stack);
 /// The row whose factor scales what a sub-layer hands on; null: none.
 const ResidualRow* factor_of(const Wiring& wiring);
+bool has_unit_vectors(const Wiring& wiring);
 
 std::vector<const StackSlotRow*> stack_slots();  ///< of all forms
 std::string slot_text(const StackWiring& stack, const StackSlotRow& slot);

@@ -94,7 +94,6 @@ constexpr FlagWord kFlagWords[] = {
     {"v-across-heads", [](Wiring& w) -> bool& { return w.inner.values_across_heads; }},
     {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
     {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
-    {"sphere", [](Wiring& w) -> bool& { return w.inner.sphere; }},
     {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
     {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
 
@@ -178,10 +177,6 @@ std::array<WiredNorm, 9> norms_of(const Wiring& w) {
           w.inner.hidden, w.inner.output, w.after,       w.stream};
 }
 
-bool ends_on_sphere(const StackWiring& stack) {
-  return !stack.layers.empty() && stack.layers.back().feed_forward.inner.sphere;
-}
-
 std::vector<WiredNorm*> norms_of(StackWiring& s) {
   std::vector<WiredNorm*> norms{&s.embedding, &s.final};
   for (StackSlot& slot : s.slots)
@@ -230,7 +225,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "pre-scale=, gain=, across-heads, head-scale, shifts, sphere, bottom, parallel{} or none",
+           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel{} or none",
            word, added);
   return w;
 }

@@ -56,10 +56,6 @@ struct Inner {
   bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
       false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
-  /// The vectors of every matrix along the width of the model keep the length one, and what those lengths could say is
-  /// said by learned scales of q, k and the hidden layer (nGPT). Where the last feed-forward network has it, the token
-  /// table and the output have it too, and the logits a learned scale.
-  bool sphere = false;
   bool operator==(const Inner&) const = default;
 };
 
@@ -117,9 +113,6 @@ struct StackWiring {
   std::vector<StackSlot> slots = {};  ///< of forms of residual streams, those that hold something
   bool operator==(const StackWiring&) const = default;
 };
-
-/// Whether table and output of a stack are of unit vectors.
-bool ends_on_sphere(const StackWiring& stack);
 
 WiredNorm norm_at(const StackWiring& stack, std::string_view slot);          ///< None where it is empty
 std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///< "" where it is empty

@@ -26,6 +26,15 @@ struct OpRule {
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
+/// What the scores of an attention are made of: scale (q k + e r_d), with e r_d only where there are distances d, and
+/// bent by the cap.
+struct AttentionScores {
+  ValueId queries = kNone, keys = kNone, position = kNone, distances = kNone, key_lengths = kNone;
+  int32_t heads = 1, window = 0;
+  bool causal = true;
+  float scale = 0, cap = 0;  ///< 0: 1 / sqrt(head width); no cap
+};
+
 /// What an op says of itself: a rule for each of its variants, which one constants choose, and what it costs.
 struct OpRules {
   std::span<const OpRule> rules;
@@ -36,7 +45,8 @@ struct OpRules {
   double passes = 0;
   double matrix_room =
       0;  ///< of such an op: its workspace, in arrays as large as all matrices between hidden states
-  bool gathers = false;  ///< reads only as much of an input as its output has
+  AttentionScores (*scores)(const Node&) = nullptr;  ///< of an attention
+  bool gathers = false;                              ///< reads only as much of an input as its output has
   /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors
   /// alone may be.
   std::string (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;

@@ -1,8 +1,312 @@
-#include "engine/tape/seal.h"
+#include "engine/tape/seal_passes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
 
 #include "engine/core/error.h"
-#include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
+
+namespace normscope::passes {
+namespace {
+
+bool is_probe(const Instruction& i) { return traits_of(i.op).duty == Duty::Probe; }
+
+Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
+  const Node& node = tape.nodes()[static_cast<size_t>(index)];
+  Instruction i{node};
+  i.phase = phase;
+  i.node = index;
+  return i;
+}
+
+}  // namespace
+
+std::vector<bool> mark_gradients(const Tape& tape, ValueId loss) {
+  const size_t n = tape.values().size();
+  std::vector<bool> trainable(n, false), reached(n, false), needed(n, false);
+  for (size_t v = 0; v < n; ++v) {
+    const ValueInfo& info = tape.values()[v];
+    if (info.role == Role::Parameter)
+      trainable[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].trainable;
+  }
+  for (const Node& node : tape.nodes())  // forward: does it depend on something trainable?
+    for (ValueId v : node.in)
+      if (v != kNone && trainable[static_cast<size_t>(v)]) trainable[static_cast<size_t>(node.out)] = true;
+  if (loss == kNone) return needed;
+  reached[static_cast<size_t>(loss)] = true;
+  // backward: does the loss depend on it?
+  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend(); ++node)
+    if (reached[static_cast<size_t>(node->out)])
+      for (ValueId v : node->in)
+        if (v != kNone) reached[static_cast<size_t>(v)] = true;
+  for (size_t v = 0; v < n; ++v) needed[v] = trainable[v] && reached[v];
+  return needed;
+}
+
+std::vector<Instruction> emit_forward(const Tape& tape) {
+  std::vector<Instruction> out;
+  for (size_t i = 0; i < tape.nodes().size(); ++i)
+    out.push_back(instruction_of(tape, static_cast<int32_t>(i), Phase::Forward));
+  return out;
+}
+
+std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
+                                       ValueId loss) {
+  std::vector<Instruction> out;
+  std::vector<bool> written(tape.values().size(), false);
+  if (loss == kNone || !needs_gradient[static_cast<size_t>(loss)]) return out;
+  written[static_cast<size_t>(loss)] = true;
+  for (size_t k = tape.nodes().size(); k-- > 0;) {
+    const Node& node = tape.nodes()[k];
+    if (!written[static_cast<size_t>(node.out)]) continue;  // no gradient arrives here
+    Instruction backward = instruction_of(tape, static_cast<int32_t>(k), Phase::Backward);
+    bool any = false;
+    for (ValueId v : node.in) {
+      Write mode = Write::Skip;
+      if (v != kNone && needs_gradient[static_cast<size_t>(v)]) {
+        mode = written[static_cast<size_t>(v)] ? Write::Add : Write::Assign;
+        written[static_cast<size_t>(v)] = true;
+        any = true;
+      }
+      backward.write.push_back(mode);
+    }
+    if (any) out.push_back(std::move(backward));
+  }
+  return out;
+}
+
+std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after) {
+  std::vector<Instruction> out;
+  const auto append = [&](OpKind op) {
+    Instruction i;
+    i.op = op;
+    i.phase = Phase::Update;
+    i.name = to_string(op);
+    out.push_back(std::move(i));
+  };
+  append(op_for(Duty::GradientNorms));
+  if (options.clip) append(op_for(Duty::Clip));
+  if (options.update == kNoOp) return out;
+  append(options.update);
+  for (const Node& node : after) {
+    out.push_back(Instruction{node});
+    out.back().phase = Phase::Update;
+  }
+  return out;
+}
+
+std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions, ValueId loss) {
+  std::vector<ProbeRequest> requests = tape.probes();
+  const int32_t writer = loss == kNone ? -1 : tape.value(loss).node;
+  if (writer >= 0 && !traits_of(tape.nodes()[static_cast<size_t>(writer)].op).measures)
+    requests.push_back({.name = "loss", .value = loss});
+  // The position after which a tensor is complete: the last instruction that writes it.
+  std::map<ValueId, size_t> value_done, gradient_done;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& it = instructions[i];
+    if (it.phase == Phase::Forward) {
+      value_done[it.out] = i;
+      for (ValueId v : it.saved) value_done[v] = i;
+    } else if (it.phase == Phase::Backward) {
+      for (size_t k = 0; k < it.in.size(); ++k)
+        if (it.write[k] != Write::Skip) gradient_done[it.in[k]] = i;
+    }
+  }
+  std::multimap<size_t, Instruction> after;
+  for (const ProbeRequest& request : requests) {
+    const auto& done = request.of_gradient ? gradient_done : value_done;
+    const auto it = done.find(request.value);
+    if (it == done.end()) {
+      if (request.of_gradient && gradient_done.empty()) continue;  // a program without backward
+      fail("probe " + request.name, "{} is never written: expected a value of this tape{}",
+           tape.value(request.value).name, request.of_gradient ? " that has a gradient" : "");
+    }
+    Instruction probe;
+    probe.op = op_for(Duty::Probe);
+    probe.phase = instructions[it->second].phase;
+    probe.layer = request.layer;
+    probe.name = request.name;
+    probe.attributes = request.attributes;
+    probe.in = {request.value};
+    if (request.lengths != kNone) probe.in.push_back(request.lengths);
+    probe.of_gradient = request.of_gradient;
+    after.emplace(it->second, std::move(probe));
+  }
+  std::vector<Instruction> out;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    out.push_back(std::move(instructions[i]));
+    const auto [first, last] = after.equal_range(i);
+    for (auto it = first; it != last; ++it) out.push_back(std::move(it->second));
+  }
+  return out;
+}
+
+void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program) {
+  const auto add = [&](std::string name, int32_t layer) {
+    program.stats.push_back({std::move(name), layer});
+    return static_cast<int32_t>(program.stats.size()) - 1;
+  };
+  program.loss_stat = add("loss", 0);
+  program.total_grad_norm_stat = add("total.grad_norm", 0);
+  program.clip_stat = add("clip.factor", 0);
+  for (const ValueInfo& value : tape.values())
+    if (value.role == Role::Parameter && needs_gradient[static_cast<size_t>(&value - tape.values().data())])
+      program.parameter_order.push_back(value.parameter);
+  std::sort(program.parameter_order.begin(), program.parameter_order.end());
+  const auto add_norms = [&](const char* suffix) {
+    const int32_t first = static_cast<int32_t>(program.stats.size());
+    for (int32_t p : program.parameter_order) {
+      const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
+      add(info.name + suffix, info.layer);
+    }
+    return first;
+  };
+  program.grad_norm_stat = add_norms(".grad_norm");
+  program.update_norm_stat = add_norms(".update_norm");
+  program.weight_norm_stat = add_norms(".weight_norm");
+  for (Instruction& i : program.instructions) {
+    if (!traits_of(i.op).measures || (i.phase == Phase::Backward && !is_probe(i))) continue;
+    const bool is_loss = program.loss == kNone || is_probe(i) ? i.name == "loss" : i.out == program.loss;
+    i.stat = is_loss ? program.loss_stat : add(i.name, i.layer);
+  }
+}
+
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_inspected) {
+  MemoryPlan plan;
+  const size_t n = tape.values().size();
+  plan.value_offset.assign(n, kNoOffset);
+  plan.gradient_offset.assign(n, kNoOffset);
+  for (size_t v = 0; v < n; ++v) {
+    const ValueInfo& info = tape.values()[v];
+    const size_t floats = info.shape.padded();
+    if (!keep_inspected && info.role == Role::Saved &&
+        traits_of(tape.nodes()[static_cast<size_t>(info.node)].op).saves_for_inspection)
+      continue;
+    if (info.role == Role::Parameter) {
+      plan.value_offset[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].offset;
+    } else {
+      size_t& block = info.role == Role::Input ? plan.inputs : plan.activations;
+      plan.value_offset[v] = block;
+      block += floats;
+    }
+    if (needs_gradient[v]) {
+      plan.gradient_offset[v] = plan.gradients;
+      plan.gradients += floats;
+    }
+  }
+  return plan;
+}
+
+namespace {
+
+/// From the instruction that first writes a value to the last that reads it, both ends included.
+struct Lifetime {
+  ValueId value = kNone;
+  size_t first = ~size_t{0}, last = 0, floats = 0;
+};
+
+/// The lifetimes of every written value or gradient that is no parameter's, in order of birth.
+std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
+                                bool of_gradients) {
+  std::vector<Lifetime> of(tape.values().size());
+  const auto use = [&](ValueId v, size_t instruction, bool writes) {
+    if (v == kNone) return;
+    Lifetime& l = of[static_cast<size_t>(v)];
+    if (writes) l.first = std::min(l.first, instruction);
+    l.last = instruction;
+  };
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& it = instructions[i];
+    if (is_probe(it)) {
+      if (it.of_gradient == of_gradients) use(it.in[0], i, false);
+    } else if (of_gradients && it.phase == Phase::Backward) {
+      use(it.out, i, false);
+      for (size_t k = 0; k < it.in.size(); ++k)
+        if (it.write[k] != Write::Skip) use(it.in[k], i, true);
+    } else if (!of_gradients && it.phase == Phase::Forward) {
+      for (ValueId v : it.in) use(v, i, false);
+      use(it.out, i, true);
+      for (ValueId v : it.saved) use(v, i, true);
+    }
+  }
+  for (size_t v = 0; v < of.size(); ++v) {
+    of[v].value = static_cast<ValueId>(v);
+    of[v].floats = tape.values()[v].shape.padded();
+  }
+  std::erase_if(
+      of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
+  std::stable_sort(of.begin(), of.end(),
+                   [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
+  return of;
+}
+
+/// Gives each the lowest gap, from `base` on, among those alive at the same time. It returns the end of all.
+size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t>& offsets) {
+  const auto offset = [&](const Lifetime& l) -> size_t& { return offsets[static_cast<size_t>(l.value)]; };
+  std::vector<Lifetime> alive;  // by offset
+  size_t end = base;
+  for (const Lifetime& l : shared) {
+    std::erase_if(alive, [&](const Lifetime& other) { return other.last < l.first; });
+    size_t at = base;
+    auto place = alive.begin();
+    for (; place != alive.end() && offset(*place) < at + l.floats; ++place)
+      at = offset(*place) + place->floats;
+    offset(l) = at;
+    alive.insert(place, l);
+    end = std::max(end, at + l.floats);
+  }
+  return end;
+}
+
+}  // namespace
+
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
+                           std::span<const ValueId> kept) {
+  std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
+  std::erase_if(shared, [&](const Lifetime& l) { return std::ranges::find(kept, l.value) != kept.end(); });
+  plan.gradient_reused.assign(tape.values().size(), false);
+  for (const Lifetime& l : shared) plan.gradient_reused[static_cast<size_t>(l.value)] = true;
+  plan.gradients = 0;
+  for (size_t v = 0; v < plan.gradient_offset.size(); ++v) {
+    if (plan.gradient_offset[v] == kNoOffset || plan.gradient_reused[v]) continue;
+    plan.gradient_offset[v] = plan.gradients;
+    plan.gradients += tape.values()[v].shape.padded();
+  }
+  plan.gradients = pack(shared, plan.gradients, plan.gradient_offset);
+}
+
+void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
+  std::vector<Lifetime> shared = lifetimes(tape, instructions, false);
+  std::erase_if(shared, [&](const Lifetime& l) {  // what the plan left out
+    return plan.value_offset[static_cast<size_t>(l.value)] == kNoOffset;
+  });
+  plan.value_reused.assign(tape.values().size(), false);
+  for (const Lifetime& l : shared)
+    plan.value_reused[static_cast<size_t>(l.value)] = l.last + 1 < instructions.size();
+  plan.activations = pack(shared, 0, plan.value_offset);
+}
+
+void check_sites(const Tape& tape) {
+  std::map<uint32_t, std::string> sites;
+  for (const Node& node : tape.nodes()) {
+    if (node.site == 0) continue;
+    const auto [it, fresh] = sites.emplace(node.site, node.name);
+    if (!fresh) fail("seal", "dropout sites {} and {} hash alike: rename one", it->second, node.name);
+  }
+}
+
+void check_supported(const std::vector<Instruction>& instructions, const Backend& backend) {
+  std::set<std::string> missing;
+  for (const Instruction& i : instructions)
+    if (!backend.supports(i.op)) missing.insert(to_string(i.op));
+  if (missing.empty()) return;
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
+  fail("seal", "the {} backend has no kernels for: {}", backend.name(), names);
+}
+
+}  // namespace normscope::passes
 
 namespace normscope {
 

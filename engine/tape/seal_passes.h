@@ -1,5 +1,5 @@
 // The passes of seal() are small functions from plain data to plain data. Order: mark_gradients, emit_forward,
-// emit_backward, update_instructions, place_probes, plan_memory. seal.cpp calls them; tests call each alone.
+// emit_backward, update_instructions, place_probes, plan_memory. `seal` calls them; tests call each alone.
 #pragma once
 
 #include <span>

@@ -9,6 +9,7 @@
 #include "cuda/shadow.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/support/model_fixture.h"
+#include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/step_input_changes.h"
 #include "test_paths.h"
@@ -22,9 +23,7 @@ const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip
 
 /// `since_2017` gives a model all that transformers have learned since, at once.
 void since_2017(ModelConfig& c) {
-  c.positions = Positions::Rotary;
-  c.rotary.share = 0.5f;
-  c.rotary.local_base = 10;
+  c.positions = positions_or("rotary", c.positions);
   c.heads = 4;
   c.attention = {.head_width = 8, .kv_heads = 2, .window = 4, .pattern = "wf", .scale = 0.5f, .cap = 2.0f};
   c.gated = c.gain_offset = true;
@@ -55,7 +54,8 @@ std::vector<TinyOptions> variants() {
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
   all.push_back({.placement = Placement::Pre, .qk_clip = true});
-  all.push_back({.placement = Placement::Ngpt, .width = 36, .feed_forward = 70, .tied = false});
+  for (const Placement p : known({"ngpt"}))
+    all.push_back({.placement = p, .width = 36, .feed_forward = 70, .tied = false});
   all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});
   return all;
 }

@@ -34,13 +34,64 @@ struct DecoderSpec {
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
   bool neighbours = false, second_sees_all = false, gated = false, parallel = false, across_heads = false,
        token_types = false;
-  double branch_factor = 1, read_out = 1;  ///< what every branch, and the last state, are multiplied by
-  std::map<std::string, double> eps_of;    ///< a norm's own epsilon, by its name
+  double branch_factor = 1, read_out = 1;     ///< what every branch, and the last state, are multiplied by
+  std::map<std::string, double> eps_of = {};  ///< a norm's own epsilon, by its name
   Biases biases = Biases::All;
 
   int64_t dh() const { return head_width ? head_width : D / heads; }
   int64_t keys() const { return kv_heads ? kv_heads : heads; }
 };
+
+/// The ends of the parameters' names, in the order of norms_of.
+inline constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
+                                             "hidden_norm", "output", "after",  "trunk"};
+
+/// What a decoder's configuration says, with the settings of the core.
+inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t positions) {
+  DecoderSpec s{.placement = placement_of(c.stack(), context_of(c, true)),
+                .norm = c.norm,
+                .L = c.layers,
+                .D = c.d_model,
+                .heads = c.heads,
+                .F = c.feed_forward,
+                .V = c.vocabulary,
+                .B = batch,
+                .T = positions,
+                .tied = c.tied_output,
+                .activation = c.activation,
+                .eps = static_cast<double>(c.eps),
+                .dropout_residual = static_cast<double>(c.dropout_residual),
+                .dropout_attention = static_cast<double>(c.dropout_attention),
+                .dropout_activation = static_cast<double>(c.dropout_activation)};
+  s.head_width = c.attention.head_width;
+  s.kv_heads = c.attention.kv_heads;
+  s.window = c.attention.window;
+  s.second_sees_all = c.attention.pattern == "wf";
+  s.scale = static_cast<double>(c.attention.scale);
+  s.attention_cap = static_cast<double>(c.attention.cap);
+  s.logit_cap = static_cast<double>(c.logit_cap);
+  s.embedding_scale = static_cast<double>(c.embedding_scale);
+  s.gain_offset = c.gain_offset ? 1 : 0;
+  if (row_of(c.positions).name == "rotary") s.rotary_base = 10000;
+  s.gated = c.gated;
+  s.embedding_width = c.embedding_width;
+  s.token_types = c.token_types > 0;
+  s.parallel = c.decoder.layers[0].feed_forward.parallel;
+  s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
+  s.biases = c.biases;
+  for (size_t l = 0; l < c.decoder.layers.size(); ++l)
+    for (const bool attention : {true, false}) {
+      const LayerWiring& layer = c.decoder.layers[l];
+      const std::string name = fmt::format("L{:02}.{}.", l + 1, attention ? "attn" : "ffn");
+      const auto norms = norms_of(attention ? layer.attention : layer.feed_forward);
+      for (size_t k = 0; k < norms.size(); ++k)
+        if (norms[k].eps > 0) s.eps_of[name + kNormNames[k]] = static_cast<double>(norms[k].eps);
+      if (const auto hidden = s.eps_of.find(name + "hidden_norm"); hidden != s.eps_of.end())
+        s.eps_of[name + "gate_norm"] = hidden->second;
+    }
+  if (c.decoder.final.eps > 0) s.eps_of["final"] = static_cast<double>(c.decoder.final.eps);
+  return s;
+}
 
 using Parameters = std::map<std::string, Values>;
 
@@ -166,6 +217,14 @@ class Decoder {
       seen_at_ = n;
       return read;
     }
+    if (is("ngpt")) {
+      const Rows to = after(raw(x)), &a = leaf(n + ".branch");
+      for (size_t i = 0; i < x.size(); ++i) {
+        const Var& share = a[i % at(s_.D)];
+        x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
+      }
+      return norm(n + ".trunk", x);
+    }
     if (is("resi-dual")) {
       const Rows branch = f(x);
       second_ = sum(second_, branch);
@@ -205,14 +264,6 @@ class Decoder {
         return sum(x, f(affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
       case Placement::B2T:
         return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
-      case Placement::Ngpt: {
-        const Rows to = after(raw(x)), &a = leaf(n + ".branch");
-        for (size_t i = 0; i < x.size(); ++i) {
-          const Var& share = a[i % at(s_.D)];
-          x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
-        }
-        return norm(n + ".trunk", x);
-      }
       case Placement::NormFormer:
         return attention ? sum(x, after(raw(norm(n + ".before", x)))) : pre();
       case Placement::NormFormerScaled:
@@ -375,7 +426,7 @@ class Decoder {
   }
 
   bool is(std::string_view placement) const { return test::is(s_.placement, placement); }
-  bool sphere() const { return s_.placement == Placement::Ngpt; }
+  bool sphere() const { return is("ngpt"); }
   bool normformer() const {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }

@@ -1,14 +1,10 @@
-// The reference's two attentions and what turns or repeats heads for them, in plain loops: see reference.h.
+// The reference's attention, in plain loops: see reference.h.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
-#include "engine/ops/qk_clip/qk_clip.h"
-#include "engine/ops/repeat_heads/repeat_heads.h"
-#include "engine/ops/rotary/rotary.h"
 #include "reference/op_call.h"
 
 namespace normscope::reference {
@@ -91,35 +87,6 @@ AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S
   });
 }
 
-/// RelativeShape is that of a segment of Tq positions over Tk keys, the first Tk - Tq of which are a memory.
-struct RelativeShape : AttentionShape {
-  std::vector<int32_t> memory_lengths = {};  ///< (B), or empty: all of it counts
-
-  int64_t memory() const { return Tk - Tq; }
-  int64_t counted(int64_t b) const {
-    return memory_lengths.empty() ? memory() : std::clamp<int64_t>(memory_lengths[at(b)], 0, memory());
-  }
-  bool visible(int64_t b, int64_t t, int64_t s) const {
-    return s <= t + memory() && s >= memory() - counted(b);
-  }
-  /// r() indexes the row of distances that is for query t and key s.
-  size_t r(int64_t t, int64_t s, int64_t h, int64_t j) const {
-    return at((t + memory() - s) * D + h * width() + j);
-  }
-};
-
-/// relative_attention takes content and position (B,Tq,D), keys and values (B,Tk,D), and distances (P,D); it scores by
-///   content(t) . k(s)  +  position(t) . distances(t - s)
-template <class S>
-AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k, const Array<S>& v,
-                                      const Array<S>& position, const Array<S>& distances,
-                                      const RelativeShape& a) {
-  return attend(v, a, [&](int64_t b, int64_t h, int64_t t, int64_t s, int64_t j) {
-    return content[a.q(b, t, h, j)] * k[a.k(b, s, h, j)] +
-           position[a.q(b, t, h, j)] * distances[a.r(t, s, h, j)];
-  });
-}
-
 /// Adds the dropout of the probabilities, if there is a site for it.
 inline void drop(AttentionShape& a, const StepInputs& step, uint32_t site) {
   if (site == 0) return;
@@ -149,75 +116,6 @@ Outputs<S> forward(Op<OpKind::Attention>, const Call<S>& c) {
   const auto each = [&](size_t i) { return repeat_heads<S>(c.numbers(i), a.width(), a.D / c.shape(1)[2]); };
   auto r = attention<S>(c.numbers(0), each(1), each(2), a);
   return {r.out, r.probabilities};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::RelativeAttention>, const Call<S>& c) {
-  const auto spec = c.attributes.template as<RelativeAttentionSpec>();
-  const Shape& q = c.shape(0);
-  RelativeShape a{{q[0], spec.heads, q[1], c.shape(1)[1], q[2]}, c.integers(5)};
-  drop(a, c.step, spec.dropout_site);
-  auto r = relative_attention<S>(c.numbers(0), c.numbers(1), c.numbers(2), c.numbers(3), c.numbers(4), a);
-  return {r.out, r.probabilities};
-}
-
-/// rotary turns the pairs of each of H heads of x (..,T,D) by the table's row of the position, n cosines and n sines.
-template <class S>
-Array<S> rotary(const Array<S>& x, const Array<S>& table, int64_t T, int64_t D, int64_t n,
-                const RotarySpec& spec) {
-  Array<S> out(x);
-  const int64_t width = D / spec.heads;
-  const bool halves = spec.pairing == RotaryPairing::Halves;
-  for (int64_t head = 0; head < static_cast<int64_t>(x.size()) / width; ++head)
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = head / spec.heads % T * 2 * n;
-      const S cos = table[at(row + i)], sin = table[at(row + n + i)];
-      const size_t a = at(head * width + (halves ? i : 2 * i)), b = a + at(halves ? n : 1);
-      out[a] = x[a] * cos - x[b] * sin;
-      out[b] = x[b] * cos + x[a] * sin;
-    }
-  return out;
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::Rotary>, const Call<S>& c) {
-  const Shape& x = c.shape(0);
-  return {rotary<S>(c.numbers(0), c.numbers(1), x[1], x[2], c.shape(1).cols() / 2,
-                    c.attributes.template as<RotarySpec>())};
-}
-
-/// largest_logits takes, for each head, the largest of all scores that attention sees, before a cap.
-template <class S>
-Array<S> largest_logits(const Array<S>& q, const Array<S>& k, const AttentionShape& a) {
-  Array<S> out(at(a.H), S(-std::numeric_limits<double>::infinity()));
-  for (int64_t b = 0; b < a.B; ++b)
-    for (int64_t h = 0; h < a.H; ++h)
-      for (int64_t t = 0; t < a.Tq; ++t)
-        for (int64_t s = 0; s < a.Tk; ++s) {
-          if (!a.visible(b, t, s)) continue;
-          S sum(0.0);
-          for (int64_t j = 0; j < a.width(); ++j) sum += q[a.q(b, t, h, j)] * k[a.k(b, s, h, j)];
-          sum = sum * S(a.scale());
-          if (value_of(sum) > value_of(out[at(h)])) out[at(h)] = sum;
-        }
-  return out;
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::LargestLogit>, const Call<S>& c) {
-  const auto spec = c.attributes.template as<LargestLogitSpec>();
-  AttentionShape a{c.shape(0)[0], spec.heads, c.shape(0)[1], c.shape(1)[1], c.shape(0)[2]};
-  a.causal = spec.causal;
-  a.key_lengths = c.integers(2);
-  a.window = spec.window;
-  a.factor = static_cast<double>(spec.scale);
-  return {largest_logits<S>(c.numbers(0), repeat_heads<S>(c.numbers(1), a.width(), a.D / c.shape(1)[2]), a)};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::RepeatHeads>, const Call<S>& c) {
-  const auto spec = c.attributes.template as<RepeatHeadsSpec>();
-  return {repeat_heads<S>(c.numbers(0), c.shape(0).cols() / spec.heads, spec.times)};
 }
 
 }  // namespace normscope::reference

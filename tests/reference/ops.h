@@ -7,10 +7,8 @@
 
 #include "reference/op_attention.h"
 #include "reference/op_call.h"
-#include "reference/op_images.h"
 #include "reference/op_norms.h"
 #include "reference/op_rows.h"
-#include "reference/op_streams.h"
 
 // The headers of add-ons with such functions for their ops.
 #include "chosen/oracle.def"

@@ -54,12 +54,15 @@ NormKind norm_of(const InputValue& name) {
 
 // Has the limits of the settings (spec/spec_fields_model.cpp).
 void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelConfig& m) {
-  constexpr std::string_view kPositions[] = {"learned", "sin", "relative"};
+  constexpr std::string_view kNames[] = {"learned", "sin", "relative"};
   m.heads = c.at("heads").whole(1, 128);
   m.sequence = c.at("max_len").whole(1, 4096);
   m.tied_output = c.at("tie").flag();
+  const InputValue positions = c.at("pos");
+  const auto relative = std::ranges::find(kPositions, "relative", &PositionsRow::name) - kPositions;
   m.positions = std::array{Positions::Learned, Positions::Sinusoidal,
-                           Positions::Relative}[c.at("pos").choice(kPositions)];
+                           static_cast<Positions>(relative)}[positions.choice(kNames)];
+  if (m.positions == static_cast<Positions>(std::size(kPositions))) positions.refuse("one of this build");
   if (const auto memory = c.find("memory")) m.memory = memory->whole(0, kMostMemory);
   const double root = std::sqrt(static_cast<double>(m.d_model));
   const InputValue scale = metadata(file, "emb_scale");

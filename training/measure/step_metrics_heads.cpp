@@ -10,7 +10,7 @@
 
 #include "engine/cpu/measure_rows.h"
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/rules.h"
 #include "training/measure/step_metrics.h"
 
 namespace normscope {
@@ -42,21 +42,14 @@ double product(const float* a, const float* b, size_t count) {
 }  // namespace
 
 LiveMeasurements::Scores LiveMeasurements::scores_of(const Node& attention) {
-  Scores x;
-  x.queries = attention.in[0];
-  x.keys = attention.in[1];
-  if (attention.op == OpKind::RelativeAttention) {
-    x.position = attention.in[3];
-    x.distances = attention.in[4];
-    x.heads = static_cast<size_t>(attention.attributes.as<RelativeAttentionSpec>().heads);
-    x.scale = 0;  // 1/sqrt(D/H)
-    return x;
-  }
-  const auto spec = attention.attributes.as<AttentionSpec>();
-  x.heads = static_cast<size_t>(spec.heads);
-  x.scale = static_cast<double>(spec.scale);
-  x.cap = static_cast<double>(spec.cap);
-  return x;
+  const AttentionScores of = rules_of(attention.op).scores(attention);
+  return {of.queries,
+          of.keys,
+          of.position,
+          of.distances,
+          static_cast<size_t>(of.heads),
+          static_cast<double>(of.scale),
+          static_cast<double>(of.cap)};
 }
 
 void LiveMeasurements::make_room_for_heads(int32_t sequences) {

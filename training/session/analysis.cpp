@@ -7,8 +7,8 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/rules.h"
 #include "training/measure/look.h"
 #include "training/measure/norm_curve.h"
 
@@ -81,25 +81,33 @@ struct LogitSums {
   double largest = -INFINITY, square = 0, count = 0;
 };
 
+/// For a segment by itself: these programs have no memory.
 void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
-  const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]);
-  const Shape &qs = at.look.shape(node.in[0]), &ks = at.look.shape(node.in[1]);
+  const AttentionScores spec = rules_of(node.op).scores(node);
+  const auto read = [&](ValueId v) { return v == kNone ? std::vector<float>() : at.look.read(v); };
+  const std::vector<float> q = read(spec.queries), k = read(spec.keys), e = read(spec.position),
+                           r = read(spec.distances);
+  const Shape &qs = at.look.shape(spec.queries), &ks = at.look.shape(spec.keys);
   const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
-  const auto spec = node.attributes.as<AttentionSpec>();
   const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = spec.heads, width = D / H;
   const int64_t K = ks[2], times = D / K;  // heads that share one of keys
-  const double scale = spec.scale_of(width), cap = static_cast<double>(spec.cap);
+  const double scale = AttentionSpec{.scale = spec.scale}.scale_of(width),
+               cap = static_cast<double>(spec.cap);
+  const auto product = [&](const float* x, const float* y) {
+    double sum = 0;
+    for (int64_t j = 0; j < width; ++j) sum += static_cast<double>(x[j]) * y[j];
+    return sum;
+  };
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < Tq; ++t) {
       if (!counts(queries, b, t)) continue;
       const int64_t last = spec.causal ? t + 1 : Tk;
       for (int64_t s = spec.window > 0 ? std::max<int64_t>(0, last - spec.window) : 0; s < last; ++s) {
-        if (node.in[3] != kNone && !counts(keys, b, s)) continue;
+        if (spec.key_lengths != kNone && !counts(keys, b, s)) continue;
         for (int64_t h = 0; h < H; ++h) {
-          const float *x = &q[static_cast<size_t>((b * Tq + t) * D + h * width)],
-                      *y = &k[static_cast<size_t>((b * Tk + s) * K + h / times * width)];
-          double logit = 0;
-          for (int64_t j = 0; j < width; ++j) logit += static_cast<double>(x[j]) * y[j];
+          const auto query = static_cast<size_t>((b * Tq + t) * D + h * width);
+          double logit = product(&q[query], &k[static_cast<size_t>((b * Tk + s) * K + h / times * width)]);
+          if (!r.empty()) logit += product(&e[query], &r[static_cast<size_t>((t - s) * D + h * width)]);
           logit *= scale;
           if (cap > 0) logit = cap * std::tanh(logit / cap);
           sums.largest = std::max(sums.largest, logit);
@@ -108,31 +116,6 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
         }
       }
     }
-}
-
-/// `add_relative_logits` does this with relative positions, for a segment by itself: these programs have no memory.
-void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) {
-  const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]),
-                           e = at.look.read(node.in[3]), r = at.look.read(node.in[4]);
-  const Shape& s = at.look.shape(node.in[0]);
-  const auto B = static_cast<size_t>(s[0]), T = static_cast<size_t>(s[1]), D = static_cast<size_t>(s[2]),
-             H = static_cast<size_t>(node.attributes.as<RelativeAttentionSpec>().heads), width = D / H;
-  for (size_t b = 0; b < B; ++b)
-    for (size_t t = 0; t < T; ++t)
-      for (size_t key = 0; key <= t; ++key)
-        for (size_t h = 0; h < H; ++h) {
-          const size_t query = (b * T + t) * D + h * width;
-          double logit = 0;
-          for (size_t j = 0; j < width; ++j)
-            logit +=
-                static_cast<double>(q[query + j]) *
-                    static_cast<double>(k[(b * T + key) * D + h * width + j]) +
-                static_cast<double>(e[query + j]) * static_cast<double>(r[(t - key) * D + h * width + j]);
-          logit /= std::sqrt(static_cast<double>(width));
-          sums.largest = std::max(sums.largest, logit);
-          sums.square += logit * logit;
-          sums.count += 1;
-        }
 }
 
 /// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
@@ -218,13 +201,12 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   each_validation_batch(run, [&](const Replayed& at) {
     size_t i = 0;
     for (const Node& node : at.look.program().data().nodes) {
-      const bool relative = node.op == OpKind::RelativeAttention;
-      if (node.op != OpKind::Attention && !relative) continue;
+      if (!rules_of(node.op).scores) continue;
       if (all.size() <= i) {
         all.push_back({parent_of(node.name), node.layer});
         sums.emplace_back();
       }
-      (relative ? add_relative_logits : add_logits)(at, node, sums[i++]);
+      add_logits(at, node, sums[i++]);
     }
   });
   for (size_t i = 0; i < all.size(); ++i) {

@@ -24,7 +24,7 @@ struct TrainConfig {
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;            ///< global gradient norm; 0 = off
-  float qk_clip = 0.0f;         ///< tau of QK-clip, see ops/qk_clip/qk_clip.h; 0 = off
+  float qk_clip = 0.0f;         ///< tau of QK-clip, of a part that an add-on may bring; 0 = off
   float label_smoothing = 0.0f;
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never
@@ -64,9 +64,13 @@ struct Field {
   std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
-  /// Whether a run reads it, and the field that decides; null: it does, but for the rows of unused_settings.cpp.
-  bool (*read)(const RunSpec&) = nullptr;
-  std::string_view because = {};
+  /// When a run reads it, beyond the rows of unused_settings.cpp.
+  struct Condition {
+    bool (*read)(const RunSpec&) = nullptr;
+    std::string_view because = {};   ///< the field that decides
+    std::string_view expected = {};  ///< of that field; empty: the choices under which the setting is read
+  };
+  std::vector<Condition> conditions;
 };
 
 /// The fields of the core, and between them those of add-ons: rows SETTINGS(a function that inserts them) of
@@ -133,6 +137,11 @@ std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed
 /// Has three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
+/// Of add-ons: rows PRESET("name", function that makes it) of presets.def.
+#define PRESET(name, make) RunSpec make();
+#include "chosen/presets.def"
+#undef PRESET
+inline constexpr int32_t kDefaultWarmup = 200;  ///< of presets with a warm-up
 std::vector<std::string> preset_names();
 /// `offered_presets` are those and the placements that were added.
 std::vector<std::string> offered_presets();

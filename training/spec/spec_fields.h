@@ -120,9 +120,9 @@ Field source(const FieldWords& words) {
 }
 
 /// The field, read only by the runs that `read` accepts, as the field `because` decides.
-inline Field read_if(bool (*read)(const RunSpec&), std::string_view because, Field field) {
-  field.read = read;
-  field.because = because;
+inline Field read_if(bool (*read)(const RunSpec&), std::string_view because, Field field,
+                     std::string_view expected = {}) {
+  field.conditions.push_back({read, because, expected});
   return field;
 }
 

@@ -5,7 +5,14 @@
 namespace normscope {
 namespace {
 
-constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative", "rotary"};
+Positions positions_from(std::string_view name) {
+  return static_cast<Positions>(std::ranges::find(kPositions, name, &PositionsRow::name) - kPositions);
+}
+std::vector<std::string_view> position_names() {
+  std::vector<std::string_view> names;
+  for (const PositionsRow& row : kPositions) names.push_back(row.name);
+  return names;
+}
 constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kSame = "same";
 
@@ -148,27 +155,6 @@ Field sequence_field() {
   return field;
 }
 
-// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
-Field memory_field() {
-  Field field =
-      field_of(FieldType::Integer,
-               {"model.memory", "memory", "symbols",
-                "How many symbols before the row a decoder still sees, as the states that each layer "
-                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
-                "positions and consecutive text, and asks for both. 0 is none."},
-               0, kMostMemory);
-  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
-  field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (!parse_integer(text, value)) return;
-    spec.model.memory = static_cast<int32_t>(value);
-    if (value == 0) return;
-    spec.model.positions = Positions::Relative;
-    spec.data.consecutive = true;
-  };
-  return field;
-}
-
 Field norm_field() {
   Field field = field_of(
       FieldType::Choice,
@@ -213,7 +199,6 @@ void add_shape_fields(std::vector<Field>& fields) {
        "Width of the hidden layer of each feed-forward network; four times the width is usual."},
       1, 65536));
   fields.push_back(sequence_field());
-  fields.push_back(memory_field());
   fields.push_back(norm_field());
   fields.push_back(placement_field());
   fields.push_back(encoder_placement_field());
@@ -248,13 +233,12 @@ void add_part_fields(std::vector<Field>& fields) {
        "of the feed-forward networks, none, or only those of attention."},
       all(kBiases)));
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
-                          [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
-                          [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
+                          [](Positions p) { return row_of(p).name; }, positions_from>(
       {"model.positions", "positions", "",
        "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
        "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
        "their place, so that attention compares distances."},
-      all(kPositions)));
+      position_names()));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own."}));

@@ -87,12 +87,6 @@ void add_optimizer_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
       {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
       0, 1e9));
-  fields.push_back(real<[](RunSpec& s) -> float& {
-    return s.train.qk_clip;
-  }>({"train.qk_clip", "QK-clip", "",
-      "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
-      "down to it. 0 is off."},
-     0, 1e9));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
       {"train.label_smoothing", "label smoothing", "",
        "Share of the target's probability that is spread evenly over all symbols.", true},

@@ -11,8 +11,6 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kDefaultWarmup = 200;
-
 RunSpec placed(Placement placement, int32_t warmup, InitRule init = InitRule::Xavier) {
   RunSpec spec;
   set_placement(spec.model, placement);
@@ -46,30 +44,18 @@ RunSpec transformer_of_2017() {
   return spec;
 }
 
-/// `transformer_of_2026` has what Llama, Qwen and their successors share: Pre-LN with RMSNorm, rotary positions, SwiGLU,
-/// two heads of queries to one of keys and values, and no biases. Two thirds of the hidden width, 8/3 d, make up for
-/// the gate's matrix, and are rounded to whole vectors.
-RunSpec transformer_of_2026() {
-  RunSpec spec;
-  spec.model.norm = NormKind::Rms;
-  set_placement(spec.model, Placement::Pre);
-  spec.model.positions = Positions::Rotary;
-  spec.model.activation = Activation::Silu;
-  spec.model.gated = true;
-  spec.model.feed_forward = 176;
-  spec.model.attention.kv_heads = spec.model.heads / 2;
-  spec.model.biases = Biases::None;
-  spec.train.schedule.warmup = kDefaultWarmup;
-  return spec;
-}
-
 /// A preset that is more than a placement.
 struct NamedRun {
   std::string_view name;
   RunSpec (*make)();
 };
 std::vector<NamedRun> named_runs() {
-  std::vector<NamedRun> all{{"2017", transformer_of_2017}, {"2026", transformer_of_2026}};
+  std::vector<NamedRun> all{
+      {"2017", transformer_of_2017},
+#define PRESET(name, make) {name, make},
+#include "chosen/presets.def"
+#undef PRESET
+  };
   for (const ArchitectureRuns* added : added_architectures()) all.push_back({added->preset, added->run});
   return all;
 }
@@ -127,7 +113,7 @@ std::string default_name(const RunSpec& spec) {
     name += fmt::format(" ({})", short_name(model.norm));
   if (model.init != InitRule::Xavier && (!added || added->started))
     name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
-  if (model.positions == Positions::Rotary) name += ", rotary";
+  if (const auto said = row_of(model.positions).said; !said.empty()) name += fmt::format(", {}", said);
   if (model.gated) name += ", gated";
   if (kv_heads(model) != model.heads && is_transformer(model.architecture)) name += ", grouped";
   if (model.memory > 0) name += fmt::format(", memory {}", model.memory);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/model/residual.h"
 #include "training/data/task_kind.h"
 #include "training/spec/architecture_runs.h"
 #include "training/spec/spec_text.h"
@@ -36,18 +37,12 @@ bool any_layer(const RunSpec& s, Wanted wanted) {
          (has_both(s) && std::ranges::any_of(s.model.encoder.layers, wanted));
 }
 
-/// Whether QK-clip means anything for an attention of the model.
-bool any_clipped(const RunSpec& s) {
-  return any_layer(s, [&](const LayerWiring& layer) { return clips(s.model, layer.attention.inner); });
-}
-
 /// Whether a matrix keeps the size that it starts with, which unit vectors do not.
 bool any_keeps_size(const RunSpec& s) {
   return any_layer(s, [](const LayerWiring& layer) {
-    return !layer.attention.inner.sphere || !layer.feed_forward.inner.sphere;
+    return !has_unit_vectors(layer.attention) || !has_unit_vectors(layer.feed_forward);
   });
 }
-bool has_plain_scores(const RunSpec& s) { return s.model.positions != Positions::Relative; }
 
 bool has_norm(const RunSpec& s) {
   return any_norm(s.model, [](NormKind) { return true; });
@@ -72,16 +67,9 @@ bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kin
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
 bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
-bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
-bool rotates(const RunSpec& s) { return transforms(s) && s.model.positions == Positions::Rotary; }
-bool stretches(const RunSpec& s) { return rotates(s) && s.model.rotary.scaling != RotaryScaling::None; }
-bool stretches_by_turns(const RunSpec& s) {
-  return stretches(s) && s.model.rotary.scaling != RotaryScaling::Linear;
-}
 bool has_one_stack(const RunSpec& s) { return transforms(s) && !has_both(s); }
 bool looks_back(const RunSpec& s) { return transforms(s) && s.model.architecture != Architecture::Encoder; }
 bool has_window(const RunSpec& s) { return looks_back(s) && s.model.attention.window > 0; }
-bool rotates_in_windows(const RunSpec& s) { return rotates(s) && has_window(s); }
 bool has_gain_of_norms(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return has_gain(kind); });
 }
@@ -117,10 +105,7 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: the choices under which the setting is read
 };
-constexpr std::string_view kTransformer = "a transformer",
-                           kStretched = "linear, llama3 or yarn, with rotary positions",
-                           kByTurns = "llama3 or yarn, with rotary positions",
-                           kOneStack = "decoder or encoder";
+constexpr std::string_view kTransformer = "a transformer", kOneStack = "decoder or encoder";
 constexpr Condition kConditions[] = {
     {"model.layers", has_hidden_layers, "model.architecture"},
     {"model.d_model", has_hidden_layers, "model.architecture"},
@@ -141,16 +126,6 @@ constexpr Condition kConditions[] = {
     {"model.logit_cap", predicts_symbols, "data.name", "symbols to predict"},
     {"model.attention_window", looks_back, "model.architecture", "decoder or encoder-decoder"},
     {"model.attention_pattern", has_window, "model.attention_window", "a window"},
-    {"model.rotary_local_base", rotates_in_windows, "model.attention_window",
-     "a window, and rotary positions"},
-    {"model.rotary_base", rotates, "model.positions", "rotary"},
-    {"model.rotary_share", rotates, "model.positions", "rotary"},
-    {"model.rotary_pairing", rotates, "model.positions", "rotary"},
-    {"model.rotary_scaling", rotates, "model.positions", "rotary"},
-    {"model.rotary_factor", stretches, "model.rotary_scaling", kStretched},
-    {"model.rotary_trained", stretches_by_turns, "model.rotary_scaling", kByTurns},
-    {"model.rotary_low", stretches_by_turns, "model.rotary_scaling", kByTurns},
-    {"model.rotary_high", stretches_by_turns, "model.rotary_scaling", kByTurns},
     {"model.masked_head", fills_in, "model.architecture", "encoder, with symbols to predict"},
     {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms, dyt or derf"},
     {"model.output_projection", transforms, "model.architecture", kTransformer},
@@ -165,7 +140,6 @@ constexpr Condition kConditions[] = {
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
-    {"model.memory", is_decoder, "model.architecture", "decoder"},
     {"model.norm", has_norm, "model.placement", "one with norms"},
     {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
     {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
@@ -182,10 +156,6 @@ constexpr Condition kConditions[] = {
     {"train.eps", has_moments, "train.optimizer"},
     {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
     {"train.momentum", has_momentum, "train.optimizer"},
-    {"train.qk_clip", transforms, "model.architecture", kTransformer},
-    {"train.qk_clip", has_plain_scores, "model.positions", "another than relative"},
-    {"train.qk_clip", any_clipped, "model.placement",
-     "one without a norm of queries or keys, which undoes it"},
     {"data.valid", reads_valid, "data.name", "answers from a file"},
     {"data.tokenizer", cuts_text, "data.name"},
     {"data.consecutive", goes_on, "data.name"},
@@ -209,7 +179,8 @@ std::string unused_reason(const RunSpec& spec, std::string_view key) {
   static const std::vector<Condition> conditions = [] {
     std::vector<Condition> all(std::begin(kConditions), std::end(kConditions));
     for (const Field& field : spec_fields())
-      if (field.read) all.push_back({field.key, field.read, field.because});
+      for (const Field::Condition& condition : field.conditions)
+        all.push_back({field.key, condition.read, condition.because, condition.expected});
     return all;
   }();
   const auto row =

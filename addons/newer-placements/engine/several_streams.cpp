@@ -1,4 +1,6 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see streams.h.
+#include "addons/newer-placements/engine/mix.h"
+#include "addons/newer-placements/engine/softmax.h"
 #include "addons/newer-placements/engine/streams.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
@@ -7,9 +9,7 @@
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/concat/concat.h"
-#include "engine/ops/mix/mix.h"
 #include "engine/ops/probe/probe.h"
-#include "engine/ops/softmax/softmax.h"
 
 namespace normscope {
 namespace {
@@ -164,6 +164,7 @@ void check_streams(const char* what, const StackWiring& stack) {
       inside.before = w->before;
       inside.after = w->after;
       inside.inner = w->inner;
+      inside.added = w->added & word_of(ResidualForm::sphere);
       inside.pre_scale = w->pre_scale;
       inside.init_gain = w->init_gain;
       if (!(*w == inside))

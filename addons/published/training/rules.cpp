@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "addons/published/engine/rotary_positions.h"
 #include "addons/published/training/family.h"
 #include "engine/core/error.h"
 #include "training/io/text.h"
@@ -79,7 +80,8 @@ int64_t layers_in(const RuleInput& in, int64_t low) {
 /// `turns_kept` is, where none are said, what the library takes for yarn, and our own default otherwise.
 std::string turns_kept(const RuleInput& in) {
   if (!in.text.empty()) return in.text;
-  return in.spec.model.rotary.scaling == RotaryScaling::Yarn ? "32" : real_text(RotaryConfig().high);
+  return in.spec.model.of<RotaryConfig>().scaling == RotaryScaling::Yarn ? "32"
+                                                                         : real_text(RotaryConfig().high);
 }
 
 /// Refuses a share that leaves a number of a head without a partner, which the library then takes from

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <string>
 
+#include "addons/systems/engine/conv2d.h"
+#include "addons/systems/engine/max_pool.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/ops/embedding/embedding.h"
-#include "engine/ops/images/conv2d.h"
-#include "engine/ops/images/max_pool.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/probe/probe.h"
@@ -45,9 +45,7 @@ ModelConfig of_usual_size(ModelConfig config) {
 class ConvolutionRecorder : Recorder {
  public:
   ConvolutionRecorder(Tape& on, const ModelConfig& of, const RecordOptions& with)
-      : Recorder(on, of, with),
-        images_(of.of<ImageConfig>()),
-        wiring_(of.stack().layers.front().attention) {}
+      : Recorder(on, of, with), images_(of.of<ImageConfig>()), wiring_(of.stack().layers.front().attention) {}
 
   ModelValues record() {
     const int64_t B = options.batch, pixels = int64_t{images_.height} * images_.width;

@@ -11,9 +11,9 @@
 // norms L01.conv.{before,trunk}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}.
 #pragma once
 
+#include "addons/systems/engine/image_window.h"
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/images/image_window.h"
 
 namespace normscope {
 

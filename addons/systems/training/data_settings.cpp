@@ -1,4 +1,4 @@
-// The settings of images and of treebanks.
+// The settings of a memory, of images and of treebanks.
 #include "addons/systems/training/digits.h"
 #include "addons/systems/training/image_task.h"
 #include "addons/systems/training/parsing_task.h"
@@ -12,7 +12,33 @@ bool reads_idx(const RunSpec& s) { return s.data.name == kIdx; }
 bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
 bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
 
+/// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
+Field memory_field() {
+  Field field =
+      field_of(FieldType::Integer,
+               {"model.memory", "memory", "symbols",
+                "How many symbols before the row a decoder still sees, as the states that each layer "
+                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                "positions and consecutive text, and asks for both. 0 is none."},
+               0, kMostMemory);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.memory = static_cast<int32_t>(value);
+    if (value == 0) return;
+    spec.model.positions = Positions::Relative;
+    spec.data.consecutive = true;
+  };
+  return read_if([](const RunSpec& s) { return s.model.architecture == Architecture::Decoder; },
+                 "model.architecture", field, "decoder");
+}
+
 }  // namespace
+
+void add_memory_setting(std::vector<Field>& fields) {
+  insert_behind(fields, "model.sequence", {memory_field()});
+}
 
 void add_data_of_systems(std::vector<Field>& fields) {
   insert_behind(

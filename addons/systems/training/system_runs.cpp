@@ -15,10 +15,7 @@ bool convolves(const RunSpec& spec) { return spec.model.architecture == Architec
 
 template <auto Member>
 Field image_field(const FieldWords& words, double high) {
-  Field field = integer<of_model<Member>>(words, 1, high);
-  field.read = convolves;
-  field.because = "model.architecture";
-  return field;
+  return read_if(convolves, "model.architecture", integer<of_model<Member>>(words, 1, high));
 }
 
 void fit_images(ModelConfig& model, const Task& task) {

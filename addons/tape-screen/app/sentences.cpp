@@ -141,10 +141,6 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
       return words::say("tape.said.zeros", {{"share", percent(share_of_zeros(player, y))}});
     case OpKind::Concat:
       return words::say("tape.said.rows", {{"rows", grouped(y.shape.rows())}});
-    case OpKind::Attention:
-    case OpKind::RelativeAttention:
-      if (const ShownTensor* v = signed_as(shown.reads, "v")) return change_words("v", *v, y) + ".";
-      return "";
     case OpKind::Multiply:
       if (const ShownTensor* a = signed_as(shown.reads, "a")) return change_words("a", *a, y) + ".";
       return "";
@@ -157,6 +153,8 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
     default:
       break;
   }
+  if (traits_of(shown.op).saves_for_inspection)  // an attention
+    if (const ShownTensor* v = signed_as(shown.reads, "v")) return change_words("v", *v, y) + ".";
   if (!x) return "";
   const std::string sigma = sigma_words(shown, shown.writes);
   return change_words("x", *x, y) + (sigma.empty() ? "." : ": " + sigma + ".");

@@ -43,26 +43,29 @@ Signs signs_of_norm(const Node& node) {
   return signs;
 }
 
+/// Of ops that add-ons may bring, by name.
+Signs signs_of_added(std::string_view op) {
+  if (op == "conv2d") return {{{{"x"}, {"W", "tape.role.weight"}, {"b", "tape.role.bias"}}}, "y", {}};
+  if (op == "relative_attention")
+    return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "tape.role.distances"}, {"lengths"}}},
+            "y",
+            {{{"P"}, {}}}};
+  if (op == "rotary") return {{{{"x"}, {"c, s", "tape.role.angles"}}}, "y", {}};
+  if (op == "mix") return {{{{"x"}, {"w", "tape.role.weight"}}}, "y", {}};
+  return {{{{"x"}}}, "y", {}};
+}
+
 Signs signs_of(const Node& node) {
   switch (node.op) {
     case OpKind::Embedding:
       return {{{{"token"}, {"E", "tape.role.table"}, {"P", "tape.role.positions"}, {}}}, "y", {}};
     case OpKind::Linear:
-    case OpKind::Conv2d:
       return {{{{"x"}, {"W", "tape.role.weight"}, {"b", "tape.role.bias"}, {}}}, "y", {}};
     case OpKind::Attention:
       return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};
-    case OpKind::RelativeAttention:
-      return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "tape.role.distances"}, {"lengths"}}},
-              "y",
-              {{{"P"}, {}}}};
-    case OpKind::Rotary:
-      return {{{{"x"}, {"c, s", "tape.role.angles"}, {}, {}}}, "y", {}};
     case OpKind::Concat:
     case OpKind::Multiply:
       return {{{{"a"}, {"b"}}}, "y", {}};
-    case OpKind::Mix:
-      return {{{{"x"}, {"w", "tape.role.weight"}}}, "y", {}};
     case OpKind::LayerNorm:
       return signs_of_norm(node);
     case OpKind::Add:
@@ -75,7 +78,7 @@ Signs signs_of(const Node& node) {
     case OpKind::Probe:
       return {{{{"x"}, {"n"}, {}, {}}}, "y", {}};
     default:
-      return {{{{"x"}, {}, {}, {}}}, "y", {}};
+      return signs_of_added(to_string(node.op));
   }
 }
 

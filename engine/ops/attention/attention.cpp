@@ -101,6 +101,17 @@ OpRules attention_rules() {
                 return spec.cap > 0 ? "capped" : spec.scale > 0 ? "scaled" : "";
               },
           .flop = attention_flop,
+          .scores = [](const Node& n) -> AttentionScores {
+            const auto spec = n.attributes.as<AttentionSpec>();
+            return {.queries = n.in[0],
+                    .keys = n.in[1],
+                    .key_lengths = n.in[3],
+                    .heads = spec.heads,
+                    .window = spec.window,
+                    .causal = spec.causal,
+                    .scale = spec.scale,
+                    .cap = spec.cap};
+          },
           .too_large =
               [](std::span<const ValueInfo> values, const Node& n) {
                 return too_many_heads(values, n, n.attributes.as<AttentionSpec>().heads);

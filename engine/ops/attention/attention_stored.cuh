@@ -14,7 +14,7 @@
 //   dv   =  (p * kept)^T dout
 // With a cap, ds is multiplied by 1 - (s / cap)^2, for which backward computes the scores again.
 // With kRelative a second product is added to each score, that of e with the distance of the key, and e has a gradient
-// too (relative_attention.cu). Included by relative_attention.cu and by attention.cu.
+// too (relative_attention.cu). Included by attention.cu, and by add-ons.
 #pragma once
 
 #include "engine/ops/attention/attention.cuh"

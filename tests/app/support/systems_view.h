@@ -23,7 +23,7 @@ inline std::vector<std::string> added_systems() {
 /// All systems.
 inline std::vector<std::string> systems() {
   std::vector<std::string> names = added_systems();
-  names.emplace_back("memory");
+  if (find_field("model.memory")) names.emplace_back("memory");
   return names;
 }
 

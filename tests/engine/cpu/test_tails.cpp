@@ -9,7 +9,6 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
-#include "engine/ops/rotary/rotary.h"
 
 namespace normscope::test {
 namespace {
@@ -114,7 +113,7 @@ TEST_CASE("tails: a probe in between waits until they are done, if none writes w
   CHECK_FALSE(overwritten.takes(relu, forward_of(relu)));
 }
 
-TEST_CASE("tails: a norm or a turn of heads follows only where regions have whole rows", "[kernels]") {
+TEST_CASE("tails: a norm follows only where regions have whole rows", "[kernels]") {
   for (const int64_t cols : {64, 2048}) {
     Chain c{64, cols};
     std::vector<float> mean(64), scale(64);
@@ -128,12 +127,6 @@ TEST_CASE("tails: a norm or a turn of heads follows only where regions have whol
     const bool whole = stages.stage[stages.count - 1].region(head, 0).cols == cols;
     CHECK(whole == (cols == 64));
     CHECK(follows(head, norm) == whole);
-    std::vector<float> table(64 * 8);
-    Call turn = c.behind(OpKind::Rotary, c.y, c.z);
-    turn.attributes = RotarySpec{};
-    turn.in[0].shape = turn.out.shape = {2, 32, cols};
-    turn.in[1] = {table.data(), {64, 8}};
-    CHECK(follows(head, turn) == whole);
     CHECK(follows(head, c.behind(OpKind::Relu, c.y, c.z)));
   }
 }

@@ -2,26 +2,11 @@
 // sizes: the loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from
 // independent numbers.
 #include <cmath>
-#include <map>
 
-#include "catch.hpp"
-#include "engine/support/model_fixture.h"
-#include "engine/support/named_placements.h"
-#include "engine/support/op_harness.h"
-#include "engine/support/read_parameters.h"
-#include "reference/model.h"
+#include "engine/support/model_check.h"
 
 namespace normscope::test {
 namespace {
-
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
-
-/// The ends of the parameters' names, in the order of norms_of.
-constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
-                                      "hidden_norm", "output", "after",  "trunk"};
 
 /// Gives each norm another epsilon, large enough to show.
 void own_epsilons(ModelConfig& c) {
@@ -33,113 +18,6 @@ void own_epsilons(ModelConfig& c) {
     for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
       for (WiredNorm* norm : norms_of(*wiring)) set(*norm);
   set(c.decoder.final);
-}
-
-DecoderSpec spec_of(const TinyOptions& o) {
-  DecoderSpec s;
-  s.placement = o.placement;
-  s.norm = o.norm;
-  s.L = o.layers;
-  s.D = o.width;
-  s.heads = tiny_config(o).heads;
-  s.F = o.feed_forward;
-  s.V = o.vocabulary;
-  s.B = o.batch;
-  s.T = o.sequence;
-  s.tied = o.tied;
-  s.activation = tiny_config(o).activation;
-  s.eps = static_cast<double>(tiny_config(o).eps);
-  s.dropout_residual = s.dropout_attention = s.dropout_activation = static_cast<double>(o.dropout);
-  s.seed = o.seed;
-  const ModelConfig c = tiny_config(o);
-  s.head_width = c.attention.head_width;
-  s.kv_heads = c.attention.kv_heads;
-  s.window = c.attention.window;
-  s.second_sees_all = c.attention.pattern == "wf";
-  s.scale = static_cast<double>(c.attention.scale);
-  s.attention_cap = static_cast<double>(c.attention.cap);
-  s.logit_cap = static_cast<double>(c.logit_cap);
-  s.embedding_scale = static_cast<double>(c.embedding_scale);
-  s.gain_offset = c.gain_offset ? 1 : 0;
-  s.rotary_base = c.positions == Positions::Rotary ? static_cast<double>(c.rotary.base) : 0;
-  s.local_base = static_cast<double>(c.rotary.local_base);
-  s.rotary_share = static_cast<double>(c.rotary.share);
-  s.neighbours = c.rotary.pairing == RotaryPairing::Neighbours;
-  s.gated = c.gated;
-  s.embedding_width = c.embedding_width;
-  s.token_types = c.token_types > 0;
-  s.parallel = c.decoder.layers[0].feed_forward.parallel;
-  s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
-  s.biases = c.biases;
-  for (size_t l = 0; l < c.decoder.layers.size(); ++l)
-    for (const bool attention : {true, false}) {
-      const LayerWiring& layer = c.decoder.layers[l];
-      const std::string name = fmt::format("L{:02}.{}.", l + 1, attention ? "attn" : "ffn");
-      const auto norms = norms_of(attention ? layer.attention : layer.feed_forward);
-      for (size_t k = 0; k < norms.size(); ++k)
-        if (norms[k].eps > 0) s.eps_of[name + kNormNames[k]] = static_cast<double>(norms[k].eps);
-      if (const auto hidden = s.eps_of.find(name + "hidden_norm"); hidden != s.eps_of.end())
-        s.eps_of[name + "gate_norm"] = hidden->second;
-    }
-  if (c.decoder.final.eps > 0) s.eps_of["final"] = static_cast<double>(c.decoder.final.eps);
-  return s;
-}
-
-std::vector<int32_t> copy(std::span<int32_t> s) { return {s.begin(), s.end()}; }
-
-/// What may have no gradient by symmetry: what is added to every key, and the manifold's first and last
-/// matrix, for streams that are equal yet, or are added up next, are the same behind a matrix whose columns, or rows, add
-/// up to one.
-bool has_none(const TinyOptions& o, const std::string& name) {
-  const std::string last = fmt::format("L{:02}.ffn.carry", o.layers);
-  const bool carries = name.starts_with("L01.attn.carry") || name.starts_with(last);
-  return name.ends_with(".bk") || name.ends_with(".k_norm.bias") || (is(o.placement, "mhc") && carries);
-}
-
-void check_model(TinyOptions o, double smoothing = 0) {
-  o.optimizer = Optimizer::None;
-  Tiny tiny(o);
-  tiny.fill(1);
-  StepInputs inputs = tiny.inputs(1);
-  inputs.label_smoothing = static_cast<float>(smoothing);
-  tiny.program->replay(inputs);
-
-  DecoderSpec spec = spec_of(o);
-  spec.smoothing = static_cast<double>(inputs.label_smoothing);
-  Values weights;
-  if (o.row_weights)
-    weights.assign(tiny.program->floats("weights").begin(), tiny.program->floats("weights").end());
-  Decoder decoder(spec, parameters_of(*tiny.store));
-  const DecoderResult expected =
-      decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), weights);
-
-  CHECK(std::abs(tiny.program->loss() - expected.loss) <= 1e-6 * expected.loss);
-  REQUIRE(tiny.model.sublayers.size() == expected.outputs.size());
-  for (size_t k = 0; k < expected.outputs.size(); ++k) {
-    const std::vector<float> output = tiny.program->read(
-        tiny.program->data().values[static_cast<size_t>(tiny.model.sublayers[k].output)].name);
-    CHECK(relative_error(output, expected.outputs[k]) <= 1e-5);
-  }
-  std::map<std::string, Values> gradients = expected.gradients;
-  for (const ParameterInfo& parameter : tiny.store->parameters())
-    if (!parameter.trainable) gradients.erase(parameter.name);  // tables of rotary positions
-  double all = 0;
-  for (const auto& [name, g] : gradients) all += norm_of(g) * norm_of(g);
-  all = std::sqrt(all);
-  CHECK(all > 0.1);
-  for (const auto& [name, g] : gradients) {
-    INFO(name);
-    const std::vector<float> got = tiny.program->read(name, true);
-    REQUIRE(got.size() == g.size());
-    Values difference(g);
-    for (size_t i = 0; i < g.size(); ++i) difference[i] -= static_cast<double>(got[i]);
-    CHECK(norm_of(difference) <= 1e-5 * norm_of(g) + 1e-7 * all);
-    if (!has_none(o, name)) CHECK(norm_of(g) >= 1e-6 * all);
-    // The stats block has the same norm.
-    const double norm = tiny.program->stat(name + ".grad_norm");
-    CHECK(std::abs(norm - norm_of(g)) <= 1e-5 * norm_of(g) + 1e-7 * all);
-  }
-  CHECK(std::abs(tiny.program->stat("total.grad_norm") - all) <= 1e-5 * all);
 }
 
 }  // namespace
@@ -264,24 +142,7 @@ struct Ingredient {
   Placement placement = Placement::Pre;
   bool same_start = false;  ///< only how it learns differs
 };
-void turn(ModelConfig& c) { c.positions = Positions::Rotary; }
 const Ingredient kIngredients[] = {
-    {"rotary", turn},
-    {"rotary, a smaller base",
-     [](ModelConfig& c) {
-       turn(c);
-       c.rotary.base = 100;
-     }},
-    {"rotary neighbours",
-     [](ModelConfig& c) {
-       turn(c);
-       c.rotary.pairing = RotaryPairing::Neighbours;
-     }},
-    {"rotary of a quarter",
-     [](ModelConfig& c) {
-       turn(c);
-       c.rotary.share = 0.25f;
-     }},
     {"gated", [](ModelConfig& c) { c.gated = true; }},
     {"gated, silu",
      [](ModelConfig& c) {
@@ -312,13 +173,6 @@ const Ingredient kIngredients[] = {
      [](ModelConfig& c) {
        c.attention.window = 4;
        c.attention.pattern = "wf";
-     }},
-    {"another base in windows",
-     [](ModelConfig& c) {
-       turn(c);
-       c.attention.window = 4;
-       c.attention.pattern = "wf";
-       c.rotary.local_base = 10;
      }},
     {"attention cap", [](ModelConfig& c) { c.attention.cap = 0.5f; }},
     {"attention scale", [](ModelConfig& c) { c.attention.scale = 1.25f; }},
@@ -364,7 +218,7 @@ TEST_CASE("model: every ingredient equals the double reference, and not the tran
 
 TEST_CASE("model: every placement equals the double reference with all of 2026", "[model]") {
   const auto modern = [](ModelConfig& c) {
-    turn(c);
+    c.positions = positions_or("rotary", c.positions);
     c.gated = true;
     c.activation = Activation::Silu;
     c.heads = 4;

@@ -8,8 +8,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/model_fixture.h"
-#include "reference/model.h"
+#include "engine/support/model_check.h"
 #include "reference/update.h"
 #include "training/io/safetensors.h"
 #include "verify/verify.h"
@@ -17,10 +16,6 @@
 namespace normscope::test {
 namespace {
 
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
 using reference::Values;
 
 constexpr int kSteps = 10;
@@ -28,20 +23,6 @@ constexpr float kRate = 1e-3f;
 
 const TinyOptions kModelSizes{
     .layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2, .sequence = 7};
-
-DecoderSpec spec_of(Placement placement) {
-  DecoderSpec s;
-  s.placement = placement;
-  s.L = kModelSizes.layers;
-  s.D = kModelSizes.width;
-  s.heads = kModelSizes.heads;
-  s.F = kModelSizes.feed_forward;
-  s.V = kModelSizes.vocabulary;
-  s.B = kModelSizes.batch;
-  s.T = kModelSizes.sequence;
-  s.eps = static_cast<double>(tiny_config(kModelSizes).eps);
-  return s;
-}
 
 /// Has the tensors of a fixture; they live until the file is written.
 struct File {
@@ -100,7 +81,7 @@ std::string write_fixture(Placement placement, Placement named) {
   for (const auto& [name, values] : weights) file.add("param/" + name, shapes[name], values);
   Values losses;
   for (int step = 1; step <= kSteps; ++step) {
-    const DecoderResult r = Decoder(spec_of(placement), weights).run(x, y, {});
+    const DecoderResult r = Decoder(spec_of(options), weights).run(x, y, {});
     losses.push_back(r.loss);
     if (step == 1) {
       const TensorShape state{kModelSizes.batch, kModelSizes.sequence, kModelSizes.width};

@@ -123,13 +123,7 @@ TEST_CASE("transfer: a larger model equals the double reference with its factors
         Tiny tiny(o);
         tiny.fill(1);
         tiny.program->replay(tiny.inputs(1));
-        reference::DecoderSpec spec;
-        spec.placement = placement;
-        spec.L = 6;
-        spec.D = 32;
-        spec.heads = 4;
-        spec.F = 64;
-        spec.tied = tied;
+        reference::DecoderSpec spec = reference::spec_of(tiny_config(o), o.batch, o.sequence);
         const auto loss_with = [&](double branch, double read_out) {
           spec.branch_factor = branch;
           spec.read_out = read_out;

@@ -168,9 +168,8 @@ TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind doe
 TEST_CASE("wiring: as text and back", "[wiring]") {
   for (const char* text :
        {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1", "branch=scalar:0",
-        "hidden=rms after=rms", "before=ln gpas", "trunk=ln gpas", "q=ln v=ln after=ln v-across-heads",
-        "trunk=simple skip=1.86", "before=rms:1e-06 q=ln:0.25 k=ln",
-        "after=rms-simple trunk=rms-simple branch=toward:0.05 sphere"}) {
+        "hidden=rms after=rms", "q=ln v=ln after=ln v-across-heads", "trunk=simple skip=1.86",
+        "before=rms:1e-06 q=ln:0.25 k=ln", "after=rms-simple trunk=rms-simple branch=toward:0.05"}) {
     INFO(text);
     CHECK(to_string(wiring_from(text)) == text);
   }
@@ -263,14 +262,6 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
   };
   names("model.kv_heads", [](ModelConfig& c) { c.attention.kv_heads = 2; });  // of three heads
   names("model.attention_pattern", [](ModelConfig& c) { c.attention.pattern = "wg"; });
-  names("model.positions", [](ModelConfig& c) {
-    c.positions = Positions::Relative;
-    c.attention.window = 4;
-  });
-  names("model.rotary_share", [](ModelConfig& c) {
-    c.positions = Positions::Rotary;
-    c.rotary.share = 0.1f;
-  });
   names("model.masked_head", [](ModelConfig& c) { c.masked_head = true; });
   const auto both = [](ModelConfig& c) {
     c.architecture = Architecture::EncoderDecoder;

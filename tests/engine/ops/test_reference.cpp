@@ -27,9 +27,8 @@ double distance(Values a, const Values& b) {
 
 /// Whether an input passes a corner within `step`, where the difference is no derivative.
 bool has_corner(const OpCase& c, const Values& in, double step) {
-  return c.op == OpKind::MaxPool || (c.op == OpKind::Relu && std::any_of(in.begin(), in.end(), [&](double x) {
-                                       return std::abs(x) < 10 * step;
-                                     }));
+  return c.corners || (c.op == OpKind::Relu &&
+                       std::any_of(in.begin(), in.end(), [&](double x) { return std::abs(x) < 10 * step; }));
 }
 
 /// Finds norms that hold a statistic on the way back, whose gradient is no derivative.

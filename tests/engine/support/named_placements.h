@@ -1,11 +1,12 @@
-// Placements by name, for tests that also run where the add-on of some of them is left out.
+// Placements and positions by name, for tests that also run where the add-on of some of them is left out.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
 
-#include "engine/model/wiring.h"
+#include "engine/model/model_config.h"
 
 namespace normscope::test {
 
@@ -18,6 +19,12 @@ inline std::vector<Placement> known(std::initializer_list<std::string_view> name
     for (const Placement p : placements())
       if (is(p, name)) all.push_back(p);
   return all;
+}
+
+/// Positions by name, or others where this build has none of that name.
+inline Positions positions_or(std::string_view name, Positions others) {
+  const auto row = std::ranges::find(kPositions, name, &PositionsRow::name);
+  return row == std::end(kPositions) ? others : static_cast<Positions>(row - kPositions);
 }
 
 }  // namespace normscope::test

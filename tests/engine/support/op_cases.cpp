@@ -307,9 +307,8 @@ std::vector<OpCase> addon_cases() {
 const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
-    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(),
-                      head_cases(), concat_cases(), stream_cases(), norm_cases(), elementwise_cases(),
-                      loss_cases(), pool_cases(), image_cases(), addon_cases()})
+    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), concat_cases(), norm_cases(),
+                      elementwise_cases(), loss_cases(), pool_cases(), addon_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

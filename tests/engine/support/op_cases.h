@@ -40,7 +40,8 @@ struct OpCase {
   std::vector<Operand> in;
   Shape out;
   std::vector<Shape> saved;
-  double terms = 1;  ///< K of the bound on the outputs
+  double terms = 1;      ///< K of the bound on the outputs
+  bool corners = false;  ///< its inputs may pass one in any step, where a difference is no derivative
   /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows
   /// them).
   template <class S>
@@ -82,15 +83,11 @@ const std::vector<OpCase>& op_cases();
 std::vector<OpCase> embedding_cases();
 std::vector<OpCase> linear_cases();
 std::vector<OpCase> attention_cases();
-std::vector<OpCase> relative_attention_cases();
-std::vector<OpCase> head_cases();
 std::vector<OpCase> concat_cases();
-std::vector<OpCase> stream_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
-std::vector<OpCase> image_cases();
 /// Those of add-ons: a row OP_CASES(function) of op_cases.def in an add-on's folder, and the function in
 /// tests/engine/op_cases*.cpp there.
 std::vector<OpCase> addon_cases();

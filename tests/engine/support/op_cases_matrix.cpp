@@ -1,5 +1,4 @@
-// Cases of linear, attention, relative attention, heads that turn or repeat, the mean over a row and the
-// loss: see op_cases.h.
+// Cases of linear, attention, concatenation, the mean over a row and the loss: see op_cases.h.
 // Sizes are around the register tiles (12, 32), the vector lengths and the blocks of the packed product, and include
 // long sums in each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
@@ -8,10 +7,8 @@
 #include <utility>
 
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/concat/concat.h"
 #include "engine/ops/linear/linear.h"
-#include "engine/ops/repeat_heads/repeat_heads.h"
-#include "engine/ops/rotary/rotary.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"
 
@@ -71,117 +68,7 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   return c;
 }
 
-/// `beyond`: rows of distances that no key is away.
-OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyond = 0, double dropout = 0) {
-  Random random(static_cast<uint64_t>(a.B * 1013 + a.Tq * 37 + a.Tk * 5 + a.D));
-  OpCase c;
-  c.op = OpKind::RelativeAttention;
-  c.name = fmt::format("relative_attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
-  RelativeAttentionSpec spec{.heads = static_cast<int32_t>(a.H)};
-  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
-          random.normal({a.B, a.Tk, a.D}),      random.normal({a.B, a.Tq, a.D}, -0.4),
-          random.normal({a.Tk + beyond, a.D}),  absent()};
-  if (!a.memory_lengths.empty()) {
-    c.in[5] = random.integers({a.B}, 0, 0);
-    c.in[5].ints = a.memory_lengths;
-  }
-  if (dropout > 0) {
-    spec.dropout_site = site_of("L02.attn.heads");
-    c.step.seed = 98;
-    c.step.step = 6;
-    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
-  }
-  c.attributes = spec;
-  for (const size_t i : {0, 1, 3, 4}) c.in[i].zero_gradient = a.Tk == 1;
-  for (const size_t i : {0, 1, 2, 3}) c.in[i].terms = static_cast<double>(a.Tq + a.Tk + a.width());
-  c.in[4].terms = static_cast<double>(a.B * a.Tq + a.Tk + a.width());
-  c.out = {a.B, a.Tq, a.D};
-  c.saved = {{a.B, a.H, a.Tq, a.Tk}};
-  c.terms = static_cast<double>(a.Tk + 2 * a.width());
-  return c;
-}
-
 }  // namespace
-
-std::vector<OpCase> relative_attention_cases() {
-  std::vector<OpCase> cases;
-  const auto shape = [](int64_t B, int64_t H, int64_t Tq, int64_t Tk, int64_t D,
-                        std::vector<int32_t> lengths = {}) {
-    return reference::RelativeShape{{B, H, Tq, Tk, D}, std::move(lengths)};
-  };
-  cases.push_back(relative_case("one key", shape(1, 1, 1, 1, 1)));
-  cases.push_back(relative_case("no memory", shape(2, 1, 3, 3, 3)));
-  cases.push_back(relative_case("no memory", shape(2, 3, 31, 31, 33), 2));
-  cases.push_back(relative_case("no memory", shape(1, 4, 64, 64, 64)));
-  cases.push_back(relative_case("memory", shape(2, 2, 5, 9, 8)));
-  cases.push_back(relative_case("memory", shape(3, 2, 33, 66, 34)));
-  cases.push_back(relative_case("memory", shape(1, 2, 65, 82, 16), 7));
-  cases.push_back(relative_case("memory longer than the segment", shape(2, 3, 7, 40, 21)));
-  cases.push_back(relative_case("lengths", shape(4, 2, 13, 30, 10, {0, 17, 5, 1})));
-  cases.push_back(relative_case("lengths", shape(2, 4, 32, 64, 64, {31, 32})));
-  cases.push_back(relative_case("lengths beyond the memory", shape(2, 1, 6, 11, 7, {9, -3}), 3));
-  // Several blocks of queries, and more keys than a packed panel holds.
-  cases.push_back(relative_case("blocks", shape(1, 1, 200, 220, 5)));
-  cases.push_back(relative_case("blocks of lengths", shape(2, 1, 130, 300, 3, {170, 40})));
-  cases.push_back(relative_case("long memory", shape(1, 2, 3, 1100, 6)));
-  cases.push_back(relative_case("dropout", shape(2, 2, 13, 26, 14), 0, 0.3));
-  cases.push_back(relative_case("dropout lengths", shape(3, 3, 9, 17, 15, {8, 0, 3}), 1, 0.2));
-  cases.push_back(relative_case("dropout blocks", shape(1, 1, 190, 201, 4), 0, 0.3));
-  return cases;
-}
-
-namespace {
-
-/// Has rows of a table that are no points of a circle, so that the transpose is not the inverse, and
-/// `beyond` of them that no position is at.
-OpCase rotary_case(Shape x, RotarySpec spec, int64_t pairs, int64_t beyond) {
-  Random random(static_cast<uint64_t>(x[0] * 1019 + x[1] * 41 + x[2] * 3 + pairs));
-  OpCase c;
-  c.op = OpKind::Rotary;
-  c.name = fmt::format("rotary {} B{} T{} H{} D{} of {} numbers",
-                       spec.pairing == RotaryPairing::Halves ? "halves" : "neighbours", x[0], x[1],
-                       spec.heads, x[2], 2 * pairs);
-  c.attributes = spec;
-  c.in = {random.normal(x), random.normal({x[1] + beyond, 2 * pairs}, 0.3)};
-  c.in[1].differentiable = false;
-  c.out = x;
-  c.terms = c.in[0].terms = 2;
-  return c;
-}
-
-OpCase repeat_case(Shape x, int32_t heads, int32_t times) {
-  Random random(static_cast<uint64_t>(x[0] * 1021 + x[1] * 43 + x[2] * 3 + times));
-  OpCase c;
-  c.op = OpKind::RepeatHeads;
-  c.name = fmt::format("repeat_heads B{} T{} H{} D{} {} times", x[0], x[1], heads, x[2], times);
-  c.attributes = RepeatHeadsSpec{heads, times};
-  c.in = {random.normal(x)};
-  c.in[0].terms = times;
-  c.out = {x[0], x[1], x[2] * times};
-  return c;
-}
-
-}  // namespace
-
-std::vector<OpCase> head_cases() {
-  std::vector<OpCase> cases;
-  for (const RotaryPairing pairing : {RotaryPairing::Halves, RotaryPairing::Neighbours}) {
-    cases.push_back(rotary_case({1, 1, 2}, {1, pairing}, 1, 0));
-    cases.push_back(rotary_case({2, 3, 12}, {2, pairing}, 3, 0));
-    cases.push_back(rotary_case({2, 5, 27}, {3, pairing}, 2, 4));  // numbers that do not turn
-    cases.push_back(rotary_case({3, 7, 66}, {1, pairing}, 33, 1));
-    cases.push_back(rotary_case({2, 33, 134}, {2, pairing}, 31, 0));
-    cases.push_back(rotary_case({3, 130, 64}, {4, pairing}, 8, 2));
-    cases.push_back(rotary_case({1, 2, 4200}, {2, pairing}, 1050, 0));
-  }
-  cases.push_back(repeat_case({1, 1, 1}, 1, 1));
-  cases.push_back(repeat_case({2, 3, 15}, 3, 2));
-  cases.push_back(repeat_case({1, 7, 31}, 1, 5));
-  cases.push_back(repeat_case({3, 130, 66}, 2, 3));
-  cases.push_back(repeat_case({2, 33, 64}, 4, 1));
-  cases.push_back(repeat_case({1, 2, 9000}, 3, 4));
-  return cases;
-}
 
 std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
@@ -307,6 +194,31 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
   add_windows(cases);
   add_scores(cases);
+  return cases;
+}
+
+std::vector<OpCase> concat_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [B, Ta, Tb, D] :
+       {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {3, 1, 33, 5}, {4, 17, 16, 16}, {2, 64, 65, 33}}) {
+    Random random(static_cast<uint64_t>(B * 19 + Ta * 7 + Tb * 3 + D));
+    OpCase c;
+    c.op = OpKind::Concat;
+    c.name = fmt::format("concat B{} Ta{} Tb{} D{}", B, Ta, Tb, D);
+    c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
+    c.out = {B, Ta + Tb, D};
+    cases.push_back(std::move(c));
+  }
+  for (const auto& [B, T, n, D] : {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {5, 67, 6, 33}}) {
+    Random random(static_cast<uint64_t>(B * 31 + T * 5 + n * 3 + D));
+    OpCase c;
+    c.op = OpKind::Concat;
+    c.name = fmt::format("append B{} T{} n{} D{}", B, T, n, D);
+    c.attributes = ConcatSpec{.parts = true};
+    c.in = {random.normal(n == 1 ? Shape{B, T, D} : Shape{B, T, n, D}), random.normal({B, T, D}, -0.4)};
+    c.out = {B, T, n + 1, D};
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 

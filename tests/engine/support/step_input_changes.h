@@ -49,7 +49,6 @@ inline const std::vector<StepInputChange>& step_input_changes() {
       {"adapted", Optimizer::RAdam, [](StepInputs& s) { s.adapted = false; }},
       {"clip", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.1f; }},
       {"clip off", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.0f; }},
-      {"qk_clip", Optimizer::Adam, [](StepInputs& s) { s.qk_clip = 1e-3f; }, true},
       {"label_smoothing", Optimizer::Adam, [](StepInputs& s) { s.label_smoothing = 0.1f; }},
       {"dropout residual threshold", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].threshold *= 2; }},
       {"dropout residual scale", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].scale *= 1.5f; }},

@@ -115,7 +115,9 @@ TEST_CASE("last layer: silent where it does not hold", "[theory]") {
   CHECK_FALSE(speaks([](ModelConfig& c) { c.activation = Activation::Gelu; }));
   CHECK_FALSE(speaks([](ModelConfig& c) { c.dropout_residual = 0.1f; }));
   CHECK_FALSE(speaks([](ModelConfig& c) { c.positions = Positions::Sinusoidal; }));
-  CHECK_FALSE(speaks([](ModelConfig& c) { c.positions = Positions::Relative; }));
+  for (size_t p = 0; p < std::size(kPositions); ++p)
+    if (const auto added = static_cast<Positions>(p); are_in_attention(added))
+      CHECK_FALSE(speaks([&](ModelConfig& c) { c.positions = added; }));
   CHECK_FALSE(speaks([](ModelConfig& c) { set_placement(c, Placement::DeepNorm); }));
   CHECK_FALSE(speaks([](ModelConfig& c) {
     c.architecture = Architecture::Encoder;

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
 #include "folder.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
@@ -127,13 +128,15 @@ TEST_CASE(
   deep.layers[4].feed_forward = wiring_from("none");
   CHECK(read_at(text, {true, 8, 0}) == deep);
   CHECK(contains(text, "formula = \"x + f(N(x))\""));
-  StackWiring sphere = preset_stack(Placement::Ngpt, NormKind::LayerNorm, context);
-  sphere.layers[1].feed_forward.after = NormKind::None;
-  const std::string own = placement_text("mine", "", sphere, NormKind::LayerNorm, context);
-  CHECK(contains(own, "norm = \"rms-simple\""));  // the stack's own kind, whatever the model's is
-  CHECK(contains(own, "formula = \"N((1 − α)⊙x + α⊙N(f(x)))\""));
-  CHECK(read_at(own, context) == sphere);
-  CHECK(read_at(own, context, NormKind::Rms) == sphere);
+  for (const Placement ngpt : known({"ngpt"})) {
+    StackWiring sphere = preset_stack(ngpt, NormKind::LayerNorm, context);
+    sphere.layers[1].feed_forward.after = NormKind::None;
+    const std::string own = placement_text("mine", "", sphere, NormKind::LayerNorm, context);
+    CHECK(contains(own, "norm = \"rms-simple\""));  // the stack's own kind, whatever the model's is
+    CHECK(contains(own, "formula = \"N((1 − α)⊙x + α⊙N(f(x)))\""));
+    CHECK(read_at(own, context) == sphere);
+    CHECK(read_at(own, context, NormKind::Rms) == sphere);
+  }
   dragged.final = NormKind::Rms;
   CHECK(
       contains(error_of([&] { placement_text("mine", "", dragged, NormKind::LayerNorm, context); }), "kind"));

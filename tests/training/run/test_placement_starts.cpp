@@ -159,18 +159,6 @@ TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight
   for (const char* name : {"L01.attn.wq", "L02.attn.wk"}) CHECK(ratio(magneto, pre, name) == Approx(1));
 }
 
-TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported",
-          "[placements]") {
-  const auto run = make_run(small_spec("ngpt"));
-  const std::vector<float> skip = run->skip_scales(), branch = run->branch_scales();
-  REQUIRE(!skip.empty());
-  REQUIRE(skip.size() == branch.size());
-  for (size_t i = 0; i < skip.size(); ++i) {
-    CHECK(branch[i] < 0.5f);
-    CHECK(skip[i] == Approx(1 - branch[i]));
-  }
-}
-
 TEST_CASE("placement: the vectors of the kinds of tokens start as long as those of the tokens",
           "[placements]") {
   ModelConfig config = config_of(Placement::Pre, Architecture::Encoder);

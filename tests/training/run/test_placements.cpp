@@ -142,28 +142,4 @@ TEST_CASE("placement: an encoder-decoder with tables of its own for each stack",
   CHECK(std::isfinite(run->mean_loss(1)));
 }
 
-TEST_CASE(
-    "placement: a fork into nGPT divides what it takes over by its lengths, and a fork of nGPT keeps its bits",
-    "[placements]") {
-  const auto length_of_first_column = [](Run& run) {
-    const std::vector<float> w = run.store().read(run.store().find("L01.ffn.w1"));
-    const size_t cols = static_cast<size_t>(run.spec().model.feed_forward);
-    double square = 0;
-    for (size_t i = 0; i < w.size(); i += cols)
-      square += static_cast<double>(w[i]) * static_cast<double>(w[i]);
-    return std::sqrt(square);
-  };
-  const auto source = make_run(small_spec());
-  steps(*source, 2);
-  CHECK(std::abs(length_of_first_column(*source) - 1) > 0.05);
-  RunSpec sphere = source->spec();
-  set_field(sphere, "model.placement", "ngpt");
-  const auto fork = source->fork(sphere);
-  CHECK(length_of_first_column(*fork) == Approx(1).epsilon(1e-6));
-  steps(*fork, 2);
-  const auto again = fork->fork(fork->spec());
-  CHECK(same_bits(again->store().read(again->store().find("L01.ffn.w1")),
-                  fork->store().read(fork->store().find("L01.ffn.w1"))));
-}
-
 }  // namespace normscope::test

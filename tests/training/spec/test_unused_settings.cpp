@@ -260,16 +260,6 @@ TEST_CASE("unused settings: norms count where one stands, in either stack", "[sp
   CHECK(unused_reason(spec, "model.norm").empty());
 }
 
-TEST_CASE("unused settings: unit vectors have no size that they could start with", "[spec]") {
-  const auto is_idle = [](const RunSpec& spec) { return !unused_reason(spec, "model.init_scale").empty(); };
-  RunSpec spec = small_spec("ngpt");
-  CHECK(is_idle(spec));
-  CHECK_FALSE(matters(spec, "model.init_scale", "0.5"));  // a power of two, which no rounding sees
-  set_field(spec, "wiring.L02.ffn", "before=ln");
-  CHECK_FALSE(is_idle(spec));
-  CHECK(matters(spec, "model.init_scale", "0.5"));
-}
-
 TEST_CASE("unused settings: the reason names what decides and the way out", "[spec]") {
   CHECK(
       contains(unused_reason(small_spec(), "train.momentum"), "train.optimizer is adam: expected momentum"));
@@ -285,7 +275,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   int unused_here = 0;
   for (const Field& field : spec_fields())
     unused_here += !field.added && !unused_reason(small_spec(), field.key).empty();
-  CHECK(unused_here == 27);
+  CHECK(unused_here == 18);
   CHECK(unused_reason(small_spec(), "wiring.L01.attn").empty());
 }
 

@@ -31,8 +31,7 @@ Objection of_model(const ModelConfig& c) {
     return "rows leave this norm with another mean square than one, or its backward pass holds something constant";
   // No derivation here has a term of position in the logits: attention is taken for nearly even over the positions that
   // a query sees, and no network with relative positions was compared with a line.
-  if (c.positions == Positions::Relative || c.positions == Positions::Rotary)
-    return "attention weighs keys by their distance";
+  if (are_in_attention(c.positions)) return "attention weighs keys by their distance";
   return objection_to_parts(c);
 }
 

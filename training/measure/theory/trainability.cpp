@@ -196,7 +196,7 @@ const char* objection_to(const Wiring& w) {
   if (w.parallel) return "a branch reads the layer's input";
   if (inner.value != NormKind::None || inner.output != NormKind::None)
     return "there are norms inside a branch";
-  if (inner.sphere || w.branch.kind == Scale::Kind::Toward)
+  if (has_unit_vectors(w) || w.branch.kind == Scale::Kind::Toward)
     return "the vectors of the matrices are divided by their lengths, or a learned share mixes branch and stream";
   if (inner.head_scale || inner.shifts) return "there are learned numbers inside a branch";
   if (w.skip.profile == Scale::Profile::AtOnce) return "the skip scales come from a pass of their own";

@@ -39,7 +39,7 @@ std::vector<ModelConfig> models() {
       all.push_back(small_config(placement, architecture));
   for (const char* name : {"2017", "2026"}) all.push_back(preset_config(name));
   ModelConfig relative = small_config(Placement::Pre);
-  relative.positions = Positions::Relative;
+  relative.positions = positions_or("relative", relative.positions);
   all.push_back(relative);
   ModelConfig grouped = small_config(Placement::Pre);
   grouped.attention.kv_heads = 2;

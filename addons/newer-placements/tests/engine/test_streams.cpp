@@ -2,6 +2,9 @@
 // made of, what is refused. That they compute what their papers say: test_placement_fixtures.
 #include <cmath>
 
+#include "addons/newer-placements/engine/mix.h"
+#include "addons/newer-placements/engine/repeat_heads.h"
+#include "addons/newer-placements/engine/softmax.h"
 #include "addons/newer-placements/engine/streams.h"
 #include "catch.hpp"
 #include "engine/model/residual.h"
@@ -53,6 +56,10 @@ TEST_CASE("streams: the text says what they are, and nothing else is one", "[str
 // the norm that a branch begins with does not see but for its epsilon: 1e-5 beside the mean square of what it reads, which
 // is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
 constexpr double kOfEpsilon = 1e-4;
+
+TEST_CASE("gpas: as text and back", "[wiring]") {
+  for (const char* text : {"before=ln gpas", "trunk=ln gpas"}) CHECK(to_string(wiring_from(text)) == text);
+}
 
 TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[streams]") {
   const double pre = loss_of(config_of(Placement::Pre));
@@ -179,6 +186,27 @@ TEST_CASE("placement: ResiDual's output is its stream and the norm of all branch
       CHECK(static_cast<double>(hidden[r + j]) == Approx(static_cast<double>(x[r + j]) + y).margin(1e-4));
     }
   }
+}
+
+TEST_CASE("streams: their ops refuse a wrong shape in one line that names the node and both shapes",
+          "[tape]") {
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  Tape tape(store);
+  const auto real = [&](const char* name, Shape shape) { return tape.input(name, shape, DType::F32); };
+  const ValueId x = real("x", {2, 3, 8}), flat = real("flat", {2, 3}), four = real("four", {4});
+  const auto refuses = [](auto record, std::vector<const char*> words) {
+    for (const char* word : words) CHECK_THAT(error_of(record), Catch::Contains(word));
+  };
+  refuses([&] { mix(tape, "n", flat, four, 1); }, {"[mix n]", "(2,3)", "(B,T,n,D)"});
+  refuses([&] { mix(tape, "n", x, four, 3); }, {"four", "1 x 3", "6 positions"});
+  refuses([&] { mix(tape, "n", x, four, 0); }, {"0 sums", "at least one"});
+  refuses([&] { softmax(tape, "n", x, 5); }, {"[softmax n]", "(2,3,8)", "groups of 5"});
+  refuses([&] { sinkhorn(tape, "n", x, 9, 1); }, {"[sinkhorn n]", "9 x 9", "at most 8"});
+  refuses([&] { sinkhorn(tape, "n", x, 2, 0); }, {"0 rounds", "1 to 32"});
+  refuses([&] { repeat_heads(tape, "n", flat, 1, 2); }, {"[repeat_heads n]", "(2,3)", "(B,T,D)"});
+  refuses([&] { repeat_heads(tape, "n", x, 3, 2); }, {"8", "3 heads"});
+  refuses([&] { repeat_heads(tape, "n", x, 2, 0); }, {"0 times", "at least one"});
 }
 
 }  // namespace normscope::test

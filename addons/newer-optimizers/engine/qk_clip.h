@@ -1,0 +1,51 @@
+// QK-clip: what measures each head's largest logit, and what scales its matrices behind the optimizer.
+#pragma once
+
+#include "engine/ops/attention/attention.h"
+
+namespace normscope {
+
+struct ModelConfig;
+struct Wiring;
+
+struct LargestLogitSpec {
+  static constexpr OpKind kOp = OpKind::LargestLogit;
+  int32_t heads = 1;
+  bool causal = false;
+  int32_t window = 0;  ///< as attention's
+  float scale = 0;     ///< as attention's
+  friend bool operator==(const LargestLogitSpec&, const LargestLogitSpec&) = default;
+
+  double scale_of(int64_t width) const { return AttentionSpec{.scale = scale}.scale_of(width); }
+};
+
+struct QkClipSpec {
+  static constexpr OpKind kOp = OpKind::QkClip;
+  int32_t heads = 1;    ///< of queries
+  bool shared = false;  ///< several of them read one head of keys
+  friend bool operator==(const QkClipSpec&, const QkClipSpec&) = default;
+};
+
+/// Records, of queries q (B,Tq,D) and keys k (B,Tk,K) as attention reads them, out (heads):
+///   out_h  =  max over the batch and all pairs that attention sees of scale q_h k_h
+/// before a cap. Minus infinity where no pair is seen. It has no gradient. The stats block gets the largest of all heads.
+ValueId largest_logit(Tape&, const std::string& name, ValueId q, ValueId k, ValueId key_lengths,
+                      LargestLogitSpec);
+
+/// W_Q (D,heads dh), W_K and, where there are any, their biases; all parameters.
+struct ClippedMatrices {
+  ValueId wq = kNone, wk = kNone, bq = kNone, bk = kNone;
+};
+
+/// Asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534), with
+/// StepInputs::qk_clip as tau; where a head's largest logit S is above it,
+///   W_Q and b_Q of the head  *=  sqrt(tau / S),  W_K and b_K of the head  *=  sqrt(tau / S)
+/// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: as the paper
+/// treats the part of the keys that all heads share, so that no head's clip reaches another. Other heads keep their bits.
+void qk_clip(Tape&, const std::string& name, ValueId largest, const ClippedMatrices&, QkClipSpec);
+
+/// Whether it means anything for an attention: a norm of queries or keys would undo the clip, unit vectors have lengths
+/// of their own, and scores may be other than products of queries and keys.
+bool clips(const ModelConfig& config, const Wiring& attention);
+
+}  // namespace normscope

@@ -1,0 +1,37 @@
+// The setting of QK-clip.
+#include <algorithm>
+
+#include "addons/newer-optimizers/engine/qk_clip.h"
+#include "training/spec/spec_fields.h"
+
+namespace normscope {
+namespace {
+
+bool attends(const RunSpec& s) { return is_transformer(s.model.architecture); }
+bool has_plain_scores(const RunSpec& s) { return !row_of(s.model.positions).own_scores; }
+/// Whether QK-clip means anything for an attention of the model.
+bool clips_any(const RunSpec& s) {
+  const auto in = [&](const StackWiring& stack) {
+    return std::ranges::any_of(stack.layers,
+                               [&](const LayerWiring& layer) { return clips(s.model, layer.attention); });
+  };
+  return in(s.model.stack()) || (has_both(s.model) && in(s.model.encoder));
+}
+
+}  // namespace
+
+void add_qk_clip_setting(std::vector<Field>& fields) {
+  Field field = real<[](RunSpec& s) -> float& {
+    return s.train.qk_clip;
+  }>({"train.qk_clip", "QK-clip", "",
+      "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
+      "down to it. 0 is off."},
+     0, 1e9);
+  field = read_if(attends, "model.architecture", field, "a transformer");
+  field = read_if(has_plain_scores, "model.positions", field, "another than relative");
+  insert_behind(fields, "train.clip",
+                {read_if(clips_any, "model.placement", field,
+                         "one without a norm of queries or keys, which undoes it")});
+}
+
+}  // namespace normscope

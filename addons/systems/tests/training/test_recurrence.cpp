@@ -1,0 +1,383 @@
+// These tests cover Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What
+// is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
+// without it nothing of all this is on the tape.
+#include "catch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/philox.h"
+#include "engine/model/transformer.h"
+#include "engine/support/named_placements.h"
+#include "engine/tape/seal.h"
+#include "training/io/safetensors.h"
+#include "training/run/recurrence/segment_memory.h"
+#include "training/run/recurrence/text_loss.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test::recurrence {
+namespace {
+
+constexpr int32_t kVocabulary = 13;
+
+ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
+  ModelConfig c;
+  c.layers = 3;
+  c.d_model = 24;
+  c.heads = 3;
+  c.feed_forward = 32;
+  c.sequence = sequence;
+  c.memory = memory;
+  c.vocabulary = kVocabulary;
+  c.positions = Positions::Relative;
+  set_placement(c, placement);
+  return c;
+}
+
+/// Moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
+void perturb(Store& store) {
+  for (size_t p = 0; p < store.parameters().size(); ++p) {
+    const ParameterInfo& info = store.parameters()[p];
+    if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
+    std::vector<float> values = store.read(static_cast<int32_t>(p));
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 17)[0];
+      values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
+    }
+    store.write(static_cast<int32_t>(p), values);
+  }
+}
+
+int32_t token_at(int32_t row, int32_t position) {
+  const std::array<uint32_t, 4> words =
+      philox({static_cast<uint32_t>(row), static_cast<uint32_t>(position), 0, 0}, 23);
+  return static_cast<int32_t>(words[0] % kVocabulary);
+}
+
+/// Lets row b of the batch read positions [from, from + T) of its text.
+void fill(Program& program, int32_t rows, int32_t T, int32_t from) {
+  for (int32_t b = 0; b < rows; ++b)
+    for (int32_t t = 0; t < T; ++t) {
+      const auto at = static_cast<size_t>(b * T + t);
+      program.tokens("tokens")[at] = token_at(b, from + t);
+      program.tokens("targets")[at] = token_at(b, from + t + 1);
+    }
+}
+
+struct Recorded {
+  ModelValues values;
+  Program program;
+};
+
+Recorded record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int32_t memory,
+                bool backward = false) {
+  Tape tape(store);
+  ModelValues values = record_transformer(
+      tape, c, {.batch = rows, .sequence = T, .memory = memory, .training = false, .probes = false});
+  if (!store.materialized()) {
+    store.materialize(5);
+    perturb(store);
+  }
+  Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
+  return {std::move(values), std::move(program)};
+}
+
+double relative_difference(std::span<const float> a, std::span<const float> b) {
+  REQUIRE(a.size() == b.size());
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+RunSpec remembering(int32_t memory = 24) {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.memory", std::to_string(memory));
+  set_field(spec, "model.dropout_residual", "0.1");
+  set_field(spec, "model.dropout_attention", "0.1");
+  return spec;
+}
+
+struct TemporaryFile {
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("normscope-recurrence-" + std::to_string(::getpid()) + ".safetensors"))
+                         .string();
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+}  // namespace
+
+TEST_CASE("memory: segments with all they have read behind them give the logits of one long row",
+          "[recurrence]") {
+  constexpr int32_t kRows = 2, kSegment = 7, kSegments = 3;
+  for (const Placement placement : test::known({"post", "pre", "sandwich", "deepnorm", "lns", "hybridnorm",
+                                                "normformer", "subln", "fixup", "b2t", "resi-dual"})) {
+    INFO(to_string(placement));
+    const ModelConfig c = config(placement, kSegment * kSegments, kSegment * (kSegments - 1));
+    Store store(shared_backend());
+    Recorded whole = record(store, c, kRows, kSegment * kSegments, 0);
+    fill(whole.program, kRows, kSegment * kSegments, 0);
+    whole.program.replay({});
+    const std::vector<float> expected = whole.program.read("logits");
+
+    Recorded part = record(store, c, kRows, kSegment, c.memory);
+    REQUIRE(part.values.memories.size() == 3);
+    SegmentMemory memory;
+    for (int32_t s = 0; s < kSegments; ++s) {
+      INFO("segment " << s);
+      fill(part.program, kRows, kSegment, s * kSegment);
+      memory.fill(part.program, part.values.memories, s > 0);
+      part.program.replay({});
+      memory.take(part.program, part.values.memories);
+      const std::vector<float> logits = part.program.read("logits");
+      for (int32_t b = 0; b < kRows; ++b) {
+        const auto size = static_cast<size_t>(kSegment * kVocabulary),
+                   first = static_cast<size_t>((b * kSegments + s) * kSegment * kVocabulary);
+        CHECK(relative_difference(std::span(logits).subspan(static_cast<size_t>(b) * size, size),
+                                  std::span(expected).subspan(first, size)) < 2e-5);
+      }
+      CHECK(memory.state().lengths == std::vector<int32_t>(kRows, std::min(c.memory, (s + 1) * kSegment)));
+    }
+    // Without it the last segment knows less: the comparison above is not vacuous.
+    fill(part.program, kRows, kSegment, (kSegments - 1) * kSegment);
+    memory.fill(part.program, part.values.memories, false);
+    part.program.replay({});
+    const std::vector<float> alone = part.program.read("logits");
+    const auto size = static_cast<size_t>(kSegment * kVocabulary);
+    CHECK(relative_difference(std::span(alone).first(size),
+                              std::span(expected).subspan((kSegments - 1) * size, size)) > 1e-3);
+  }
+}
+
+TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held",
+          "[recurrence]") {
+  const ModelConfig c = config(Placement::Pre, 6, 5);
+  Store store(shared_backend());
+  Recorded r = record(store, c, 2, 6, 5, true);
+  SegmentMemory memory;
+  fill(r.program, 2, 6, 0);
+  memory.fill(r.program, r.values.memories, false);
+  r.program.replay({});
+  memory.take(r.program, r.values.memories);
+  for (const LayerMemory& layer : r.values.memories)
+    CHECK(r.program.data().plan.gradient_offset[static_cast<size_t>(layer.input)] == kNoOffset);
+  fill(r.program, 2, 6, 6);
+  memory.fill(r.program, r.values.memories, true);
+  r.program.replay({});
+  for (const char* name : {"L01.attn.wk", "L02.attn.wv", "L01.attn.wr", "L02.attn.content_bias",
+                           "L02.attn.position_bias", "L03.attn.wq", "L02.attn.before.gain"}) {
+    INFO(name);
+    const std::vector<float> gradient = r.program.read(name, true);
+    const int32_t index = store.find(name);
+    const std::vector<float> before = store.read(index);
+    double square = 0;
+    for (float g : gradient) square += static_cast<double>(g) * static_cast<double>(g);
+    const double norm = std::sqrt(square);
+    // The loss is a float near 3: 3e-7 of rounding over 2 h. The error of the difference itself falls with h squared.
+    const double h = 0.0025;
+    REQUIRE(norm > 1e-6);
+    const auto loss_at = [&](double step) {
+      std::vector<float> moved = before;
+      for (size_t i = 0; i < moved.size(); ++i)
+        moved[i] += static_cast<float>(step * static_cast<double>(gradient[i]) / norm);
+      store.write(index, moved);
+      r.program.replay({});
+      return r.program.loss();
+    };
+    const double slope = (loss_at(h) - loss_at(-h)) / (2 * h);
+    store.write(index, before);
+    CHECK(slope == Approx(norm).epsilon(1e-3).margin(6e-5));
+    r.program.replay({});
+  }
+}
+
+TEST_CASE("memory: the newest positions stay, whether it is longer than a segment or shorter",
+          "[recurrence]") {
+  for (const int32_t M : {5, 2}) {
+    INFO("memory of " << M);
+    const ModelConfig c = config(Placement::Post, 3, M);
+    Store store(shared_backend());
+    Recorded r = record(store, c, 2, 3, M);
+    SegmentMemory memory;
+    std::vector<float> read;  // embeddings of row 1, position by position
+    for (int32_t s = 0; s < 3; ++s) {
+      fill(r.program, 2, 3, 3 * s);
+      memory.fill(r.program, r.values.memories, s > 0);
+      r.program.replay({});
+      memory.take(r.program, r.values.memories);
+      const std::vector<float> x = r.program.read("emb");
+      read.insert(read.end(), x.begin() + 3 * c.d_model, x.end());
+      const int32_t length = std::min(M, 3 * (s + 1));
+      CHECK(memory.state().lengths == std::vector<int32_t>(2, length));
+      // Row 1 of the first layer.
+      const auto kept = static_cast<size_t>(length * c.d_model);
+      const auto end = memory.state().states.begin() + 2 * M * c.d_model;
+      const std::vector<float> newest(end - static_cast<std::ptrdiff_t>(kept), end);
+      CHECK(
+          same_bits(newest, std::vector<float>(read.end() - static_cast<std::ptrdiff_t>(kept), read.end())));
+    }
+  }
+}
+
+TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded", "[recurrence]") {
+  const auto run = make_run(small_spec("pre"));
+  steps(*run, 2);
+  for (const Node& node : run->program().data().nodes)
+    CHECK((node.op != OpKind::RelativeAttention && node.op != OpKind::Concat));
+  for (const ParameterInfo& info : run->store().parameters())
+    CHECK((info.name != "distances" && !contains(info.name, ".wr") && !contains(info.name, "_bias")));
+  const TemporaryFile file;
+  run->save(file.path);
+  CHECK_FALSE(SafetensorsFile::load(file.path).contains("memory/lengths"));
+}
+
+TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over", "[recurrence]") {
+  DataSpec data = small_spec().data;
+  data.consecutive = true;
+  const auto task = small_task(data);
+  constexpr int32_t kRows = 3, kT = 16;
+  for (const Split split : {Split::Train, Split::Validation}) {
+    CHECK_FALSE(task->goes_on(1, split, kRows, kT));
+    Batch before(kRows, kT), now(kRows, kT);
+    task->batch(4, 1, split, kRows, kT, before.tokens, before.targets);
+    for (uint64_t step = 2; step < 40; ++step) {
+      REQUIRE(task->goes_on(step, split, kRows, kT));
+      task->batch(4, step, split, kRows, kT, now.tokens, now.targets);
+      for (size_t row = 0; row < kRows; ++row)
+        CHECK(now.tokens[row * kT] == before.targets[row * kT + kT - 1]);
+      std::swap(before, now);
+    }
+  }
+  // A pass ends at one step for all rows, and the next begins elsewhere.
+  uint64_t second = 2;
+  while (task->goes_on(second, Split::Validation, kRows, kT)) ++second;
+  Batch first(kRows, kT), again(kRows, kT), other(kRows, kT);
+  task->batch(4, 1, Split::Validation, kRows, kT, first.tokens, first.targets);
+  task->batch(4, second, Split::Validation, kRows, kT, again.tokens, again.targets);
+  task->batch(5, 1, Split::Validation, kRows, kT, other.tokens, other.targets);
+  CHECK(first.tokens != again.tokens);
+  CHECK(first.tokens != other.tokens);
+  CHECK_THAT(error_of([&] { task->goes_on(1, Split::Validation, 1'000'000, kT); }),
+             Catch::Contains("consecutive rows"));
+}
+
+TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
+  const TemporaryFile file;
+  for (const int32_t memory : {24, 16, 5}) {
+    INFO("memory of " << memory);
+    const RunSpec spec = remembering(memory);
+    const auto straight = make_run(spec), first = make_run(spec);
+    steps(*straight, 18);
+    steps(*first, 7);
+    first->validation_loss();  // looking changes nothing
+    first->sample(5);
+    first->measure_batch();
+    first->save(file.path);
+    const auto resumed = Run::load(file.path, small_task(spec.data), shared_backend());
+    steps(*resumed, 11);
+    CHECK(first_difference(straight->store(), resumed->store()) == "");
+    CHECK(same_bits(straight->history()->loss().values, resumed->history()->loss().values));
+    // A fork without a change remembers what its source does; one with another network begins empty and goes on.
+    const auto again = Run::load(file.path, small_task(spec.data), shared_backend());
+    const auto same = again->fork(again->spec());
+    same->step();
+    first->step();
+    CHECK(same->last_loss() == first->last_loss());
+    RunSpec structural = again->spec();
+    set_field(structural, "model.norm", "rms");
+    CHECK_NOTHROW(again->fork(structural)->step());
+  }
+}
+
+TEST_CASE("memory: an earlier step is reached again with what was remembered there", "[recurrence]") {
+  const RunSpec spec = remembering();
+  const auto run = make_run(spec);
+  steps(*run, 25);
+  RunSpec moved = run->spec();
+  set_field(moved, "model.placement", "post");  // empties the memory
+  const auto forked = run->fork(moved);
+  steps(*forked, 20);
+  for (const int32_t step : {20, 23, 25, 26, 40, 45}) {
+    INFO("step " << step);
+    const auto original = make_run(spec);
+    std::vector<Edit> edits;
+    for (const Edit& edit : forked->edits())
+      if (edit.step <= step) edits.push_back(edit);
+    original->schedule_edits(edits);
+    steps(*original, step);
+    const auto again = forked->at(step);
+    steps(*again, step - again->steps_done() + 3);
+    steps(*original, 3);
+    CHECK(first_difference(original->store(), again->store()) == "");
+  }
+}
+
+TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrence]") {
+  const RunSpec spec = remembering(16);
+  const auto task = small_task(spec.data);
+  const auto run = make_run(spec);
+  steps(*run, 30);
+  const auto loss = [&](int32_t memory) { return text_loss(run->store(), run->spec(), *task, memory, 8); };
+  const TextLoss same = loss(16), none = loss(0), longer = loss(48);
+  CHECK(same.loss == run->validation_loss());  // the same batches by the same ops
+  CHECK(same.batches == 8);
+  CHECK(same.targets == 8 * 4 * 16);
+  CHECK(same.bits() == Approx(same.loss / std::log(2.0)));
+  CHECK(std::isfinite(longer.loss));
+  CHECK(longer.loss != same.loss);
+  CHECK(none.loss != same.loss);
+  int32_t asked = 0;
+  CHECK(text_loss(run->store(), run->spec(), *task, 16, 8, [&](int32_t) { return ++asked < 3; }).batches ==
+        2);
+}
+
+TEST_CASE("relative positions: a window is refused", "[recurrence]") {
+  ModelConfig windowed = config(Placement::Pre, 8, 0);
+  windowed.attention.window = 4;
+  CHECK(error_of([&] { validate(windowed); }).starts_with("[model.positions] "));
+}
+
+TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
+  const auto error = [](std::initializer_list<std::pair<const char*, const char*>> fields) {
+    return error_of([&] {
+      RunSpec spec = small_spec("pre");
+      for (const auto& [key, value] : fields) set_field(spec, key, value);
+      validate(spec);
+    });
+  };
+  CHECK(error({{"model.memory", "8"}}) == "no error");
+  CHECK(error({{"model.positions", "relative"}}) == "no error");
+  CHECK(error({{"data.consecutive", "true"}}) == "no error");
+  CHECK_THAT(error({{"model.memory", "8"}, {"model.positions", "learned"}}),
+             Catch::Contains("expected positions relative"));
+  CHECK_THAT(error({{"model.memory", "8"}, {"data.consecutive", "false"}}),
+             Catch::Contains("expected data.consecutive = true"));
+  CHECK_THAT(error({{"model.architecture", "encoder"}, {"model.positions", "relative"}}),
+             Catch::Contains("expected architecture decoder"));
+  CHECK_THAT(error({{"data.name", "copy"}, {"data.consecutive", "true"}}),
+             Catch::Contains("only a text that a decoder reads goes on"));
+
+  ModelConfig c = config(Placement::Pre, 8, 4);
+  CHECK(error_of([&] { require_memory_of("x", {}, c, 2); }) == "no error");
+  const MemoryState right{{4, 0}, std::vector<float>(static_cast<size_t>(2 * 4 * 24 * 3))};
+  CHECK(error_of([&] { require_memory_of("x", right, c, 2); }) == "no error");
+  CHECK_THAT(error_of([&] { require_memory_of("x", right, c, 3); }), Catch::Contains("expected 3 and"));
+  MemoryState beyond = right;
+  beyond.lengths[1] = 5;
+  CHECK_THAT(error_of([&] { require_memory_of("x", beyond, c, 2); }),
+             Catch::Contains("a row of 5 positions: expected 0 to 4"));
+  Store store(shared_backend());
+  CHECK_THAT(error_of([&] { record(store, c, 1, 8, 5); }), Catch::Contains("a memory of 5 is asked"));
+}
+
+}  // namespace normscope::test::recurrence

@@ -1,0 +1,85 @@
+// Parts of a transformer that add-ons bring as rows PART(name) of parts.def: queries and keys that turn with their place,
+// scores of another kind, matrices of unit vectors, numbers that are looked at. A row says whether a model has the part,
+// and how it is recorded; what a residual stream has of its own is a form of it (residual.h).
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "engine/core/initial_values.h"
+#include "engine/model/transformer.h"
+
+namespace normscope {
+
+struct AttentionSpec;
+struct Recorder;
+
+/// The attention that is recorded, and what its heads read.
+struct AttentionInputs {
+  const std::string& name;  ///< "L03.attn"
+  const Wiring& wiring;
+  bool causal = false;
+  ValueId key_lengths = kNone;
+  ValueId queries = kNone, keys = kNone, values = kNone;
+};
+
+/// The output layer: a state, its matrix, and a bias or kNone.
+struct OutputInputs {
+  ValueId hidden, matrix, bias;
+  bool transposed;
+};
+
+/// What a part does while a model is recorded, in the order of a step; as it stands here, nothing.
+class Part {
+ public:
+  virtual ~Part() = default;
+  /// Changes how a matrix of a sub-layer starts, whose rows or columns (`along`) are as wide as the model. The table of
+  /// symbols and the output count to the last feed-forward network.
+  virtual void start(const std::string& /*matrix*/, const Wiring&, Init::Unit /*along*/, Init&) {}
+  virtual void begin() {}  ///< with the embedding: declares tables
+  virtual void begin_layer(const std::string& /*layer*/, const Wiring& /*of its attention*/, ValueId /*x*/) {}
+  /// The queries or keys of self-attention behind their norm. Between two texts places mean nothing.
+  virtual ValueId placed(const std::string& /*name*/, ValueId x, int32_t /*heads*/) { return x; }
+  /// Changes what the heads read, or looks at it.
+  virtual void prepare(AttentionInputs&) {}
+  /// The heads, in the place of the op `attention`; kNone: not of this part.
+  virtual ValueId heads(const AttentionInputs&, uint32_t /*dropout site*/) { return kNone; }
+  /// The hidden layer of a feed-forward network before its activation.
+  virtual ValueId hidden(const std::string& /*name*/, const Wiring&, ValueId h) { return h; }
+  /// The logits, in the place of a product; kNone: not of this part.
+  virtual ValueId outputs(const std::string& /*name*/, const OutputInputs&) { return kNone; }
+  virtual void end() {}  ///< behind the loss
+};
+
+/// What a part adds to a step: floats of its parameters, and of its activations with their gradients; arithmetic.
+struct PartCost {
+  int64_t parameters = 0, activations = 0;
+  double flop = 0;
+};
+
+struct PartRow {
+  std::unique_ptr<Part> (*record)(Recorder&);   ///< null where the model has nothing of it
+  void (*check)(const ModelConfig&) = nullptr;  ///< throws Error
+  PartCost (*cost)(const ModelConfig&, int32_t batch) = nullptr;
+};
+#define PART(name) extern const PartRow name##_part;
+#include "chosen/parts.def"
+#undef PART
+
+inline constexpr std::initializer_list<const PartRow*> kParts = {
+#define PART(name) &name##_part,
+#include "chosen/parts.def"
+#undef PART
+};
+
+/// The queries, keys and values of an attention, each behind its norm, from what it reads.
+ValueId queries_of(Recorder&, const std::string& attention, const Wiring&, ValueId x);
+ValueId keys_of(Recorder&, const std::string& attention, const Wiring&, ValueId x);
+ValueId values_of(Recorder&, const std::string& attention, const Wiring&, ValueId x);
+/// How its heads read them, without dropout.
+AttentionSpec attention_spec(const Recorder&, bool causal);
+/// What a branch begins with: N_before, and its factor.
+ValueId branch_input(Recorder&, const std::string& sublayer, const Wiring&, ValueId entered);
+
+}  // namespace normscope
