@@ -108,10 +108,10 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
 
 }  // namespace
 
-StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied) {
+StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied) {
   const auto refused =
       std::count_if(study.runs.begin(), study.runs.end(),
-                    [](const experiments::Planned& planned) { return !planned.refused.empty(); });
+                    [](const experiments::StudyRun& planned) { return !planned.refused.empty(); });
   return {missing_runs(study, studied), static_cast<int32_t>(refused), studied.trained, studied.stored,
           studied.complete};
 }

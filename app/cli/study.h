@@ -57,9 +57,9 @@ struct StudyCount {
   int32_t refused = 0, trained = 0, stored = 0;
   bool complete = true;  ///< false: stopped
 };
-StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied);
+StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied);
 
-using OnProgress = std::function<bool(const experiments::Progress&)>;
+using experiments::OnProgress;
 
 /// A study as its command fills it in. The functions are called in this order.
 struct StudyWork {

@@ -10,9 +10,6 @@ namespace normscope::sweep {
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(100);
-/// Delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
-/// step.
-constexpr auto kSettled = std::chrono::milliseconds(700);
 constexpr double kTooSoon = 2;  ///< seconds before which the time left would be a guess
 
 double seconds(std::chrono::steady_clock::duration span) {
@@ -115,8 +112,7 @@ void Worker::work(const Task& task) {
   predictions_ = predictions_of(task.plan, jobs);
   if (!store_) store_ = std::make_unique<experiments::ResultStore>(place_);
   const experiments::Study study = study_of(jobs);
-  while (!train(task, study, jobs, state)) {
-  }
+  train(task, study, jobs, state);
   state.under_way.clear();
   fill(task.plan, jobs, state);
   if (jobs_.stopping())
@@ -128,42 +124,30 @@ void Worker::work(const Task& task) {
   jobs_.publish(state);
 }
 
-/// False where training is to go on with another number of cores.
-bool Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
+void Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
                    SweepState& state) {
-  experiments::RunnerOptions options;
-  const int32_t cores = options.runs_at_a_time = cores_now();
-  options.stored_only = !task.train;
-  differs_since_.reset();
+  const experiments::RunnerOptions options{.runs_at_a_time = all_cores_,
+                                           .stored_only = !task.train,
+                                           .allowed = [this] { return runs_beside(cores_, others_train_); }};
   done_at_start_.reset();
   const auto on_taken = [&](size_t place, const experiments::Taken& taken) {
     const std::lock_guard lock(records_mutex_);
     records_[place] = taken.record;
     new_records_ = true;
   };
-  const experiments::Studied studied = experiments::train(
+  const experiments::StudyResults studied = experiments::train(
       study, *store_, options,
-      [&](const experiments::Progress& at) { return on_progress(at, task.plan, jobs, state, cores); },
-      on_taken);
-  {
-    const std::lock_guard lock(records_mutex_);
-    for (size_t i = 0; i < jobs.size(); ++i)
-      if (studied.runs[i]) records_[i] = studied.runs[i]->record;
-  }
-  return studied.complete || jobs_.stopping();
+      [&](const experiments::Progress& at) { return on_progress(at, task.plan, jobs, state); }, on_taken);
+  const std::lock_guard lock(records_mutex_);
+  for (size_t i = 0; i < jobs.size(); ++i)
+    if (studied.runs[i]) records_[i] = studied.runs[i]->record;
 }
 
 /// Whether to go on.
 bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
-                         SweepState& state, int32_t cores) {
+                         SweepState& state) {
   if (jobs_.stopping()) return false;
   const Clock::time_point now = Clock::now();
-  if (cores_now() == cores)
-    differs_since_.reset();
-  else if (!differs_since_)
-    differs_since_ = now;
-  else if (!at.looking && now - *differs_since_ > kSettled)
-    return false;
   if (now - shown_ < kRefresh) return true;
   shown_ = now;
   state.phase = at.looking ? Phase::Looking : Phase::Training;

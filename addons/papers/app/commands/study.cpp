@@ -1,5 +1,5 @@
 // normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. It can be
-// resumed and shared out over machines: finished runs are kept, others go on from their step.
+// resumed and shared out over machines: finished runs are kept.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -71,7 +71,7 @@ Exit train_study(const AskedStudy& options) {
   work.command = [&](std::string_view between) { return study_command_of(options, between); };
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
-    const experiments::Studied studied =
+    const experiments::StudyResults studied =
         experiments::train(study, store, runner, on_progress, [](size_t, const experiments::Taken&) {});
     grids = sweep::grids_of(asked, jobs, sweep::records_of(asked, studied));
     return count_of(study, studied);

@@ -1,5 +1,5 @@
 // normscope zoo trains every placement, norm, initialisation and optimizer on one model, as a table that the program
-// makes. It can be resumed: finished runs are kept, interrupted ones go on from their step.
+// makes. It can be resumed: finished runs are kept.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -96,7 +96,7 @@ Exit zoo(const ZooOptions& options) {
   work.command = [&](std::string_view between) { return zoo_command_of(options, between); };
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
-    const experiments::Studied studied = experiments::train(study, store, runner, on_progress);
+    const experiments::StudyResults studied = experiments::train(study, store, runner, on_progress);
     summary = zoo::summarise(plan, jobs, studied.records());
     return count_of(study, studied);
   };

@@ -21,7 +21,7 @@ namespace {
 
 using course::CurveData;
 using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
-using OnProgress = std::function<bool(const experiments::Progress&)>;
+using experiments::OnProgress;
 
 /// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
@@ -79,7 +79,7 @@ struct TakenRuns {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   }
-  void join(const experiments::Study& study, experiments::Studied studied) {
+  void join(const experiments::Study& study, experiments::StudyResults studied) {
     for (size_t i = 0; i < study.runs.size(); ++i) {
       if (!studied.runs[i]) continue;
       Taken& run = *studied.runs[i];
@@ -108,10 +108,10 @@ TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& see
                        const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
   best.assign(claims.size(), nullptr);
   TakenRuns runs;
-  experiments::Parts parts = 0;
-  for (const Claim* claim : claims) parts |= parts_of(*claim);
+  experiments::Names numbers;
+  for (const Claim* claim : claims) numbers.merge(numbers_of(*claim));
   const auto train = [&](const std::vector<Experiment>& experiments) {
-    experiments::Study study{.name = "reproduce", .parts = parts};
+    experiments::Study study{.name = "reproduce", .numbers = numbers};
     for (const Experiment& run : experiments) study.runs.push_back({run});
     runs.join(study, experiments::train(study, store, options, on_progress));
   };

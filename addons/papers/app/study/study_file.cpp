@@ -104,11 +104,12 @@ std::vector<Metric> StudyPart::metrics() const {
 experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs) {
   experiments::Study runs = study_of(jobs);
   for (const StudyPart& part : study.parts)
-    if (!part.measure.empty()) runs.parts |= experiments::kLast;
+    if (!part.measure.empty()) runs.numbers.insert(experiments::kLast);
   return runs;
 }
 
-std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied) {
+std::vector<std::optional<Record>> records_of(const StudyFile& study,
+                                              const experiments::StudyResults& studied) {
   std::vector<std::optional<Record>> records = studied.records();
   size_t run = 0;
   for (const StudyPart& part : study.parts)

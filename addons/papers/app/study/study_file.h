@@ -41,7 +41,8 @@ StudyFile quick(StudyFile study);
 
 /// What is trained and measured, and `records_of` what came of it, with each part's own number.
 experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs);
-std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied);
+std::vector<std::optional<Record>> records_of(const StudyFile& study,
+                                              const experiments::StudyResults& studied);
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
 std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
 

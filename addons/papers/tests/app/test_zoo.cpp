@@ -1,7 +1,6 @@
 // These tests cover the zoo without a window: its rows, its runs, its store and its table, on a model so small that all
 // of it takes a second.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <set>
 
@@ -18,7 +17,7 @@
 
 using namespace normscope;
 using namespace normscope::zoo;
-using experiments::ResultStore, experiments::Progress, experiments::Studied, experiments::train;
+using experiments::ResultStore, experiments::Progress, experiments::StudyResults, experiments::train;
 using test::Folder;
 
 namespace {
@@ -36,11 +35,11 @@ Plan tiny_plan(std::string_view names) {
 
 bool carry_on(const Progress&) { return true; }
 
-Studied visit_all(const Plan& plan, ResultStore& store, int32_t runs_at_a_time = 2) {
+StudyResults visit_all(const Plan& plan, ResultStore& store, int32_t runs_at_a_time = 2) {
   return train(study_of(jobs_of(plan)), store, {.runs_at_a_time = runs_at_a_time}, carry_on);
 }
 
-std::string table_of(const Plan& plan, const Studied& visit) {
+std::string table_of(const Plan& plan, const StudyResults& visit) {
   const Summary summary = summarise(plan, jobs_of(plan), visit.records());
   return to_text(summary) + to_csv(summary) + to_json(summary).dump();
 }
@@ -153,7 +152,7 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name") {
 TEST_CASE("a record is what a run of the same specification shows") {
   const Plan plan = tiny_plan("pre");
   ResultStore store("");
-  const Studied all = visit_all(plan, store);
+  const StudyResults all = visit_all(plan, store);
   const std::vector<Job> jobs = jobs_of(plan);
   REQUIRE(all.runs.size() == 4);
   CHECK(all.trained == 4);
@@ -181,11 +180,11 @@ TEST_CASE("a record is what a run of the same specification shows") {
 TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once") {
   const Plan plan = tiny_plan("post,pre,clip-1");
   ResultStore none("");
-  const Studied one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
+  const StudyResults one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
   CHECK(table_of(plan, one) == table_of(plan, three));
   Plan twice = tiny_plan("post");
   twice.entries.push_back({"again", "Post-LN again", "a test", {"model.placement=post"}, Group::Placements});
-  const Studied visit = visit_all(twice, none);
+  const StudyResults visit = visit_all(twice, none);
   CHECK(visit.trained == 4);
   CHECK(visit.runs[0]->record.loss == visit.runs[2]->record.loss);
 }
@@ -200,49 +199,16 @@ TEST_CASE("a visit that ended early goes on and ends in the same table") {
   std::vector<Job> first = jobs_of(plan);
   first.resize(3);
   CHECK(train(study_of(first), store, {.runs_at_a_time = 2}, carry_on).trained == 3);
-  const Studied stopped = train(study_of(jobs_of(plan)), store, {.runs_at_a_time = 1},
-                                [](const Progress& at) { return at.looking; });
+  const StudyResults stopped = train(study_of(jobs_of(plan)), store, {.runs_at_a_time = 1},
+                                     [](const Progress& at) { return at.looking; });
   CHECK(stopped.stored == 3);
-  const Studied rest = visit_all(plan, store);
+  const StudyResults rest = visit_all(plan, store);
   CHECK(rest.stored + rest.trained == 8);
   CHECK(table_of(plan, rest) == straight);
-  const Studied again = visit_all(plan, store);
+  const StudyResults again = visit_all(plan, store);
   CHECK(again.trained == 0);
   CHECK(again.stored == 8);
   CHECK(table_of(plan, again) == straight);
-}
-
-TEST_CASE("a run that was stopped between two steps ends with the bits of a straight one") {
-  const Plan plan = tiny_plan("pre");
-  std::vector<Job> jobs = jobs_of(plan);
-  jobs.resize(1);
-  ResultStore none("");
-  const Record straight = train(study_of(jobs), none, {.runs_at_a_time = 1}, carry_on).runs[0]->record;
-
-  const Folder folder;
-  ResultStore store(folder.file("runs"));
-  std::string state;
-  // What an interrupt at step 10 leaves behind.
-  {
-    const auto backend = make_cpu_backend(1);
-    Run run(jobs[0].spec, make_task(jobs[0].spec.data), *backend);
-    experiments::Taken part;
-    part.parts = experiments::kAlways;
-    part.record.beta2 = straight.beta2;
-    while (run.steps_done() < 10) run.step();
-    const std::string key = experiments::key_of({jobs[0].spec, {}}, run.task().hash(), *backend);
-    state = store.partial_state_path(key, experiments::kTaking);
-    run.save(state);
-    store.put_partial(key, experiments::kTaking, {{"steps", 10}, {"so_far", to_json(part)}});
-  }
-  std::atomic<int64_t> least{1000};
-  const Studied rest = train(study_of(jobs), store, {.runs_at_a_time = 1}, [&](const Progress& at) {
-    if (!at.looking && at.done > 0) least = std::min<int64_t>(least, at.done);
-    return true;
-  });
-  CHECK(least >= 10);
-  CHECK(to_json(rest.runs[0]->record) == to_json(straight));
-  CHECK_FALSE(std::filesystem::exists(state));
 }
 
 TEST_CASE("a damaged file and another run's file are trained again") {
@@ -256,7 +222,7 @@ TEST_CASE("a damaged file and another run's file are trained again") {
   std::filesystem::resize_file(files[0], 40);  // half a file
   std::ofstream(files[1]) << "no JSON at all";
   std::filesystem::copy_file(files[2], files[3], std::filesystem::copy_options::overwrite_existing);
-  const Studied mended = visit_all(plan, store);
+  const StudyResults mended = visit_all(plan, store);
   CHECK(mended.trained == 3);
   CHECK(store.damaged().size() == 3);
   CHECK(table_of(plan, mended) == straight);
@@ -276,7 +242,7 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   CHECK(jobs[4].spec.model.memory == 64);
   CHECK(jobs[4].spec.model.norm == NormKind::AdaNorm);
   ResultStore none("");
-  const Studied visit = visit_all(plan, none);
+  const StudyResults visit = visit_all(plan, none);
   for (const auto& record : visit.records()) {
     REQUIRE(record);
     CHECK(record->steps == 24);
@@ -309,7 +275,7 @@ TEST_CASE("runs that break are reported as such") {
                    Group::Remedies}};
   ResultStore none("");
   const std::vector<Job> jobs = jobs_of(plan);
-  const Studied visit = visit_all(plan, none);
+  const StudyResults visit = visit_all(plan, none);
   const Record& record = visit.runs[0]->record;
   CHECK(record.verdict == Verdict::NotFinite);
   CHECK(record.steps < 24);

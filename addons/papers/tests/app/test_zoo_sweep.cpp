@@ -32,7 +32,7 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   plan.seeds = 2;
   plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
   const auto visit = [&](ResultStore& store) { return train(study_of(jobs_of(plan)), store, {}, onwards); };
-  const auto json = [&](const experiments::Studied& all) {
+  const auto json = [&](const experiments::StudyResults& all) {
     return to_json(grid_of(plan, jobs_of(plan), all.records())).dump(1);
   };
   ResultStore none("");
@@ -41,7 +41,7 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   const Folder folder;
   ResultStore first(folder.file("zoo")), second(folder.file("sweep"));
   REQUIRE(train(zoo::study_of(zoo::jobs_of(animals)), first, {}, onwards).trained == 4);
-  const experiments::Studied found = visit(first);
+  const experiments::StudyResults found = visit(first);
   CHECK(found.trained == 0);
   CHECK(found.stored == 4);
   CHECK(json(found) == whole);

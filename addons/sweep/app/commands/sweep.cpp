@@ -1,5 +1,5 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
-// learning. It can be resumed and shared out over machines: finished runs are kept, others go on from their step.
+// learning. It can be resumed and shared out over machines: finished runs are kept.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -91,7 +91,7 @@ Exit sweep_command(const SweepOptions& options) {
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
-    const experiments::Studied studied = experiments::train(
+    const experiments::StudyResults studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
     grid = sweep::grid_of(plan, jobs, studied.records(), sweep::predictions_of(plan, jobs));

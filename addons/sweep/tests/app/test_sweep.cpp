@@ -493,7 +493,7 @@ TEST_CASE("what is copied names the whole plan") {
         "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=trunk=ln:before=ln'");
   const std::string slurm = text_for("slurm", plan, {.tasks = 4, .backend = {}, .metric = "since"});
   for (const char* part : {"#!/bin/bash\n", "#SBATCH --array=0-3\n", "--shard \"$SLURM_ARRAY_TASK_ID\"/4\n",
-                           "such as --time", "--metric since", "normscope merge sweep-shards/*"})
+                           "such as --time", "--metric since", "--store sweep-results"})
     CHECK(test::contains(slurm, part));
   const std::string gpu = text_for("slurm", plan, {.tasks = 0, .backend = {true, true}, .metric = ""});
   CHECK(test::contains(gpu, "#SBATCH --gres=gpu:1\n"));

@@ -35,7 +35,7 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
   const test::Folder folder;
   const Plan plan = quick_plan(12);
   experiments::ResultStore none("");
-  const experiments::Studied direct =
+  const experiments::StudyResults direct =
       train(study_of(jobs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
   const std::string expected =
       json_text(grid_of(plan, jobs_of(plan), direct.records(), predictions_of(plan, jobs_of(plan))));
@@ -77,7 +77,7 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   const test::Folder folder;
   const Plan plan = quick_plan(40);
   experiments::ResultStore none("");
-  const experiments::Studied direct =
+  const experiments::StudyResults direct =
       train(study_of(jobs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
   Worker worker(folder.file("store"));
   worker.use_cores(1);
