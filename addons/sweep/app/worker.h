@@ -64,9 +64,10 @@ class SweepTrainer {
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
-/// `carried` returns, one per job, the records that the jobs of `plan` share with the grid `from`: the plans have the
+/// `carried` returns, one per run, the records that the runs of `plan` share with the grid `from`: the plans have the
 /// same rest and the same axes, with values in other places.
-std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs);
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
+                                           const std::vector<CellRun>& runs);
 
 class Worker : public SweepTrainer {
  public:
@@ -90,11 +91,10 @@ class Worker : public SweepTrainer {
   using Clock = std::chrono::steady_clock;
   void carry_out(const Task& task);
   void work(const Task& task);
-  void train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
-             SweepState& state);
-  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
+  void train(const Task& task, const std::vector<CellRun>& runs, SweepState& state);
+  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<CellRun>& runs,
                    SweepState& state);
-  void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
+  void fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState& state);
 
   experiments::StorePlace place_;
   int32_t all_cores_;

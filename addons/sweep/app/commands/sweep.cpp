@@ -72,11 +72,10 @@ class SweepNote {
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
-  const std::vector<sweep::Job> jobs = with_exit(Exit::Usage, [&] { return sweep::jobs_of(plan); });
-  const RunSpec& first =
-      std::find_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return job.refused.empty(); })->spec;
-  const experiments::Study study = sweep::study_of(jobs);
-  SweepNote told(jobs.size());
+  const std::vector<sweep::CellRun> runs = with_exit(Exit::Usage, [&] { return sweep::runs_of(plan); });
+  const experiments::Study study = sweep::study_of(runs);
+  const RunSpec& first = std::ranges::find_if(runs, &std::string::empty, &sweep::CellRun::refused)->run.spec;
+  SweepNote told(study.runs.size());
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
@@ -94,7 +93,7 @@ Exit sweep_command(const SweepOptions& options) {
     const experiments::StudyResults studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, jobs, studied.records(), sweep::predictions_of(plan, jobs));
+    grid = sweep::grid_of(plan, runs, studied.records(), sweep::predictions_of(plan, runs));
     return count_of(study, studied);
   };
   work.show = [&] {

@@ -33,12 +33,12 @@ Plan tiny_sweep(int32_t steps = 24) {
 bool onwards(const Progress&) { return true; }
 
 std::string json_of(const Plan& plan, const experiments::StudyResults& visit) {
-  return to_json(grid_of(plan, jobs_of(plan), visit.records())).dump(1);
+  return to_json(grid_of(plan, runs_of(plan), visit.records())).dump(1);
 }
 
 experiments::StudyResults visit_plan(const Plan& plan, ResultStore& store,
                                      const RunnerOptions& options = {}) {
-  return train(study_of(jobs_of(plan)), store, options, onwards);
+  return train(study_of(runs_of(plan)), store, options, onwards);
 }
 
 /// What one machine without a store comes to.
@@ -71,13 +71,13 @@ TEST_CASE("sweep: neither runs side by side nor threads inside a run change a by
 
 TEST_CASE("sweep: every record is told as soon as it is there, and those of the store too") {
   const Plan plan = tiny_sweep();
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   const Folder folder;
   for (const bool stored : {false, true}) {
     ResultStore store(folder.file("runs"));
     std::map<size_t, double> told;
     const experiments::StudyResults all =
-        train(study_of(jobs), store, {.runs_at_a_time = 2}, onwards,
+        train(study_of(runs_of(plan)), store, {.runs_at_a_time = 2}, onwards,
               [&](size_t job, const experiments::Taken& taken) { told[job] = taken.record.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
@@ -103,11 +103,11 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   Plan plan = tiny_sweep(40);
   plan.more.clear();
   const std::string whole = straight(plan);
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   const Folder folder;
   {
     experiments::RunStore lesson(1, nullptr, folder.file("runs"));
-    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].spec, {}, {});
+    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].run.spec, {}, {});
     REQUIRE(lesson.trained() == 2);
   }
   ResultStore store(folder.file("runs"));
@@ -119,7 +119,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const Folder broken;
   {
     experiments::RunStore lesson(1, nullptr, broken.file("runs"));
-    lesson.get(jobs[0].spec, {}, {});
+    lesson.get(jobs[0].run.spec, {}, {});
   }
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
@@ -128,7 +128,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   CHECK(again.trained == 5);  // what a sweep asks stands beside the state
   CHECK(json_of(plan, again) == whole);
   // What the lesson did not ask for is measured of its states; of a damaged one the run is trained again.
-  experiments::Study more = study_of(jobs);
+  experiments::Study more = study_of(runs_of(plan));
   more.numbers = {experiments::kLeftOut, experiments::kLayers};
   const experiments::StudyResults measured = train(more, store, {.runs_at_a_time = 2}, onwards);
   CHECK(measured.trained == 4);
@@ -149,7 +149,7 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   const experiments::StudyResults all = visit_plan(plan, none);
   CHECK(all.trained == 1);
   CHECK(all.complete);
-  const Grid grid = grid_of(plan, jobs_of(plan), all.records());
+  const Grid grid = grid_of(plan, runs_of(plan), all.records());
   CHECK(grid.complete);
   CHECK(grid.at(1, 0).sign == Sign::Failed);
   CHECK(grid.at(0, 0).sign == Sign::Undecided);
@@ -160,7 +160,7 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
 TEST_CASE("sweep: how long it takes is guessed from a few steps") {
   const Plan plan = tiny_sweep();
   std::vector<RunSpec> runs;
-  for (const Job& job : jobs_of(plan)) runs.push_back(job.spec);
+  for (const CellRun& job : runs_of(plan)) runs.push_back(job.run.spec);
   const double one = experiments::estimated_seconds(runs, 1, {});
   CHECK(one > 0);
   CHECK(one < 60);
@@ -172,7 +172,7 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   // has ten million steps, and nobody trains them: no machine is so slow for a moment that it could pass for less.
   std::vector<RunSpec> all, timed;
   for (int i = 1; i <= 9; ++i) {
-    RunSpec spec = jobs_of(tiny_sweep()).front().spec;
+    RunSpec spec = runs_of(tiny_sweep()).front().run.spec;
     set_field(spec, "data.seed", std::to_string(i));
     set_field(spec, "train.steps", i % 2 ? "1" : "10000000");
     all.push_back(spec);
