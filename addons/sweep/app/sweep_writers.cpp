@@ -196,7 +196,7 @@ std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts
     for (const Axis& axis : grid->plan.axes)
       if (std::ranges::find(keys, axis.key) == keys.end()) keys.push_back(axis.key);
   }
-  const bool named = !parts.front().first.empty();
+  const bool named = !parts.empty() && !parts.front().first.empty();
   Table table;
   if (named) table.columns = data_columns({"part"});
   for (const std::string& key : keys) table.columns.push_back({key, "", experiments::Kind::Data});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -12,7 +13,6 @@
 #include "training/data/task_kind.h"
 #include "training/data/text_source.h"
 #include "training/experiments/store/numbers.h"
-#include "training/experiments/store/result_files.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
@@ -26,7 +26,54 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
+constexpr const char* kResultFormat = "normscope result 1";
+/// Ends a result, `kState` the state that it promises.
+constexpr std::string_view kDone = ".json", kState = ".safetensors";
+constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window
+
+/// Names a file by the hash of the key; the file has the whole key.
+std::string result_name(const std::string& key, std::string_view measurement, std::string_view ending) {
+  std::string name = fmt::format("{:016x}-{}", hash_bytes(key), measurement);
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name + std::string(ending);
+}
+
+InputValue parse_result(const std::string& text, const std::string& name) {
+  InputValue json = InputValue::parse(text, name);
+  if (json.at("format").text(kLongestKey) != kResultFormat) json.at("format").refuse(kResultFormat);
+  return json;
+}
+
+/// The files of one result.
+struct ResultFiles {
+  bool done = false, state = false;  ///< which are there
+  uint64_t size = 0;
+  fs::file_time_type used = fs::file_time_type::min();
+};
+
+/// The results of a folder by their names, which are those of result_name(), without ending.
+std::map<std::string, ResultFiles> results_in(const std::string& folder) {
+  std::map<std::string, ResultFiles> results;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;  // another process may work here too
+    const std::string file = at->path().filename().string(), name = file.substr(0, file.find('.'));
+    const std::string_view ending = std::string_view(file).substr(name.size());
+    const bool named_so = name.size() > 17 && name[16] == '-' &&
+                          name.find_first_not_of("0123456789abcdef") == 16 &&
+                          (ending == kDone || ending == kState);
+    if (!named_so || !at->is_regular_file(gone)) continue;
+    const uint64_t size = at->file_size(gone);
+    const fs::file_time_type used = at->last_write_time(gone);
+    if (gone) continue;
+    ResultFiles& files = results[name];
+    (ending == kDone ? files.done : files.state) = true;
+    files.size += size;
+    files.used = std::max(files.used, used);
+  }
+  return results;
+}
 
 /// Makes a result that was just used the last to be dropped.
 void touch(const std::string& name) {
@@ -182,19 +229,20 @@ int32_t ResultStore::let_go() const {
 
 void ResultStore::trim() {
   if (place_.budget == 0 || place_.reads_only || folder().empty()) return;
-  const ResultGroups groups = results_by_name(folder());
+  using Result = std::pair<std::string, ResultFiles>;
   uint64_t size = 0;
-  std::vector<const ResultFiles*> oldest_first;
-  for (const auto& [name, group] : groups) {
-    size += group.size;
-    oldest_first.push_back(&group);
+  std::vector<Result> oldest_first;
+  for (const auto& [name, files] : results_in(folder())) {
+    size += files.size;
+    oldest_first.emplace_back(name, files);
   }
-  std::sort(oldest_first.begin(), oldest_first.end(),
-            [](const ResultFiles* a, const ResultFiles* b) { return a->used < b->used; });
+  std::ranges::sort(oldest_first, {}, [](const Result& result) { return result.second.used; });
   const std::lock_guard lock(shared_->mutex);
   for (size_t i = 0; i + 1 < oldest_first.size() && size > place_.budget; ++i) {
-    remove_files(*oldest_first[i]);
-    size -= oldest_first[i]->size;
+    std::error_code ignored;
+    const std::string path = folder() + "/" + oldest_first[i].first;
+    for (const std::string_view ending : {kDone, kState}) fs::remove(path + std::string(ending), ignored);
+    size -= oldest_first[i].second.size;
     ++shared_->let_go;
   }
 }
@@ -217,22 +265,21 @@ void copy_whole(const std::string& from, const std::string& to) {
 
 /// Copies one result of a folder into another, unless that has it whole: the state first, because the
 /// result promises it.
-void merge_group(const std::string& into, const std::string& name, const std::string& from,
-                 const ResultFiles& group, std::set<std::string>& numbers, Merged& merged) {
-  const std::string source = from + "/" + name, target = into + "/" + name;
+void merge_result(const std::string& source, const std::string& target, const ResultFiles& files,
+                  std::set<std::string>& numbers, Merged& merged) {
   const std::string done(kDone), state(kState);
-  if (!group.has(kDone)) return;  // the group is a state alone, left by a killed process
+  if (!files.done) return;  // a state alone, left by a killed process
   const auto key = key_in(source + done);
   if (!key) {
     merged.damaged.push_back(source + done);
     return;
   }
   if (const std::string line = numbers_in(*key); !line.empty()) numbers.insert(line);
-  if (key_in(target + done) == key && (!group.has(kState) || fs::exists(target + state))) {
+  if (key_in(target + done) == key && (!files.state || fs::exists(target + state))) {
     ++merged.known;
     return;
   }
-  if (group.has(kState)) copy_whole(source + state, target + state);
+  if (files.state) copy_whole(source + state, target + state);
   copy_whole(source + done, target + done);
   ++merged.taken;
 }
@@ -246,8 +293,8 @@ Merged merge(const std::string& into, const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) fail("merge", "{} is no folder: expected one of results", folder);
-    for (const auto& [name, group] : results_by_name(folder))
-      merge_group(into, name, folder, group, numbers, merged);
+    for (const auto& [name, files] : results_in(folder))
+      merge_result(folder + "/" + name, into + "/" + name, files, numbers, merged);
   }
   merged.numbers.assign(numbers.begin(), numbers.end());
   return merged;
