@@ -218,25 +218,16 @@ Metric metric_from(std::string_view name) {
 }
 
 double value_of(const Cell& cell, Metric metric) {
-  switch (metric) {
-    case Metric::Loss:
-      return cell.mean;
-    case Metric::Since:
-      return cell.since() > 0 ? cell.since() : kUnknown;
-    case Metric::Gradient:
-      return cell.gradient;
-    case Metric::Ratio:
-      return cell.ratio;
-    case Metric::Beta2:
-      return cell.beta2;
-    case Metric::PredictedCosine:
-      return cell.predicted.cosine;
-    case Metric::PredictedGradient:
-      return cell.predicted.gradient;
-    case Metric::Measured:
-      return cell.measured;
-  }
-  return kUnknown;
+  const double since = cell.since() > 0 ? cell.since() : kUnknown;
+  const double values[] = {cell.mean,
+                           since,
+                           cell.gradient,
+                           cell.ratio,
+                           cell.beta2,
+                           cell.predicted.cosine,
+                           cell.predicted.gradient,
+                           cell.measured};
+  return values[static_cast<size_t>(metric)];
 }
 
 std::string number_text(double value, Metric metric) {

@@ -271,7 +271,7 @@ Plan preset_plan(std::string_view name) {
   fail("sweep", "{} is no sweep that is ready to start: {}", shown_text(name), expected(name, names));
 }
 
-std::string command_text(const Plan& plan, const Elsewhere& where, std::string_view between) {
+std::string command_text(const Plan& plan, std::string_view metric, std::string_view between) {
   std::string line = "normscope sweep";
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
   for (const std::string& assignment : plan.set) add("--set " + shell_quoted(assignment));
@@ -279,15 +279,14 @@ std::string command_text(const Plan& plan, const Elsewhere& where, std::string_v
   if (plan.steps > 0) add(fmt::format("--steps {}", plan.steps));
   if (plan.seeds != 1) add(fmt::format("--seeds {}", plan.seeds));
   for (const MoreSeeds& more : plan.more) add("--more-seeds " + shell_quoted(to_text(more, plan)));
-  if (!where.metric.empty()) add("--metric " + where.metric);
-  return line + experiments::backend_text(where.backend, between);
+  if (!metric.empty()) add(fmt::format("--metric {}", metric));
+  return line;
 }
 
-std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where) {
+std::string text_for(std::string_view form, const Plan& plan, std::string_view metric) {
   return experiments::text_for(
-      form,
-      {"sweep", [&](std::string_view between) { return command_text(plan, where, between); },
-       " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs(), where.tasks, where.backend.cuda});
+      form, {"sweep", [&](std::string_view between) { return command_text(plan, metric, between); },
+             " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs()});
 }
 
 }  // namespace normscope::sweep

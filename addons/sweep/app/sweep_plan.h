@@ -10,7 +10,6 @@
 
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"
-#include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {
@@ -96,16 +95,10 @@ const std::vector<Preset>& presets();
 /// Throws an Error that names the nearest preset.
 Plan preset_plan(std::string_view name);
 
-/// What else a text says that trains exactly a plan, extra seeds of regions included, in another place.
-struct Elsewhere {
-  int32_t tasks = 0;  ///< see experiments::Elsewhere
-  BackendChoice backend{};
-  std::string metric{};  ///< of the colour; empty: the usual one
-};
-
 /// Writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
-std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
-/// Writes the form with that name. Throws Error.
-std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
+/// `metric`: of the colour; empty: the usual one.
+std::string command_text(const Plan& plan, std::string_view metric = {}, std::string_view between = " ");
+/// Writes the form with that name, to train the plan elsewhere. Throws Error.
+std::string text_for(std::string_view form, const Plan& plan, std::string_view metric);
 
 }  // namespace normscope::sweep

@@ -34,7 +34,7 @@ std::vector<StudyRow> rows_of(Table& part) {
   std::vector<StudyRow> rows;
   for (Table& table : part.tables("row")) {
     rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
-    if (!is_name(rows.back().name)) table.refuse("name", fmt::format("'{}' is no name", rows.back().name));
+    if (!is_name(rows.back().name)) table.refuse("name", fmt::format("'{}': expected small letters, digits, hyphens and points", rows.back().name));
     table.done();
   }
   return rows;

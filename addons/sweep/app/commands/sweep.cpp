@@ -83,8 +83,7 @@ Exit sweep_command(const SweepOptions& options) {
                  .runs = plan.runs(),
                  .inputs = files_of(first)};
   work.command = [&](std::string_view between) {
-    return sweep::command_text(plan, {.metric = metric == sweep::Metric::Loss ? "" : options.metric},
-                               between) +
+    return sweep::command_text(plan, metric == sweep::Metric::Loss ? "" : options.metric, between) +
            backend_line(options.study.backend, between);
   };
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,

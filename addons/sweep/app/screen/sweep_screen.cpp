@@ -236,7 +236,7 @@ void SweepScreen::keys(Ui& ui) {
   if (ui.shortcut("Space", "sweep/play")) play_or_pause();
   if (ui.shortcut("S", "sweep/stop")) stop();
   if (ui.shortcut("C", "sweep/copy"))
-    asked_.copied = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
+    asked_.copied = text_for(experiments::kForms[form_], plan_, info(metric_).name);
   if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(*grid_, metric_);
   if (ui.shortcut("Escape")) {
     brush_.reset();

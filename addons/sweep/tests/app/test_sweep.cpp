@@ -492,15 +492,14 @@ TEST_CASE("what is copied names the whole plan") {
         "normscope sweep --set model.layers=12 --axis train.lr=0.0001:0.01:log3 "
         "--axis 'wiring.L*.attn=trunk=ln,before=ln' --steps 200 --seeds 3 "
         "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=trunk=ln:before=ln'");
-  const std::string slurm = text_for("slurm", plan, {.tasks = 4, .backend = {}, .metric = "since"});
-  for (const char* part : {"#!/bin/bash\n", "#SBATCH --array=0-3\n", "--shard \"$SLURM_ARRAY_TASK_ID\"/4\n",
-                           "such as --time", "--metric since", "--store sweep-results"})
+  const std::string slurm = text_for("slurm", plan, "since");
+  for (const std::string& part :
+       {std::string("#!/bin/bash\n"), fmt::format("#SBATCH --array=0-{}\n", plan.runs() - 1),
+        fmt::format("--shard \"$SLURM_ARRAY_TASK_ID\"/{}\n", plan.runs()), std::string("such as --time"),
+        std::string("--metric since"), std::string("--store sweep-results")})
     CHECK(test::contains(slurm, part));
-  const std::string gpu = text_for("slurm", plan, {.tasks = 0, .backend = {true, true}, .metric = ""});
-  CHECK(test::contains(gpu, "#SBATCH --gres=gpu:1\n"));
-  CHECK(test::contains(gpu, " --backend cuda --tf32 "));
-  CHECK(text_for("parallel", plan, {.tasks = 4}).starts_with("seq 0 3 | parallel -q normscope sweep "));
-  CHECK_THROWS_AS(text_for("pbs", plan, {}), Error);
+  CHECK(text_for("parallel", plan, "").starts_with("seq 0 "));
+  CHECK_THROWS_AS(text_for("pbs", plan, ""), Error);
 }
 
 }  // namespace normscope::sweep

@@ -126,6 +126,9 @@ TEST_CASE("the printed job array, executed task by task, is the sweep to the byt
   const std::string script = run_program(kSweepProgram + " --print-command slurm --tasks 3").out;
   INFO(script);
   CHECK(contains(script, "#SBATCH --array=0-2\n"));
+  const std::string gpu = run_program(kSweepProgram + " --print-command slurm --backend cuda --tf32").out;
+  CHECK(contains(gpu, "#SBATCH --gres=gpu:1\n"));
+  CHECK(contains(gpu, "--backend cuda"));
   for (const char* task : {"2", "0", "1"}) {
     const Outcome done =
         run_script(folder, std::string("export SLURM_ARRAY_TASK_ID=") + task + "\n" + script);
