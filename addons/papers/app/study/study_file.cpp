@@ -105,6 +105,8 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
   part.rows.insert(part.rows.end(), own.begin(), own.end());
   PlanText text;
   text.axes = table.texts("axes");
+  if (!part.rows.empty() && text.axes.size() != 1)
+    table.refuse("axes", "expected one beside the rows, which stand on the second");
   text.set = table.texts("set");
   text.preset = table.text("preset", "post");
   text.seeds = table.whole("seeds", 1, 1000);
