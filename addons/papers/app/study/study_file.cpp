@@ -34,7 +34,9 @@ std::vector<StudyRow> rows_of(Table& part) {
   std::vector<StudyRow> rows;
   for (Table& table : part.tables("row")) {
     rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
-    if (!is_name(rows.back().name)) table.refuse("name", fmt::format("'{}': expected small letters, digits, hyphens and points", rows.back().name));
+    if (!is_name(rows.back().name))
+      table.refuse("name",
+                   fmt::format("'{}': expected small letters, digits, hyphens and points", rows.back().name));
     table.done();
   }
   return rows;
@@ -60,25 +62,23 @@ std::vector<StudyRow> every_row(Table& part, const std::vector<StudyRow>& named)
   std::vector<StudyRow> rows;
   for (const std::string_view choice : field ? field->choices : decltype(field->choices){}) {
     const std::string value(choice), set = key + "=" + value, title = said(key, value, "title");
-    const bool known = std::ranges::any_of(
-        named, [&](const StudyRow& row) { return std::ranges::find(row.set, set) != row.set.end(); });
-    const bool plain = value == get_field(preset_run("post"), key) || value == "none";
-    if (known || value == "custom" || (plain && !on.empty()) ||
-        std::ranges::find(without, value) != without.end())
-      continue;
+    const std::string alone = prefix.empty() ? value : prefix + "-" + value;
+    const bool known = std::ranges::any_of(named, [&](const StudyRow& row) {
+      return on.empty() ? row.name == alone : std::ranges::find(row.set, set) != row.set.end();
+    });
+    const bool plain = !on.empty() && (value == get_field(preset_run("post"), key) || value == "none");
+    if (known || plain || value == "custom" || std::ranges::find(without, value) != without.end()) continue;
     for (const std::string& placement : on)
       rows.push_back({placement + "-" + value,
                       fmt::format("{}, {}", label(placement_from(placement)), title.empty() ? value : title),
                       said(key, value, "source"),
                       {"model.placement=" + placement, set}});
-    if (!on.empty()) continue;
-    if (key == "model.placement")
-      rows.push_back({value, label(placement_from(value)), row_of(placement_from(value)).source, {set}});
-    else
-      rows.push_back({prefix + "-" + value,
-                      title,
-                      said(key, value, "source"),
-                      {value == "none" ? "model.placement=none" : set}});
+    const bool placed = key == "model.placement";
+    if (on.empty())
+      rows.push_back({alone,
+                      placed ? label(placement_from(value)) : title,
+                      placed ? row_of(placement_from(value)).source : said(key, value, "source"),
+                      {set}});
   }
   return rows;
 }
