@@ -266,7 +266,7 @@ Taken Taking::end(Run& run) {
     taken_.scores.clear();
   } else {
     if (asks(kLayers)) taken_.end = moment_of(run);
-    for (const EndNumber* number : end_numbers()) {
+    for (const EndNumber* number : kEndNumbers) {
       if (!asks(std::string(number->name))) continue;
       if (const double value = number->measure(run); std::isfinite(value))
         taken_.scores[std::string(number->name)] = short_number(value);
