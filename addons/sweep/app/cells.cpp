@@ -123,7 +123,7 @@ std::string Grid::text_of(const Cell& cell) const {
   return text;
 }
 
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs) {
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs) {
   std::vector<theory::AtStart> predictions(plan.columns() * plan.rows());
   std::vector<std::pair<DataSpec, double>> known;  // how often symbols repeat in the data of the cells
   const auto same_token = [&](const RunSpec& spec) {
@@ -133,11 +133,11 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
     known.emplace_back(spec.data, token);
     return token;
   };
-  for (const Job& job : jobs) {
-    if (job.seed != 1 || !job.refused.empty()) continue;
-    theory::AtStart& of = predictions[job.row * plan.columns() + job.column];
+  for (const CellRun& one : runs) {
+    if (one.run.spec.seed != 1 || !one.refused.empty()) continue;
+    theory::AtStart& of = predictions[one.row * plan.columns() + one.column];
     try {
-      of = theory::at_start(job.spec.model, same_token(job.spec));
+      of = theory::at_start(one.run.spec.model, same_token(one.run.spec));
     } catch (const Error& error) {  // data that cannot be read
       of.objection = error.what();
     }
@@ -145,7 +145,7 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
   return predictions;
 }
 
-Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
              const std::vector<std::optional<Record>>& records,
              const std::vector<theory::AtStart>& predictions) {
   Grid grid;
@@ -159,11 +159,11 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
       cell.runs.resize(static_cast<size_t>(plan.seeds_of(column, row)));
       if (!predictions.empty()) cell.predicted = predictions[row * plan.columns() + column];
     }
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    Cell& cell = grid.cells[job.row * plan.columns() + job.column];
-    cell.runs[job.seed - 1] = records[i];
-    if (job.seed == 1 && job.refused.empty()) cell.data = place_among(grid.data, read_by(job.spec));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunSpec& spec = runs[i].run.spec;
+    Cell& cell = grid.cells[runs[i].row * plan.columns() + runs[i].column];
+    cell.runs[spec.seed - 1] = records[i];
+    if (spec.seed == 1 && runs[i].refused.empty()) cell.data = place_among(grid.data, read_by(spec));
     grid.known += records[i].has_value();
     grid.complete = grid.complete && records[i].has_value();
   }
@@ -218,25 +218,16 @@ Metric metric_from(std::string_view name) {
 }
 
 double value_of(const Cell& cell, Metric metric) {
-  switch (metric) {
-    case Metric::Loss:
-      return cell.mean;
-    case Metric::Since:
-      return cell.since() > 0 ? cell.since() : kUnknown;
-    case Metric::Gradient:
-      return cell.gradient;
-    case Metric::Ratio:
-      return cell.ratio;
-    case Metric::Beta2:
-      return cell.beta2;
-    case Metric::PredictedCosine:
-      return cell.predicted.cosine;
-    case Metric::PredictedGradient:
-      return cell.predicted.gradient;
-    case Metric::Measured:
-      return cell.measured;
-  }
-  return kUnknown;
+  const double since = cell.since() > 0 ? cell.since() : kUnknown;
+  const double values[] = {cell.mean,
+                           since,
+                           cell.gradient,
+                           cell.ratio,
+                           cell.beta2,
+                           cell.predicted.cosine,
+                           cell.predicted.gradient,
+                           cell.measured};
+  return values[static_cast<size_t>(metric)];
 }
 
 std::string number_text(double value, Metric metric) {

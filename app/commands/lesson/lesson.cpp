@@ -125,7 +125,7 @@ class LessonCheck {
                    const OnProgress& on_progress) {
     store_ = std::make_unique<RunStore>(kept, runner);
     store_->stop_when(&InterruptGuard::interrupted);
-    const experiments::Outcome outcome = store_->train(runs_, {}, on_progress);
+    const StudyResults outcome = store_->train(runs_, {}, on_progress);
     lacks_ = runner.stored_only && !outcome.missing.empty();
     StudyCount count{{}, 0, outcome.trained, outcome.stored, outcome.complete};
     for (const size_t i : outcome.missing) count.missing.push_back(runs_[i].spec);

@@ -65,7 +65,6 @@ CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_
     for (ConfigRun& run : now) study_.runs.push_back({{std::move(run.spec), std::move(run.edits)}});
   }
   study_.name = "compare";
-  study_.parts = experiments::kAlways;
   study_.on_run = [this](size_t place, Run& run) { keep(place, run); };
 }
 
@@ -110,13 +109,13 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
   require_buildable(runner.shard.count);
   ended_.assign(study_.runs.size(), std::nullopt);
   first_seed_.assign(runs_.size(), std::nullopt);
-  const experiments::Studied studied = experiments::train(study_, store, runner, on_progress);
+  const experiments::StudyResults studied = experiments::train(study_, store, runner, on_progress);
   collect(studied);
   return count_of(study_, studied);
 }
 
 /// Makes results of what was kept; equal runs get one each.
-void CompareStudy::collect(const experiments::Studied& studied) {
+void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::Taken>& taken = studied.runs[place];
     const size_t run = run_of(place), first = studied.first[place];

@@ -57,7 +57,7 @@ class CompareStudy {
   /// the shards keeps its own part of the histories.
   void require_buildable(int32_t shards) const;
   void keep(size_t place, Run& run);
-  void collect(const experiments::Studied& studied);
+  void collect(const experiments::StudyResults& studied);
   size_t run_of(size_t place) const { return place % runs_.size(); }
   size_t seeds() const { return study_.runs.size() / runs_.size(); }
 

@@ -23,24 +23,25 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const int64_t known = grid_->known;
-  const auto runs = static_cast<int64_t>(jobs_.size());
+  const auto runs = static_cast<int64_t>(runs_.size());
   ui.mark("sweep/runs", rect, words::say("sweep.bar.runs", {{"done", known}, {"all", runs}}),
           words::say("sweep.bar.help_runs"));
-  if (jobs_.size() > kMostFields) {
+  if (runs_.size() > kMostFields) {
     p.fill(rect, t.trough, 3);
     p.fill({rect.x, rect.y, rect.w * static_cast<float>(known) / static_cast<float>(runs), rect.h}, t.ink2,
            3);
     return;
   }
   const float each = rect.w / static_cast<float>(std::max<int64_t>(1, runs));
-  for (size_t i = 0; i < jobs_.size(); ++i) {
-    const Job& job = jobs_[i];
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const CellRun& one = runs_[i];
+    const uint64_t seed = one.run.spec.seed;
     const Rect field{rect.x + static_cast<float>(i) * each, rect.y, std::max(1.f, each - 2), rect.h};
-    const Cell& cell = grid_->at(job.column, job.row);
-    const bool there = cell.runs[job.seed - 1].has_value();
+    const Cell& cell = grid_->at(one.column, one.row);
+    const bool there = cell.runs[seed - 1].has_value();
     p.fill(field, there ? t.ink2 : t.trough, 2);
     for (const UnderWay& run : state_->under_way)
-      if (!there && run.column == job.column && run.row == job.row && run.seed == job.seed)
+      if (!there && run.column == one.column && run.row == one.row && run.seed == seed)
         p.fill({field.x, field.y, field.w * run.share, field.h}, t.ink2, 2);
   }
 }
@@ -101,14 +102,14 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   const Rect upper{words.x, cy - 24, words.w, 24}, lower{words.x, cy + 2, words.w, 18};
   const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_->known));
   p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, {Face::Sans, type::body}, t.ink3,
-            words::say("sweep.bar.of", {{"all", jobs_.size()}}));
+            words::say("sweep.bar.of", {{"all", runs_.size()}}));
   draw_status(ui, words, lower, clock);
   const Rect runs = centred(rest.centre(), rest.w, 8);
   draw_runs(ui, runs);
   const TextStyle mono{Face::Mono, type::tick};
   p.text({runs.x, runs.bottom() + 18}, mono, t.ink3, words::say("sweep.bar.run", {{"run", 1}}));
   p.text({runs.right(), runs.bottom() + 18}, mono, t.ink3,
-         words::say("sweep.bar.run", {{"run", jobs_.size()}}), Align::Right);
+         words::say("sweep.bar.run", {{"run", runs_.size()}}), Align::Right);
 }
 
 }  // namespace normscope::sweep

@@ -99,11 +99,10 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const bool fits = ui.paint().text_width({Face::Bold, type::title}, title) < rect.w - 2 * space::pad;
   Rect rest = panel(ui, rect, {fits ? title : words::say("sweep.cell.title"), "", "", 0, false});
   ui.mark("sweep/cell", rest, title, words::say("sweep.cell.help"));
-  const Job* job = job_of(*place);
+  const RunSpec* spec = spec_at(*place);
   Rect buttons = rest.take_bottom(34, 8);
   Rect head = rest.take_top(48, 6);
-  if (job && job->refused.empty())
-    view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, job->spec.model, ui.theme().ink2);
+  if (spec) view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, spec->model, ui.theme().ink2);
   head.take_right(96);
   badge(ui, {head.x, head.y}, cell_badge(cell),
         cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
@@ -122,7 +121,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
   ButtonOptions primary;
   primary.primary = true;
-  primary.enabled = job && job->refused.empty();
+  primary.enabled = spec != nullptr;
   if (button(ui, "sweep/open", buttons.take_left(std::min(204.f, buttons.w - 60), 10),
              words::say("sweep.cell.open"), words::say("sweep.cell.help_open"), primary))
     open_cell(*place);
@@ -184,7 +183,7 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
             seeds, words::say("sweep.region.help_seeds"), many) == Change::Done)
     change(with_seeds(plan_, there, static_cast<int32_t>(seeds)));
   const std::string left =
-      words::say("sweep.region.left", {{"runs", static_cast<int64_t>(jobs_.size()) - grid_->known}});
+      words::say("sweep.region.left", {{"runs", static_cast<int64_t>(runs_.size()) - grid_->known}});
   if (ui.paint().text_width({Face::Sans, type::body}, left) < row.w)
     ui.paint().text_in(row, {Face::Sans, type::body}, ui.theme().ink2, left);
   if (brush_ && brush_->columns().last < grid_->plan.columns() && brush_->rows().last < grid_->plan.rows())

@@ -57,7 +57,7 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
             words::say("sweep.elsewhere.help_form"));
   Rect buttons = rest.take_bottom(28, 8);
-  const std::string text = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
+  const std::string text = text_for(experiments::kForms[form_], plan_, info(metric_).name);
   ui.mark("sweep/text", rest, text, words::say("sweep.elsewhere.help_text"));
   ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
   draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);

@@ -98,18 +98,18 @@ double SweepScreen::seconds_before(const LabView& view) const {
 /// False where the plan cannot be trained: only the message changes.
 bool SweepScreen::take(Plan next, bool done) {
   try {
-    jobs_ = jobs_of(next);
+    runs_ = runs_of(next);
     flop_ = 0;
-    for (const Job& job : jobs_)
-      if (job.refused.empty())
-        flop_ += job.spec.train.steps * step_flop(job.spec.model, job.spec.train.batch);
+    for (const CellRun& one : runs_)
+      if (const RunSpec& spec = one.run.spec; one.refused.empty())
+        flop_ += spec.train.steps * step_flop(spec.model, spec.train.batch);
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
     message_ = why_not(error.what());
     return false;
   }
-  grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
+  grid_ = std::make_shared<const Grid>(grid_of(next, runs_, carried(*grid_, next, runs_)));
   plan_ = std::move(next);
   grid_of_.reset();
   typed_ = {};
@@ -143,26 +143,26 @@ void SweepScreen::stop() {
   trainer_->halt(Phase::Stopped);
 }
 
-const Job* SweepScreen::job_of(const Place& place) const {
-  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) {
-    return one.column == place.column && one.row == place.row;
+const RunSpec* SweepScreen::spec_at(const Place& place) const {
+  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const CellRun& one) {
+    return one.column == place.column && one.row == place.row && one.refused.empty();
   });
-  return job == jobs_.end() ? nullptr : &*job;
+  return found == runs_.end() ? nullptr : &found->run.spec;
 }
 
 /// Makes a cell run D, from step 0, beside the others; undo removes it.
 void SweepScreen::open_cell(const Place& place) {
-  const Job* job = job_of(place);
-  if (!job || !job->refused.empty()) return;
-  if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
+  const RunSpec* spec = spec_at(place);
+  if (!spec) return;
+  if (!open_.empty() && !(open_[0].spec->data == spec->data)) {
     asked_.notice = words::say("sweep.cell.other_data");
     return;
   }
   if (open_.empty())
-    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {job->spec}, .play = true});
+    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {*spec}, .play = true});
   else
     asked_.commands.emplace_back(session::ForkRequest{.source = 0,
-                                                      .spec = job->spec,
+                                                      .spec = *spec,
                                                       .from_start = true,
                                                       .note = words::say("sweep.cell.note"),
                                                       .train = true});
@@ -186,14 +186,15 @@ void SweepScreen::find_open(const LabView& view) {
   tiles_.clear();
   const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
                                         [](const Axis& axis) { return axis.key == "train.steps"; });
-  for (const Job& job : jobs_) {
-    if (job.seed != 1) break;  // jobs are sorted by seed
+  for (const CellRun& one : runs_) {
+    const RunSpec& cell = one.run.spec;
+    if (cell.seed != 1) break;  // they are sorted by seed
     for (const OpenRun& run : open_) {
       RunSpec spec = *run.spec;
-      spec.seed = job.spec.seed;
-      spec.name = job.spec.name;
-      if (!steps_differ) spec.train.steps = job.spec.train.steps;
-      if (job.refused.empty() && spec == job.spec) tiles_.push_back({{job.column, job.row}, run.letter});
+      spec.seed = cell.seed;
+      spec.name = cell.name;
+      if (!steps_differ) spec.train.steps = cell.train.steps;
+      if (one.refused.empty() && spec == cell) tiles_.push_back({{one.column, one.row}, run.letter});
     }
   }
 }
@@ -235,7 +236,7 @@ void SweepScreen::keys(Ui& ui) {
   if (ui.shortcut("Space", "sweep/play")) play_or_pause();
   if (ui.shortcut("S", "sweep/stop")) stop();
   if (ui.shortcut("C", "sweep/copy"))
-    asked_.copied = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
+    asked_.copied = text_for(experiments::kForms[form_], plan_, info(metric_).name);
   if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(*grid_, metric_);
   if (ui.shortcut("Escape")) {
     brush_.reset();
