@@ -6,10 +6,10 @@
 #include <numeric>
 #include <regex>
 
-#include "app/course/landscape/one_step.h"
-#include "app/course/map/swept.h"
-#include "app/course/tapes/tape_curves.h"
-#include "app/course/tapes/tape_tables.h"
+#include "app/course/landscape.h"
+#include "app/course/map.h"
+#include "app/course/tape_tables.h"
+#include "app/course/tapes.h"
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/single_norm.h"

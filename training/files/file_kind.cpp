@@ -14,8 +14,8 @@
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
 #include "training/files/config_file.h"
-#include "training/io/gguf.h"
 #include "training/io/input_kinds.h"
+#include "training/io/safetensors.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
 

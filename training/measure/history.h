@@ -47,7 +47,7 @@ struct Series {
   std::vector<float> values;
 };
 
-/// Names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
+/// Names the critical rate (run/critical_rate.h), which is NaN at steps that do not measure it.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
 /// The bytes of one run's frames, unless it has to share (see LabTrainer::share_bytes).

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "training/measure/plateau.h"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"
 #include "training/run/network.h"
-#include "training/run/recurrence/segment_memory.h"
 #include "training/run/run.h"
+#include "training/run/segment_memory.h"
 
 namespace normscope {
 

@@ -16,7 +16,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/run/finished_run.h"

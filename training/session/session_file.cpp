@@ -8,7 +8,7 @@
 #include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/io/toml_json.h"
+#include "training/io/toml.h"
 #include "training/run/saved_run.h"
 #include "training/session/lab_trainer.h"
 #include "training/spec/codec.h"

@@ -17,7 +17,7 @@
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/history.h"
 #include "training/spec/spec.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "addons/recorded/training/log_reader.h"
-#include "addons/recorded/training/name_mapping.h"
-#include "training/data/identity/data_identity.h"
+#include "addons/recorded/training/tensor_names.h"
+#include "training/data/data_identity.h"
 #include "training/io/input_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"

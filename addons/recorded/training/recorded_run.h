@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/history.h"
 #include "training/spec/spec.h"
 
@@ -82,7 +82,7 @@ struct RecordedFile : LinesRead {
 /// Recognises a saved run by its first bytes. Throws Error when the file cannot be read.
 bool is_saved_run(const std::string& path);
 /// Reads a log (docs/log-format.md) or a saved run (.safetensors of `train --save`). Throws Error
-/// when the file is neither, or has no step. `mapping`: a file of name_mapping.h for the names of a log; empty: none.
+/// when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty: none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");
 
 }  // namespace normscope::records

@@ -1,7 +1,7 @@
 // These tests cover a wiring's slots as knobs of a lesson.
 #include <string>
 
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/course/reader.h"
 #include "app/support/shipped_course.h"
 #include "catch.hpp"

@@ -1,5 +1,5 @@
 // What is kept as JSON stands in a TOML file and comes back from it.
-#include "training/io/toml_json.h"
+#include "training/io/toml.h"
 
 #include <nlohmann/json.hpp>
 

@@ -9,7 +9,7 @@
 #include "engine/support/allocation_count.h"
 #include "training/measure/history.h"
 #include "training/run/keyframes.h"
-#include "training/run/recurrence/text_loss.h"
+#include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::consecutive {

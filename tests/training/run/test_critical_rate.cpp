@@ -1,7 +1,7 @@
 // These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
 // own number against the double reference model along the very update, against the curvature there, and against the
 // largest eigenvalue of the Hessian where theory ties them.
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include "catch.hpp"
 #include "engine/support/read_parameters.h"
 #include "reference/model.h"
-#include "training/run/edge/next_curvature.h"
 #include "training/support/critical_bits.h"
 #include "training/support/small_runs.h"
 

@@ -19,8 +19,7 @@
 #include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
-#include "training/run/recurrence/segment_memory.h"
-#include "training/run/recurrence/text_loss.h"
+#include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::recurrence {

@@ -1,7 +1,7 @@
 // These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
 #include "catch.hpp"
 #include "engine/support/limited_backend.h"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -21,7 +21,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 
 namespace normscope::commands {
 using namespace cli;

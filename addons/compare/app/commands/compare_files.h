@@ -19,7 +19,7 @@ inline constexpr const char* kStandardOutput = "-";
 
 struct CompareOptions {
   std::vector<std::string> files;  ///< FILE or FILE:LETTER; empty: train
-  std::string mapping;         ///< names of tensors in logs (training/records/name_mapping.h); empty: none
+  std::string mapping;         ///< names of tensors in logs (addons/recorded/training/tensor_names.h); empty: none
   std::string baseline = "A";  ///< letter or number
   std::string metric = "gradient:ffn.w2";
   std::string align = "step";

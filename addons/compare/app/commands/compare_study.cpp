@@ -12,7 +12,7 @@
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/session/lab.h"
 #include "training/spec/limits.h"
 

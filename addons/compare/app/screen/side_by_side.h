@@ -13,7 +13,7 @@
 
 #include "addons/compare/app/live.h"
 #include "addons/compare/app/screen/kept_choice.h"
-#include "addons/recorded/training/followed_file.h"
+#include "addons/recorded/training/log_reader.h"
 
 namespace normscope::compare_screen {
 

@@ -7,7 +7,7 @@
 #include "addons/compare/app/live.h"
 #include "addons/compare/app/loupe.h"
 #include "addons/compare/tests/app/compared_runs.h"
-#include "addons/recorded/training/followed_file.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "catch.hpp"

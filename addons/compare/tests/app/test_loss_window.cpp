@@ -8,7 +8,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/view/lab_data.h"
 #include "catch.hpp"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "addons/papers/app/zoo/summary.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/text_table.h"
 
 namespace normscope::zoo {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 
 namespace normscope::zoo {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "addons/papers/app/zoo/summary.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"
 

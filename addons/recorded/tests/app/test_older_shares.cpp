@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "addons/recorded/training/log_reader.h"
-#include "addons/recorded/training/older_shares.h"
 #include "addons/recorded/training/recorded_run.h"
+#include "addons/recorded/training/run_builder.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
