@@ -85,6 +85,8 @@ class History {
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);  ///< at its place, instead of one that is there
+  /// Adds what another history has but its frames.
+  void take_over(const History& from);
   /// Adds frames from a file, before any other. Throws Error unless they fit together and this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);

@@ -58,14 +58,15 @@ std::string stuck_words(double mean, double level, const std::string& unit) {
   return fmt::format("stuck {} {} frequencies", Plateau::at_level(mean, level) ? "at" : "above", unit);
 }
 
-Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machine)
-    : spec(with_vocabulary(std::move(given), data.get())),
-      task(std::move(data)),
+Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> source, Backend& machine)
+    : spec(with_vocabulary(std::move(given), source.get())),
+      task(std::move(source)),
       backend(&machine),
       validation(kUnknown) {
   normscope::validate(spec);
   task->require_batch(spec.train.batch, spec.model.sequence);
   origin = spec;
+  data = identity_of(spec.data, *task);
 }
 
 void Run::Impl::refresh_level() {
@@ -243,13 +244,8 @@ void Run::step() {
 
 int32_t Run::steps_done() const { return impl_->steps; }
 const RunSpec& Run::spec() const { return impl_->spec; }
-std::vector<Edit> RunPast::all_edits() const {
-  std::vector<Edit> all = edits;
-  all.insert(all.end(), scheduled.begin(), scheduled.end());
-  return all;
-}
-
-const RunPast& Run::past() const { return *impl_; }
+const RunIdentity& Run::identity() const { return *impl_; }
+const std::vector<float>& Run::losses() const { return impl_->losses; }
 const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
@@ -304,7 +300,8 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   const RunSpec target = with_vocabulary(changed, from.task.get());
   require_same_data(from.spec, target);
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
-  static_cast<RunPast&>(*made) = from;
+  static_cast<RunIdentity&>(*made) = from;
+  made->losses = from.losses;
   made->steps = from.steps;
   for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // recorded for a replay
     made->edits.push_back(std::move(edit));
@@ -416,11 +413,7 @@ void Run::Impl::apply_due_edits() {
   }
   if (any_structural(due) && edits.size() > noted) {
     auto longer = new_history();
-    const Series loss = history->loss(), rate = history->rate(), validated = history->validation();
-    longer->append_dense(loss.steps, loss.values, rate.values);
-    for (size_t i = 0; i < validated.steps.size(); ++i)
-      longer->append_validation(validated.steps[i], validated.values[i]);
-    for (RunEvent& event : history->events()) longer->add_event(std::move(event));
+    longer->take_over(*history);
     history = std::move(longer);
   }
   refresh_level();

@@ -112,10 +112,7 @@ void move_over(const History& from, History& to) {
   std::vector<int32_t> places(from.layout().size());
   std::iota(places.begin(), places.end(), 0);
   to.restore_frames(spread(block, places, to.layout().size()));
-  const Series loss = from.loss(), rate = from.rate(), validation = from.validation();
-  to.append_dense(loss.steps, loss.values, rate.values);
-  for (size_t i = 0; i < validation.steps.size(); ++i)
-    to.append_validation(validation.steps[i], static_cast<double>(validation.values[i]));
+  to.take_over(from);
 }
 
 }  // namespace

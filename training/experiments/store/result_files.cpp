@@ -6,10 +6,10 @@
 
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
-#include "training/io/input_kinds.h"
 #include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
-#include "training/run/saved_run.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope::experiments {
 namespace {
@@ -28,7 +28,7 @@ bool is_named_so(const std::string& name) {
 bool is_interrupted_state(const fs::path& file) {
   if (!file.string().ends_with(kPartialState)) return false;
   try {
-    read_saved_header(SafetensorsFile::load_header(file.string()));
+    read_identity(SafetensorsFile::load_header(file.string()));
     return true;
   } catch (const Error&) {
     return false;
