@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "app/course/check.h"
-#include "app/course/reading/measure_rules.h"
+#include "app/course/reading/measure_tables.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

@@ -5,7 +5,7 @@
 
 #include "app/course/check.h"
 #include "app/course/reading/exercise_tables.h"
-#include "app/course/reading/measure_rules.h"
+#include "app/course/reading/measure_tables.h"
 #include "app/course/tape_tables.h"
 #include "app/course/tapes.h"
 #include "engine/core/error.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/files/config_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"

@@ -26,7 +26,7 @@
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope {
 namespace {

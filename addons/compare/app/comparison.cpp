@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
+#include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/nearest.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope::compare {
 namespace {
@@ -375,6 +378,112 @@ std::string difference_sentence(const Comparison& all) {
     }
   }
   return text;
+}
+
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Settings settings_of(const records::RecordedRun& run) {
+  Settings settings = run.settings;
+  const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
+  if (!run.placement.empty() && std::none_of(settings.begin(), settings.end(), is("model.placement")))
+    settings.emplace_back("model.placement", run.placement);
+  std::erase_if(settings, is("run.seed"));
+  return settings;
+}
+
+bool is_seed_of(const records::RecordedRun& run, const Settings& settings, const records::RecordedRun& first,
+                const Compared& known) {
+  return run.path == first.path && run.letter == first.letter && run.name == known.name &&
+         run.edits == known.edits && settings == known.settings && run.seed != 0 &&
+         std::none_of(known.seeds.begin(), known.seeds.end(),
+                      [&](const OneSeed& seed) { return seed.seed == run.seed || seed.seed == 0; });
+}
+
+}  // namespace
+
+std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) {
+  std::vector<Compared> result;
+  std::vector<const records::RecordedRun*> firsts;
+  for (const records::RecordedRun& run : runs) {
+    Settings settings = settings_of(run);
+    size_t place = 0;
+    while (place < result.size() && !is_seed_of(run, settings, *firsts[place], result[place])) ++place;
+    if (place == result.size()) {
+      Compared& one = result.emplace_back();
+      static_cast<records::AboutRun&>(one) = run;
+      one.source = std::filesystem::path(run.path).filename().string();
+      one.settings = std::move(settings);
+      // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
+      if (run.spec) one.maker = "normscope";
+      firsts.push_back(&run);
+    }
+    result[place].seeds.push_back(run);
+  }
+  return result;
+}
+
+namespace {
+
+constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
+
+const RunView* run_of(const LabView& view, char letter) {
+  const int at = view::find_run(view, letter);
+  if (at < 0) return nullptr;
+  const RunView& run = view.runs[static_cast<size_t>(at)];
+  return run.history && run.spec ? &run : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
+  if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
+  if (reruns_.size() >= kMostReruns) reruns_.clear();
+  std::vector<int32_t> steps(losses->size());
+  std::iota(steps.begin(), steps.end(), 1);
+  auto history = std::make_shared<History>(std::vector<StatInfo>{});
+  history->append_dense(steps, *losses, std::vector<float>(losses->size()));
+  return reruns_.emplace(losses, std::move(history)).first->second;
+}
+
+std::optional<Compared> LiveRuns::take(const LabView& view, char letter, bool clock) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  const RunSpec& spec = *run->spec;  // what trains now, after its edits
+  Compared result;
+  result.name = run->name;
+  result.maker = "normscope";
+  result.settings = field_values(spec);
+  result.spec = spec;
+  if (run->origin) result.origin = *run->origin;
+  if (run->data) result.data = *run->data;
+  result.edits = run->edits;
+  result.letter = letter;
+  const double unigram = view.unigram_entropy > 0 ? view.unigram_entropy : kUnknown;
+  const double tokens = units_of_step(spec);
+  const bool timed = clock && run->seconds_per_step > 0;
+  result.seeds.push_back({.seed = spec.seed,
+                          .history = run->history,
+                          .unigram = unigram,
+                          .tokens_per_step = tokens,
+                          .seconds_per_step = timed ? run->seconds_per_step : kUnknown});
+  if (run->spread)
+    for (const RunSpread::Seed& rerun : run->spread->each)
+      if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())
+        result.seeds.push_back({.seed = rerun.seed,
+                                .history = history_of(rerun.losses),
+                                .unigram = unigram,
+                                .tokens_per_step = tokens});
+  return result;
+}
+
+std::string live_key(const LabView& view, char letter) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  return fmt::format("{} {} {} {} {} {} {}", letter, static_cast<const void*>(run->history.get()),
+                     run->history->version(), static_cast<const void*>(run->spread.get()),
+                     static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
 }
 
 }  // namespace normscope::compare

@@ -9,7 +9,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +22,7 @@
 #include "app/panels/metrics.h"
 #include "training/data/data_identity.h"
 #include "training/measure/history.h"
+#include "training/session/lab.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {
@@ -209,5 +213,29 @@ std::string map_sentence(const Comparison&, size_t run);
 std::string place_sentence(const Comparison&, size_t run);
 /// Why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
+
+/// Keeps the order of first appearance. Runs of one file with the same letter, name and settings but
+/// different seeds are seeds of one run.
+std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs);
+
+/// Makes runs to compare of a session's runs: what stands in a LabView now, with the reruns of "Is it luck?" as further
+/// seeds. It shares a history and copies none, so a later comparison sees what the history gained.
+class LiveRuns {
+ public:
+  /// The run with this letter, or nothing where the view has no such run or the run has no history.
+  /// With `clock` false it leaves out what depends on the machine's speed (reproducible pictures).
+  std::optional<Compared> take(const LabView& view, char letter, bool clock = true);
+
+ private:
+  std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
+
+  /// Has the losses of each rerun as a history, made once. The losses keep their address while they are held
+  /// here.
+  std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
+};
+
+/// Changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
+/// where there is no such run.
+std::string live_key(const LabView& view, char letter);
 
 }  // namespace normscope::compare

@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "training/measure/initial_analysis.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory.h"
 
 using namespace normscope;
 using namespace normscope::theory;

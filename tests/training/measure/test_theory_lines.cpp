@@ -15,7 +15,7 @@
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory.h"
 
 using namespace normscope;
 using namespace normscope::theory;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "addons/compare/app/comparison.h"
-#include "addons/compare/app/loupe.h"
+#include "addons/compare/app/figures.h"
 #include "app/plot/plot_spec.h"
 #include "training/files/background.h"
 

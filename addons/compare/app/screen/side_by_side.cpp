@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "addons/compare/app/from_records.h"
+#include "addons/compare/app/comparison.h"
 #include "app/words/words.h"
 
 namespace normscope::compare_screen {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "addons/compare/app/live.h"
+#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/screen/kept_choice.h"
 #include "addons/recorded/training/log_reader.h"
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "addons/compare/app/live.h"
-#include "addons/compare/app/loupe.h"
+#include "addons/compare/app/comparison.h"
+#include "addons/compare/app/figures.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/support/lab_fixture.h"

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "addons/compare/app/comparison.h"
-#include "addons/compare/app/live.h"
 #include "app/commands/report.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"

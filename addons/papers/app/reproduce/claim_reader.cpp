@@ -17,7 +17,7 @@
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/shipped_folder.h"
+#include "training/files/places.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::reproduce {

@@ -9,7 +9,6 @@
 #include "addons/papers/app/input_kinds.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/files/shipped_folder.h"
 #include "training/io/nearest.h"
 #include "training/io/toml_table.h"
 
