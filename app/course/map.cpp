@@ -167,7 +167,7 @@ double final_loss(const experiments::RunFindings& run, bool excess) {
 
 /// Follows the rule of the run's card and of a sweep (measure/plateau.h).
 bool learns(const experiments::RunFindings& run) {
-  return verdict_of(run.history->events()).kind == normscope::Verdict::Kind::Learns;
+  return verdict_of(*run.history).kind == normscope::Verdict::Kind::Learns;
 }
 
 double value_of(const std::string& y, const experiments::RunFindings& run) {

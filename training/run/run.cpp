@@ -156,25 +156,13 @@ std::shared_ptr<History> Run::Impl::new_history() const {
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
-  const auto add = [&](RunEvent::Kind kind, std::string text) {
-    if (step > silent_until) history->add_event({step, kind, std::move(text)});
-  };
-  switch (plateau.update(step, loss, level, spec.train.schedule.warmup)) {
-    case Plateau::Change::None:
-      break;
-    case Plateau::Change::LeftPlateau:
-      add(RunEvent::Kind::LeftPlateau, plateau.began_below(level) ? kBeganBelow : "leaves the plateau");
-      break;
-    case Plateau::Change::Returned:
-      add(RunEvent::Kind::Returned, "back on the plateau");
-      break;
-    case Plateau::Change::Stuck:
-      add(RunEvent::Kind::Stuck, stuck_words(plateau.mean(), level, task->unit()));
-      break;
-    case Plateau::Change::Unstuck:
-      add(RunEvent::Kind::Unstuck, "leaves the plateau");
-      break;
-  }
+  const auto kind = plateau.update(step, loss, level, spec.train.schedule.warmup);
+  if (!kind || step <= silent_until) return;
+  std::string text = "leaves the plateau";
+  if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
+  if (*kind == RunEvent::Kind::Returned) text = "back on the plateau";
+  if (*kind == RunEvent::Kind::Stuck) text = stuck_words(plateau.mean(), level, task->unit());
+  history->add_event({step, *kind, std::move(text)});
 }
 
 void Run::Impl::check_finite(const Program& program, int32_t step) {

@@ -40,7 +40,7 @@ RecordedRun saved_run(const std::string& path) {
   run.edits = saved.edits;
   run.history = saved.history;
   for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
-  run.verdict = to_string(verdict_of(run.history->events()));
+  run.verdict = to_string(verdict_of(*run.history));
   run.tokens_per_step = units_of_step(spec);
   run.data = std::move(saved.data);
   run.origin = std::move(saved.origin);

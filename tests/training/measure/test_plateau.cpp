@@ -12,7 +12,7 @@ using namespace normscope;
 namespace {
 
 constexpr double kLevel = 2.95;
-using Change = Plateau::Change;
+using Change = RunEvent::Kind;
 
 struct Seen {
   int32_t step;
@@ -24,8 +24,8 @@ std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>&
                          int32_t warmup = 0, int32_t from = 1) {
   std::vector<Seen> seen;
   for (int32_t step = from; step <= to; ++step)
-    if (const Change change = plateau.update(step, loss(step), kLevel, warmup); change != Change::None)
-      seen.push_back({step, change});
+    if (const auto change = plateau.update(step, loss(step), kLevel, warmup))
+      seen.push_back({step, *change});
   return seen;
 }
 

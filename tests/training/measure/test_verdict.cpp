@@ -23,7 +23,7 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
   CHECK(verdict_of(events).since == 280);
   CHECK(to_string(verdict_of(events, 149)) == "not decided");
   CHECK(to_string(verdict_of(events, 150)) == "stuck");
-  CHECK(verdict_of(events, 231).what == "stuck at letter frequencies");
+  CHECK(verdict_of(events, 231).where == "stuck at letter frequencies");
   CHECK(to_string(verdict_of(events, 232)) == "learns since step 232");
   CHECK(to_string(verdict_of(events, 270)) == "not decided");
   std::vector<RunEvent> broken = events;
