@@ -339,7 +339,7 @@ void draw_decoder(const ModelConfig&, const Question& q, Line& to) {
 struct Rule {
   const char* equation;
   double within;  // for networks at initialisation, see Line::within; held by
-                  // tests/training/measure/test_theory_lines.cpp
+                  // tests/training/measure/test_theory.cpp
   Objection (*objection)(const ModelConfig&, const Question&);
   void (*draw)(const ModelConfig&, const Question&, Line&);
 };

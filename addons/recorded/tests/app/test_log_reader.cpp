@@ -1,4 +1,6 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
+#include "catch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +17,10 @@
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
-#include "catch.hpp"
+#include "app/support/refused_inputs.h"
 #include "engine/support/helpers.h"
+#include "folder.h"
+#include "training/files/file_kind.h"
 #include "training/io/input_kinds.h"
 
 namespace normscope::records {
@@ -589,3 +593,34 @@ TEST_CASE("many runs of one log share one budget, and there are not more than a 
 }
 
 }  // namespace normscope::records
+
+// A file that is a log is known by its first line, whatever it is called.
+
+using namespace normscope;
+
+TEST_CASE("a log is known by its header, or by a line that has a step") {
+  const test::Folder folder;
+  const auto kind = [&](const char* name, const std::string& content) {
+    return look_at(folder.write(name, content)).kind;
+  };
+  CHECK(kind("log.txt", "{\"run\":\"A\",\"seed\":1,\"step\":1,\"loss\":4.1,\"lr\":0.003}\n") ==
+        FileKind::Recorded);
+  const FileLook header = look_at(folder.write("header.txt", "{\"format\":\"normscope log 2\"}\n"));
+  CHECK(header.words.starts_with("A training log"));
+  CHECK(kind("bare.jsonl", "{\"step\":1,\"loss\":3.2}\n") == FileKind::Recorded);
+  CHECK(kind("nan.jsonl", "{\"step\":1,\"loss\":NaN,\"lr\":-Infinity}\n") == FileKind::Recorded);
+  const std::string wide = "{\"grad_norm\":{\"step\":1,\"" + std::string(70'000, 'a') + "\":1},\"step\":1}\n";
+  CHECK(kind("wide.jsonl", "{\"step\":1," + wide.substr(1)) == FileKind::Recorded);
+  CHECK(kind("inner.json", "{\"a\":{\"step\":1},\"b\":\"step\"}\n") == FileKind::Numbers);
+}
+
+// The rows of tests/refusals/log.txt: what a log is refused with.
+
+using namespace normscope::test;
+
+TEST_CASE("refusals: a log says in one line what is wrong with it") {
+  check_reader({"log", [](const std::string& text) {
+                  const Folder folder;
+                  normscope::records::read_recorded(folder.write("x", text));
+                }});
+}
