@@ -8,7 +8,6 @@
 
 #include "app/course/landscape.h"
 #include "app/course/map.h"
-#include "app/course/tape_tables.h"
 #include "app/course/tapes.h"
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"

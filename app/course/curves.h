@@ -28,7 +28,7 @@
 //           last x layers
 //   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
 //           rate; x: the rate
-//   tape    a number of a tape (tape_tables.h); x: a field's values, the steps, or the places of its numbers
+//   tape    a number of a tape (tapes.h); x: a field's values, the steps, or the places of its numbers
 #pragma once
 
 #include <map>

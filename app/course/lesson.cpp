@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "app/course/tape_tables.h"
+#include "app/course/tapes.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 

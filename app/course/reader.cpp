@@ -22,7 +22,7 @@
 #include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/summary.h"
-#include "app/course/tape_tables.h"
+#include "app/course/tapes.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

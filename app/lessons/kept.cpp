@@ -6,7 +6,6 @@
 #include "app/course/check.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_tables.h"
-#include "app/course/tape_tables.h"
 #include "app/course/tapes.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

@@ -23,7 +23,7 @@
 #include "app/course/language.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
-#include "app/course/tape_tables.h"
+#include "app/course/tapes.h"
 #include "app/link/link.h"
 #include "app/words/words.h"
 #include "training/files/command_text.h"
