@@ -74,6 +74,11 @@ constexpr const char* kReaders[] = {"training/files/config_file.cpp",
 
 /// No sentences about files, as the program alone can get them wrong.
 constexpr const char* kInside[] = {"the task \"", "room for", "places for", "rows of", "the default '7'",
+                                   // Only what is written, or measured by a command, can be wrong like this.
+                                   "tensor 7: shape 7 has a negative", "tensor 7: shape 7 does not match 7",
+                                   "tensor 7: the name is", "tensor 7: added", "a name or the metadata",
+                                   "a norm of this wiring", "the validation data does not go on",
+                                   "the validation text has one segment",
                                    // Each of these is two sentences, and both are in the table.
                                    "has 7 bytes: expected an IDX", "begins with 7", "line 7 has 7 column",
                                    "[7.7] unknown key", "7: is no log",
