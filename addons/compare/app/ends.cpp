@@ -16,7 +16,7 @@
 namespace normscope::compare {
 namespace {
 
-int32_t warmup_of(const Compared& run) {
+int32_t warmup_of(const Recording& run) {
   if (run.spec) return run.spec->train.schedule.warmup;
   for (const auto& [key, value] : run.settings)
     if (key == "train.warmup") return static_cast<int32_t>(std::atoi(value.c_str()));
@@ -43,18 +43,18 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
 
 /// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source", stays
 /// as it is; nothing where it is not known.
-std::optional<Verdict> verdict_of(const Compared& run, const OneSeed& seed) {
+std::optional<Verdict> verdict_of(const Recording& run, const RunRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = normscope::verdict_of(events);
   if (verdict.kind != Verdict::Kind::Undecided) return verdict;
-  if (!seed.verdict.empty()) {
-    const std::optional<Verdict> said = verdict_from(seed.verdict);
-    return said ? *said : Verdict{Verdict::Kind::Undecided, 0, seed.verdict};
+  if (!seed.said.empty()) {
+    const std::optional<Verdict> said = verdict_from(seed.said);
+    return said ? *said : Verdict{Verdict::Kind::Undecided, 0, seed.said};
   }
-  const Verdict found =
-      normscope::verdict_of(events_from(seed.history->loss(), seed.unigram, warmup_of(run)));
+  const Verdict found = normscope::verdict_of(
+      events_from(seed.history->loss(), seed.number(records::kUnigram), warmup_of(run)));
   const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
-  return decided || std::isfinite(seed.unigram) ? std::optional(found) : std::nullopt;
+  return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(found) : std::nullopt;
 }
 
 /// "learns", "stuck", "not finite", "not decided", or a word of the file's own.
@@ -101,7 +101,7 @@ double median(std::vector<double> values) {
 }
 
 /// The last step's norm over the weights' norm, of all parameters of layer 1 together.
-double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
+double update_ratio(const Ruler& ruler, const Recording& run, const RunRecord& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
   std::vector<float> stats;
@@ -120,9 +120,9 @@ double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed
 }
 
 /// False where the run has no loss.
-bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
+bool put_losses(EndRow& row, const Ruler& ruler, const Recording& run) {
   std::vector<double> ends;
-  for (const OneSeed& seed : run.seeds) {
+  for (const RunRecord& seed : run.seeds) {
     const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
     if (loss.empty()) continue;
     row.last_step = std::max(row.last_step, loss.steps.back());
@@ -138,21 +138,21 @@ bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
 }
 
 EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Compared& run = all.runs[index];
+  const Recording& run = all.runs[index];
   EndRow row;
   row.run = index;
   const bool has_loss = put_losses(row, ruler, run);
   std::vector<Verdict> verdicts;
   std::vector<double> since, updates, speeds;
   bool never_left = true;
-  for (const OneSeed& seed : run.seeds) {
+  for (const RunRecord& seed : run.seeds) {
     const std::optional<Verdict> verdict = verdict_of(run, seed);
     if (verdict) verdicts.push_back(*verdict);
     if (verdict && verdict->kind == Verdict::Kind::Learns) since.push_back(verdict->since);
     never_left = never_left && verdict && verdict->where != word_of(*verdict) &&
                  (verdict->kind == Verdict::Kind::Stuck || verdict->kind == Verdict::Kind::Undecided);
     updates.push_back(update_ratio(ruler, run, seed));
-    speeds.push_back(seed.tokens_per_step / seed.seconds_per_step);
+    speeds.push_back(seed.number(records::kTokensPerStep) / seed.number(records::kSecondsPerStep));
   }
   if (verdicts.size() == run.seeds.size()) {
     row.verdict = verdict_text(verdicts);

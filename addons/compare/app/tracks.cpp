@@ -18,24 +18,24 @@ namespace {
 /// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
-double said_per_step(const OneSeed& seed, Alignment align) {
+double said_per_step(const RunRecord& seed, Alignment align) {
   switch (align) {
     case Alignment::Step:
       return 1;
     case Alignment::Tokens:
-      return seed.tokens_per_step;
+      return seed.number(records::kTokensPerStep);
     case Alignment::Time:
-      return seed.seconds_per_step;
+      return seed.number(records::kSecondsPerStep);
   }
   return kUnknown;
 }
 
 }  // namespace
 
-double Ruler::per_step(const Compared& run) const {
+double Ruler::per_step(const Recording& run) const {
   double sum = 0;
   int32_t count = 0;
-  for (const OneSeed& seed : run.seeds)
+  for (const RunRecord& seed : run.seeds)
     if (const double said = said_per_step(seed, align); std::isfinite(said) && said > 0) {
       sum += said;
       ++count;
@@ -66,10 +66,10 @@ std::optional<double> Ruler::find(const Track& track, double x) const {
   return track.y[i];
 }
 
-Ruler ruler_of(const std::vector<Compared>& runs, const Choice& choice) {
+Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice) {
   Ruler ruler;
   ruler.align = choice.align;
-  const Compared& baseline = runs[static_cast<size_t>(choice.baseline)];
+  const Recording& baseline = runs[static_cast<size_t>(choice.baseline)];
   const double per_step = ruler.per_step(baseline);
   if (!std::isfinite(per_step))
     fail("compare", "the baseline, {}, does not say {}: expected another baseline, or to align by step",
@@ -144,7 +144,7 @@ Spread spread_of(std::span<const Track> tracks) {
   return spread;
 }
 
-int32_t window_at(const Compared& run, int32_t step) { return loss_window(step, run.edits); }
+int32_t window_at(const Recording& run, int32_t step) { return loss_window(step, run.edits); }
 
 double mean_at_end(const Track& track, int32_t most) {
   if (track.y.empty()) return kUnknown;
@@ -165,37 +165,38 @@ double mean_between(const Track& track, double low, double high) {
   return count ? sum / count : kUnknown;
 }
 
-bool same_batches(const Compared& a, const Compared& b) {
+bool same_batches(const Recording& a, const Recording& b) {
   return a.spec && b.spec && a.maker == b.maker && a.spec->data == b.spec->data &&
          data_of(a, b) != SameData::Other && a.spec->train.batch == b.spec->train.batch &&
          a.spec->model.sequence == b.spec->model.sequence;
 }
 
-SameData data_of(const Compared& a, const Compared& b) {
+SameData data_of(const Recording& a, const Recording& b) {
   if (const SameData said = same_data(a.data, b.data); said != SameData::Unknown) return said;
   if (!a.spec || !b.spec) return SameData::Unknown;
   DataSpec mine = a.spec->data, theirs = b.spec->data;
   mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
   // A path identifies a file only within one session or one log.
   const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
-  if (!made_up && a.source != b.source) return SameData::Unknown;
+  if (!made_up && a.source() != b.source()) return SameData::Unknown;
   return mine == theirs ? SameData::Same : SameData::Other;
 }
 
 Opponents opponents(const Comparison& all, size_t run) {
-  const Compared &mine = all.runs[run], &base = all.runs[all.baseline()];
+  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
   Opponents result;
   if (same_batches(mine, base))
-    for (const OneSeed& one : mine.seeds)
-      for (const OneSeed& other : base.seeds)
-        if (one.seed == other.seed && one.seed != 0) result.pairs.push_back({&one, {&other}});
+    for (const RunRecord& one : mine.seeds)
+      for (const RunRecord& other : base.seeds)
+        if (one.origin.seed == other.origin.seed && one.origin.seed != 0)
+          result.pairs.push_back({&one, {&other}});
   if (!result.pairs.empty()) {
     result.against = Against::SameSeed;
     return result;
   }
-  std::vector<const OneSeed*> others;
-  for (const OneSeed& other : base.seeds) others.push_back(&other);
-  for (const OneSeed& one : mine.seeds) result.pairs.push_back({&one, others});
+  std::vector<const RunRecord*> others;
+  for (const RunRecord& other : base.seeds) others.push_back(&other);
+  for (const RunRecord& one : mine.seeds) result.pairs.push_back({&one, others});
   return result;
 }
 
@@ -239,25 +240,25 @@ std::string stack_word(const std::string& prefix) {
   return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
 }
 
-std::string where_missing(const Compared& run) {
-  return words::say(run.source.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
+std::string where_missing(const Recording& run) {
+  return words::say(run.path.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
 }
 
 namespace {
 
-Track loss_track(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
+Track loss_track(const Ruler& ruler, const Recording& run, const RunRecord& seed) {
   return ruler.track(seed.history->loss(), ruler.per_step(run));
 }
 
-std::vector<Track> loss_tracks(const Ruler& ruler, const Compared& run,
-                               const std::vector<const OneSeed*>& seeds) {
+std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
+                               const std::vector<const RunRecord*>& seeds) {
   std::vector<Track> tracks;
-  for (const OneSeed* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
+  for (const RunRecord* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
   return tracks;
 }
 
 /// Has a difference for each seed, step by step. The baseline's are each seed minus their mean.
-std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Compared& run,
+std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Recording& run,
                                   const Opponents& opponents) {
   std::vector<Track> result;
   for (const Opponents::Pair& pair : opponents.pairs) {
@@ -268,26 +269,26 @@ std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, con
   return result;
 }
 
-Opponents own_opponents(const Compared& base) {
+Opponents own_opponents(const Recording& base) {
   Opponents own;
   own.against = Against::Itself;
-  std::vector<const OneSeed*> seeds;
-  for (const OneSeed& seed : base.seeds) seeds.push_back(&seed);
+  std::vector<const RunRecord*> seeds;
+  for (const RunRecord& seed : base.seeds) seeds.push_back(&seed);
   if (seeds.size() > 1)
-    for (const OneSeed* seed : seeds) own.pairs.push_back({seed, seeds});
+    for (const RunRecord* seed : seeds) own.pairs.push_back({seed, seeds});
   return own;
 }
 
 /// Counts the losses that the difference at the end of a track is a mean of.
-int32_t count_at_end(const Track& track, const Compared& run, const Compared& base) {
+int32_t count_at_end(const Track& track, const Recording& run, const Recording& base) {
   const int32_t last = track.steps.back();
   return std::min(static_cast<int32_t>(track.x.size()),
                   std::min(window_at(run, last), window_at(base, last)));
 }
 
 /// Notes where the difference at the end was taken, and whether a run's own end is another one.
-void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Compared& run,
-                const Compared& base) {
+void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Recording& run,
+                const Recording& base) {
   double x = tracks.front().x.back();  // the earliest end of a seed
   for (const Track& track : tracks) {
     const int32_t last = track.steps.back(), count = count_at_end(track, run, base);
@@ -296,8 +297,8 @@ void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ru
     d.window = d.window > 0 ? std::min(d.window, count) : count;
     x = std::min(x, track.x.back());
   }
-  for (const Compared* one : {&run, &base})
-    for (const OneSeed& seed : one->seeds) {
+  for (const Recording* one : {&run, &base})
+    for (const RunRecord& seed : one->seeds) {
       const Track loss = loss_track(ruler, *one, seed);
       if (loss.empty()) continue;
       const int32_t last = loss.steps.back();
@@ -310,7 +311,7 @@ void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ru
 
 /// Computes the band over the same steps and finds where the end lies in it.
 void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
-           const Compared& run, const Compared& base) {
+           const Recording& run, const Recording& base) {
   double low = tracks.front().x.back(), high = low;
   for (const Track& track : tracks) {
     const int32_t count = count_at_end(track, run, base);
@@ -376,7 +377,7 @@ std::string Difference::luck_words() const {
 }
 
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Compared& run = all.runs[index];
+  const Recording& run = all.runs[index];
   Loss loss;
   if (!std::isfinite(ruler.per_step(run))) {
     loss.lacks =
@@ -385,7 +386,7 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
     return loss;
   }
   std::vector<Track> tracks;
-  for (const OneSeed& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
+  for (const RunRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
   if (loss.shown.empty())
@@ -395,7 +396,7 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
 }
 
 Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Compared &run = all.runs[index], &base = all.runs[all.baseline()];
+  const Recording &run = all.runs[index], &base = all.runs[all.baseline()];
   Difference d;
   d.data = data_of(run, base);
   d.data_words = data_words(all, index);
@@ -420,7 +421,7 @@ constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
 /// A metric of a layer, or the ratio of two stats where both have a number.
-Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
+Track metric_track(const Ruler& ruler, const Recording& run, const RunRecord& seed,
                    const panels::StatNames& names) {
   Track track = stat_track(ruler, run, seed, names.value);
   if (names.over.empty()) return track;
@@ -524,7 +525,7 @@ class Search {
 
 }  // namespace
 
-Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name) {
+Track stat_track(const Ruler& ruler, const Recording& run, const RunRecord& seed, const std::string& name) {
   const int32_t place = seed.history->find(name);
   return place < 0 ? Track{} : ruler.track(seed.history->series(place), ruler.per_step(run));
 }
@@ -552,7 +553,7 @@ std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std
 RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   RatioMap map;
   if (run == all.baseline()) return map;
-  const Compared& base = all.runs[all.baseline()];
+  const Recording& base = all.runs[all.baseline()];
   const Opponents found = opponents(all, run);
   const Opponents::Pair* pair = shown_pair(all, found, run);
   map.against = found.against;
@@ -566,7 +567,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
     };
     const Track track = metric_track(ruler, all.runs[run], *pair->one, names(mine));
     std::vector<Track> others;
-    for (const OneSeed* other : pair->others)
+    for (const RunRecord* other : pair->others)
       if (const panels::StatNames theirs_of = names(*other->history);
           other->history->find(theirs_of.value) >= 0)
         others.push_back(metric_track(ruler, base, *other, theirs_of));
@@ -616,7 +617,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   Search search(all, ruler, place);
   for (const Tensor& tensor : tensors_of(*pair->one->history, *pair->others.front()->history)) {
     std::vector<Track> others;
-    for (const OneSeed* other : pair->others)  // reruns of "Is it luck?" have their losses alone
+    for (const RunRecord* other : pair->others)  // reruns of "Is it luck?" have their losses alone
       if (other->history->find(tensor.stat) >= 0)
         others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, tensor.stat));
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);

@@ -63,8 +63,8 @@ std::string metric_words(const Choice& choice) {
                           : what;
 }
 
-size_t measuring_seeds(const Compared& run) {
-  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const OneSeed& seed) {
+size_t measuring_seeds(const Recording& run) {
+  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const RunRecord& seed) {
     return !seed.history->layout().empty();
   }));
 }
@@ -76,8 +76,8 @@ std::string seeds_of_baseline(const Comparison& all) {
                     : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
 }
 
-std::string seed_words(const OneSeed& seed) {
-  return seed.seed ? words::say("compare.seeds.seed", {{"seed", seed.seed}}) : "";
+std::string seed_words(const RunRecord& seed) {
+  return seed.origin.seed ? words::say("compare.seeds.seed", {{"seed", seed.origin.seed}}) : "";
 }
 
 std::string loss_words(const EndRow& row) {
@@ -116,7 +116,7 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
 }
 
 std::string data_words(const Comparison& all, size_t run) {
-  const Compared &mine = all.runs[run], &base = all.runs[all.baseline()];
+  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
   if (run == all.baseline()) return "";
   switch (data_of(mine, base)) {
     case SameData::Same:
@@ -135,7 +135,7 @@ std::string data_words(const Comparison& all, size_t run) {
 
 std::string window_words(const Comparison& all) {
   size_t least = all.runs.front().seeds.size(), most = least;
-  for (const Compared& run : all.runs) {
+  for (const Recording& run : all.runs) {
     least = std::min(least, run.seeds.size());
     most = std::max(most, run.seeds.size());
   }
@@ -156,7 +156,7 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
       {"run", "name", "seeds", "steps", "loss", fmt::format("minus {}", base),
        fmt::format("against {}'s seeds", base), "verdict", "leaves plateau", "update ÷ weight", "tokens/s"}};
   for (const EndRow& row : all.rows) {
-    const Compared& run = all.runs[row.run];
+    const Recording& run = all.runs[row.run];
     const Difference& difference = all.differences[row.run];
     const bool baseline = row.run == all.baseline();
     table.push_back(
@@ -183,7 +183,7 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
   return table;
 }
 
-bool was_replaced(const Compared& run) {
+bool was_replaced(const Recording& run) {
   return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
 }
 
@@ -313,7 +313,7 @@ std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edi
 
 }  // namespace
 
-std::string edits_words(const Compared& run) {
+std::string edits_words(const Recording& run) {
   std::string text;
   std::optional<RunSpec> spec = run.origin;
   for (size_t i = 0; i < run.edits.size();) {

@@ -20,8 +20,8 @@ using Table = std::vector<std::vector<std::string>>;
 constexpr const char* kEndAlignment = "llrrrrllrrr";
 
 /// Says "port.jsonl, PyTorch 1.13, 1 seed".
-std::string origin_words(const Compared& run) {
-  std::string text = run.source.empty() ? "live" : run.source;
+std::string origin_words(const Recording& run) {
+  std::string text = run.source().empty() ? "live" : run.source();
   if (!run.maker.empty()) text += ", " + run.maker;
   return text + fmt::format(", {} seed{}", run.seeds.size(), run.seeds.size() == 1 ? "" : "s");
 }
@@ -155,9 +155,9 @@ std::string end_csv(const Comparison& all) {
                   "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
                   "tokens per second"}};
   for (const EndRow& row : all.rows) {
-    const Compared& run = all.runs[row.run];
+    const Recording& run = all.runs[row.run];
     const Difference& d = all.differences[row.run];
-    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source,
+    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source(),
                      std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
                      plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
                      row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
@@ -238,14 +238,14 @@ Json data_json(const DataIdentity& data) {
 }
 
 Json run_json(const Comparison& all, size_t index) {
-  const Compared& run = all.runs[index];
-  Json json = {{"run", letter_of(all, index)}, {"name", run.name},       {"source", run.source},
+  const Recording& run = all.runs[index];
+  Json json = {{"run", letter_of(all, index)}, {"name", run.name},       {"source", run.source()},
                {"maker", run.maker},           {"seeds", Json::array()}, {"settings", Json::object()},
                {"edits", Json::array()},       {"missing", run.missing}};
   json["data"] = data_json(run.data);
   json["unread"] = run.read.broken;
   json["faults"] = run.read.faults;
-  for (const OneSeed& seed : run.seeds) json["seeds"].push_back(seed.seed);
+  for (const RunRecord& seed : run.seeds) json["seeds"].push_back(seed.origin.seed);
   for (const auto& [key, value] : run.settings) json["settings"][key] = value;
   for (const Edit& edit : run.edits)
     json["edits"].push_back({{"step", edit.step}, {"key", edit.key}, {"value", edit.value}});

@@ -26,28 +26,26 @@ bool is_safetensors(InputFile& in) {
   return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
 }
 
-RecordedRun saved_run(const std::string& path) {
+Recording saved_run(const std::string& path) {
   RunRecord saved = read_checkpoint(SafetensorsFile::load(path));
   RunSpec spec = saved.spec();
-  RecordedRun run;
+  Recording run;
   run.path = path;
-  run.from = Origin::Saved;
   run.maker = "normscope";
-  run.seed = spec.seed;
   run.name = spec.name.empty() ? default_name(spec) : spec.name;
   for (auto& [key, value] : field_values(spec)) run.settings.emplace_back(key, value);
   run.placement = run.settings.empty() ? "" : find_field("model.placement")->get(spec);
   run.edits = saved.edits;
-  run.history = saved.history;
-  for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
-  run.verdict = to_string(verdict_of(*run.history));
-  run.tokens_per_step = units_of_step(spec);
-  run.data = std::move(saved.data);
-  run.origin = std::move(saved.origin);
-  if (run.history->layout().empty())
+  for (const StatInfo& stat : saved.history->layout()) run.layers = std::max(run.layers, stat.layer);
+  run.data = saved.data;
+  run.origin = saved.origin;
+  saved.said = to_string(verdict_of(*saved.history));
+  saved.measured[kTokensPerStep] = units_of_step(spec);
+  if (saved.history->layout().empty())
     run.missing.push_back(
         "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
   run.spec = std::move(spec);
+  run.seeds.push_back(std::move(saved));
   return run;
 }
 

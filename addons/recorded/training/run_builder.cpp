@@ -301,33 +301,32 @@ std::string RunBuilder::setting(std::string_view key) const {
   return "";
 }
 
-void RunBuilder::describe(RecordedRun& run) const {
+void RunBuilder::describe(Recording& run) const {
   run.maker = about_.maker;
-  run.letter = is_letter(label_.run) ? label_.run : "";
-  run.seed = label_.seed;
+  run.log_letter = is_letter(label_.run) ? label_.run : "";
   run.settings = about_.settings;
   run.spec = spec_of(about_.settings);
   run.edits = about_.edits;
   run.placement = about_.placement;
   run.data = about_.data;
   if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // older logs
-  run.unigram = about_.unigram;
-  run.verdict = about_.verdict;
-  run.tokens_per_step = about_.tokens_per_step;
-  run.seconds_per_step = about_.seconds_per_step;
-  if (run.spec && run.maker.empty()) run.maker = "normscope";  // older logs had no header
-  if (run.spec && std::isnan(run.tokens_per_step)) run.tokens_per_step = units_of_step(*run.spec);
-  if (std::isnan(run.seconds_per_step) && timed_seconds_ > 0)
-    run.seconds_per_step = timed_seconds_ / timed_steps_;
+  if (run.spec && run.maker.empty()) run.maker = "normscope";                      // older logs had no header
+  RunRecord& seed = run.seeds.emplace_back();
+  seed.origin.seed = label_.seed;
+  seed.history = history_;
+  seed.said = about_.verdict;
+  double tokens = about_.tokens_per_step, seconds = about_.seconds_per_step;
+  if (run.spec && std::isnan(tokens)) tokens = units_of_step(*run.spec);
+  if (std::isnan(seconds) && timed_seconds_ > 0) seconds = timed_seconds_ / timed_steps_;
+  seed.measured = {{kUnigram, about_.unigram}, {kTokensPerStep, tokens}, {kSecondsPerStep, seconds}};
 }
 
-RecordedRun RunBuilder::run(const std::string& path, const std::string& stem, bool alone) const {
-  RecordedRun run;
+Recording RunBuilder::run(const std::string& path, const std::string& stem, bool alone) const {
+  Recording run;
   run.path = path;
   describe(run);
   run.name = about_.name.empty() ? stem : about_.name;
   if (about_.name.empty() && !alone && !label_.run.empty()) run.name += " " + label_.run;  // seeds share it
-  run.history = history_;
   bool encoder = false, decoder = false;
   for (const Column& column : columns_) {
     run.layers = std::max(run.layers, column.tensor.layer);

@@ -79,7 +79,7 @@ class RunBuilder {
   const LogLabel& label() const { return label_; }
   /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
   /// growing.
-  RecordedRun run(const std::string& path, const std::string& stem, bool alone) const;
+  Recording run(const std::string& path, const std::string& stem, bool alone) const;
 
   std::vector<LogName> names() const;  ///< in order of appearance
 
@@ -101,7 +101,7 @@ class RunBuilder {
   void widen();
   std::vector<StatInfo> layout() const;
   std::string setting(std::string_view key) const;
-  void describe(RecordedRun& run) const;
+  void describe(Recording& run) const;
   std::vector<std::string> missing(bool both) const;
 
   LogLabel label_;

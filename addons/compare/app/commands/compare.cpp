@@ -71,33 +71,34 @@ Named named(const std::string& word) {
 /// The letters of the runs of a file: as the file names them, else in their order.
 std::vector<char> letters_of(const records::RecordedFile& file) {
   std::vector<char> letters;
-  for (const records::RecordedRun& run : file.runs)
-    if (!run.letter.empty() && std::find(letters.begin(), letters.end(), run.letter[0]) == letters.end())
-      letters.push_back(run.letter[0]);
+  for (const records::Recording& run : file.runs)
+    if (!run.log_letter.empty() &&
+        std::find(letters.begin(), letters.end(), run.log_letter[0]) == letters.end())
+      letters.push_back(run.log_letter[0]);
   if (!letters.empty()) return letters;
-  const size_t count = std::min<size_t>(compare::compared_from(file.runs).size(), 26);
+  const size_t count = std::min<size_t>(compare::grouped(file.runs).size(), 26);
   for (size_t i = 0; i < count; ++i) letters.push_back(static_cast<char>('A' + i));
   return letters;
 }
 
-std::vector<compare::Compared> picked(const records::RecordedFile& file, const Named& name) {
-  if (name.letter == 0) return compare::compared_from(file.runs);
+std::vector<records::Recording> picked(const records::RecordedFile& file, const Named& name) {
+  if (name.letter == 0) return compare::grouped(file.runs);
   const std::vector<char> letters = letters_of(file);
   const auto at = std::find(letters.begin(), letters.end(), name.letter);
   if (at == letters.end())
     throw CommandError(Exit::Usage, fmt::format("{} has no run {}: expected one of {}", name.path,
                                                 name.letter, fmt::join(letters, ", ")));
   const bool lettered = std::any_of(file.runs.begin(), file.runs.end(),
-                                    [](const records::RecordedRun& run) { return !run.letter.empty(); });
-  if (!lettered) return {compare::compared_from(file.runs)[static_cast<size_t>(at - letters.begin())]};
-  std::vector<records::RecordedRun> runs;
-  for (const records::RecordedRun& run : file.runs)
-    if (!run.letter.empty() && run.letter[0] == name.letter) runs.push_back(run);
-  return compare::compared_from(runs);
+                                    [](const records::Recording& run) { return !run.log_letter.empty(); });
+  if (!lettered) return {compare::grouped(file.runs)[static_cast<size_t>(at - letters.begin())]};
+  std::vector<records::Recording> runs;
+  for (const records::Recording& run : file.runs)
+    if (!run.log_letter.empty() && run.log_letter[0] == name.letter) runs.push_back(run);
+  return compare::grouped(runs);
 }
 
-std::vector<compare::Compared> read_runs(const CompareOptions& options) {
-  std::vector<compare::Compared> runs;
+std::vector<records::Recording> read_runs(const CompareOptions& options) {
+  std::vector<records::Recording> runs;
   std::string there;
   for (const std::string& word : options.files) {
     const Named name = named(word);
@@ -105,7 +106,7 @@ std::vector<compare::Compared> read_runs(const CompareOptions& options) {
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
     if (const std::string fault = file.fault(); !fault.empty())
       complain(fmt::format("{}: {}", name.path, fault));
-    for (compare::Compared& run : picked(file, name)) runs.push_back(std::move(run));
+    for (records::Recording& run : picked(file, name)) runs.push_back(std::move(run));
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));
   }
@@ -117,7 +118,7 @@ std::vector<compare::Compared> read_runs(const CompareOptions& options) {
   return runs;
 }
 
-compare::Choice choice_of(const CompareOptions& options, const std::vector<compare::Compared>& runs) {
+compare::Choice choice_of(const CompareOptions& options, const std::vector<records::Recording>& runs) {
   compare::Choice choice;
   const char first = options.baseline.empty() ? '?' : options.baseline.front();
   choice.baseline =
@@ -215,7 +216,7 @@ void check_named(const CompareOptions& options) {
 Exit compare_files(const CompareOptions& options) {
   check_named(options);
   check_printed(options);
-  std::vector<compare::Compared> runs = read_runs(options);
+  std::vector<records::Recording> runs = read_runs(options);
   const Comparison all = with_exit(Exit::Usage, [&] {
     const compare::Choice choice = choice_of(options, runs);
     return compare::compare(std::move(runs), choice);

@@ -41,7 +41,7 @@ struct Badge {
 };
 
 /// The run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
-std::optional<ModelConfig> model_of(const Compared& run) {
+std::optional<ModelConfig> model_of(const Recording& run) {
   if (run.spec) return run.spec->model;
   for (const auto& setting : run.settings) {
     RunSpec spec;
@@ -53,7 +53,7 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 }
 
 /// Counts lines of its log that could not be read; empty where all could.
-std::string unread_words(const Compared& run) {
+std::string unread_words(const Recording& run) {
   return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
 }
 
@@ -64,7 +64,7 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
     badges.push_back({unread, BadgeKind::Error});
   if (was_replaced(all.runs[run]))  // then it is a recorded run
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
-  else if (!all.runs[run].source.empty())
+  else if (!all.runs[run].path.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
   if (all.differences[run].data != SameData::Same)
     badges.push_back(all.differences[run].data == SameData::Other

@@ -162,7 +162,7 @@ void SideBySide::update(const LabView& view) {
     std::shared_ptr<const records::FollowedNow> now = file->source->now();
     if (now == file->now) continue;
     file->now = std::move(now);
-    file->runs = compared_from(file->now->file.runs);
+    file->runs = grouped(file->now->file.runs);
     hand_out(file, view);
   }
 }
@@ -184,12 +184,12 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
   return result;
 }
 
-std::vector<Compared> SideBySide::runs(const LabView& view, bool clock) {
-  std::vector<Compared> result;
+std::vector<Recording> SideBySide::runs(const LabView& view, bool clock) {
+  std::vector<Recording> result;
   const std::array<Place, kMost> all = places(view);
   for (size_t i = 0; i < kMost; ++i) {
     if (all[i].live) {
-      if (std::optional<Compared> run = live_.take(view, all[i].letter, clock))
+      if (std::optional<Recording> run = live_.take(view, all[i].letter, clock))
         result.push_back(std::move(*run));
     } else if (all[i].recorded) {
       result.push_back(slots_[i].file->runs[slots_[i].run]);

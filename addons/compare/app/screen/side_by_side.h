@@ -73,7 +73,7 @@ class SideBySide {
   void update(const LabView& view);
   std::array<Place, compare::kMost> places(const LabView& view) const;
   /// The runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
-  std::vector<compare::Compared> runs(const LabView& view, bool clock = true);
+  std::vector<records::Recording> runs(const LabView& view, bool clock = true);
   /// Changes whenever runs() would.
   std::string key(const LabView& view) const;
 
@@ -90,7 +90,7 @@ class SideBySide {
   struct File {
     std::unique_ptr<records::FollowedFile> source;
     std::shared_ptr<const records::FollowedNow> now;
-    std::vector<compare::Compared> runs;
+    std::vector<records::Recording> runs;
     bool handed_out = false;  ///< its further runs have their places
   };
   struct Slot {

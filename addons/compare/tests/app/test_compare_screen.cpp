@@ -269,7 +269,7 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
   int asked = 0;
   const auto none = [&] {
     ++asked;
-    return std::vector<compare::Compared>{};
+    return std::vector<records::Recording>{};
   };
   const auto first = comparing.newest("data", "choice", {}, none);
   REQUIRE(first);
@@ -368,7 +368,7 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
 
   compare_screen::Comparing comparing(ring);
   std::shared_ptr<const compare_screen::Shown> shown;
-  const auto none = [] { return std::vector<compare::Compared>{}; };
+  const auto none = [] { return std::vector<records::Recording>{}; };
   for (int i = 0; i < 1000 && !shown; ++i) {
     shown = comparing.newest("data", "choice", {}, none);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -28,7 +28,7 @@ TEST_CASE("loss window: card, Compare and table have one number, at the cursor t
   view::LabData data;
   const auto view = fixture::lab_view();
   compare::LiveRuns live;
-  std::vector<compare::Compared> runs;
+  std::vector<records::Recording> runs;
   for (const RunView& run : view->runs) runs.push_back(*live.take(*view, run.letter));
   const compare::Comparison all = compare::compare(runs);
   const std::shared_ptr<const Task> task = make_task({});

@@ -55,7 +55,7 @@ TEST_CASE("what PyTorch recorded lies on the engine's run of the same weights an
   const RecordedFile file = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/recorded/tests/fixtures/pre.jsonl");
   CHECK(file.broken == 0);
   REQUIRE(file.runs.size() == 1);
-  const RecordedRun& recorded = file.runs[0];
+  const Recording& recorded = file.runs[0];
   CHECK(recorded.name == "Pre-LN in PyTorch");
   CHECK(recorded.maker.starts_with("PyTorch "));
   CHECK(recorded.layers == 2);
@@ -65,7 +65,7 @@ TEST_CASE("what PyTorch recorded lies on the engine's run of the same weights an
   const RunSpec spec = twin_spec();
   Run run(spec, make_task(spec.data), *backend);
   for (int32_t i = 0; i < 200; ++i) run.step();
-  const History &ours = *run.history(), &theirs = *recorded.history;
+  const History &ours = *run.history(), &theirs = *recorded.seeds[0].history;
   CHECK(theirs.loss().steps == ours.loss().steps);
   CHECK(apart(theirs.loss(), ours.loss()) < 1e-5);
   CHECK(apart(theirs.rate(), ours.rate()) < 1e-6);
@@ -92,19 +92,18 @@ TEST_CASE("a saved run opens as a recorded one, with the names of its numbers") 
   run.save(folder.file("run.safetensors"));
   const RecordedFile file = read_recorded(folder.file("run.safetensors"));
   REQUIRE(file.runs.size() == 1);
-  const RecordedRun& saved = file.runs[0];
-  CHECK(saved.from == Origin::Saved);
+  const Recording& saved = file.runs[0];
   CHECK(saved.maker == "normscope");
   CHECK(saved.name == default_name(run.spec()));
   CHECK(saved.placement == "pre");
   CHECK(saved.data.unit == make_task(spec.data)->unit());  // its line is named as the Lab names it
-  CHECK(saved.seed == spec.seed);
+  CHECK(saved.seeds[0].origin.seed == spec.seed);
   CHECK(saved.layers == 2);
-  CHECK(saved.verdict == "not decided");
+  CHECK(saved.seeds[0].said == "not decided");
   CHECK(saved.missing.empty());
   REQUIRE(saved.spec);
   CHECK(field_values(*saved.spec) == field_values(run.spec()));
-  const History &ours = *run.history(), &theirs = *saved.history;
+  const History &ours = *run.history(), &theirs = *saved.seeds[0].history;
   REQUIRE(theirs.layout().size() == ours.layout().size());
   CHECK(theirs.loss().values == ours.loss().values);
   CHECK(theirs.validation().values == ours.validation().values);
@@ -120,7 +119,7 @@ TEST_CASE("a saved run opens as a recorded one, with the names of its numbers") 
 namespace normscope::records {
 namespace {
 
-RecordedRun recorded(const std::string& name) {
+Recording recorded(const std::string& name) {
   const RecordedFile file = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/recorded/tests/fixtures/" + name);
   CHECK(file.broken == 0);
   REQUIRE(file.runs.size() == 1);
@@ -143,16 +142,16 @@ double factor_apart(const Series& a, const Series& b) {
 // Two programs of the same numbers in another order: 1e-7 apart in forward passes, and after 40 steps of Adam, which
 // divides by the root of small gradients, 1e-3 in their norms. The bias of W_K has no gradient but roundings.
 TEST_CASE("a model of one's own is recorded as its twin with names that are known") {
-  const RecordedRun own = recorded("own.jsonl"), known = recorded("hf.jsonl");
-  for (const RecordedRun* run : {&own, &known}) {
+  const Recording own = recorded("own.jsonl"), known = recorded("hf.jsonl");
+  for (const Recording* run : {&own, &known}) {
     CHECK(run->placement == "pre");
     CHECK(run->layers == 2);
     CHECK(run->missing.empty());  // every name is known, without a mapping
   }
-  CHECK(factor_apart(own.history->loss(), known.history->loss()) < 1e-5);
-  const auto names = [](const RecordedRun& run) {
+  CHECK(factor_apart(own.seeds[0].history->loss(), known.seeds[0].history->loss()) < 1e-5);
+  const auto names = [](const Recording& run) {
     std::vector<std::string> all;
-    for (const StatInfo& stat : run.history->layout()) all.push_back(stat.name);
+    for (const StatInfo& stat : run.seeds[0].history->layout()) all.push_back(stat.name);
     std::sort(all.begin(), all.end());
     return all;
   };
@@ -160,19 +159,19 @@ TEST_CASE("a model of one's own is recorded as its twin with names that are know
   for (const std::string& name : names(own)) {
     if (name.find(".bk.") != name.npos) continue;
     INFO(name);
-    const Series a = own.history->series(own.history->find(name)),
-                 b = known.history->series(known.history->find(name));
+    const Series a = own.seeds[0].history->series(own.seeds[0].history->find(name)),
+                 b = known.seeds[0].history->series(known.seeds[0].history->find(name));
     CHECK(factor_apart(a, b) < 1e-3);
   }
 }
 
 TEST_CASE("what is recorded of a stream has the names of the engine's own measurements") {
-  const RecordedRun own = recorded("own.jsonl");
+  const Recording own = recorded("own.jsonl");
   for (const char* name : {"L01.attn.branch.variance", "L02.ffn.branch.variance", "L01.attn.input.variance",
                            "L02.ffn.sum.mean_square", "beta2.1.1", "beta2.4.4", "L02.attn.wq.grad_norm",
                            "L01.ffn.w2.update_norm", "L01.attn.before.gain.weight_norm",
                            "emb.tokens.grad_norm", "emb.positions.grad_norm"})
-    CHECK(own.history->find(name) >= 0);
+    CHECK(own.seeds[0].history->find(name) >= 0);
 }
 
 }  // namespace normscope::records
