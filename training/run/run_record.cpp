@@ -1,7 +1,5 @@
 #include "training/run/run_record.h"
 
-#include <limits>
-
 namespace normscope {
 
 std::vector<Edit> RunIdentity::all_edits() const {
@@ -24,11 +22,6 @@ std::string RunIdentity::key() const {
     if (name != "run.name") key += name + "=" + value + "\n";
   for (const Edit& edit : all_edits()) key += "edit " + to_string(edit) + "\n";
   return key;
-}
-
-double RunRecord::number(const std::string& name) const {
-  const auto known = measured.find(name);
-  return known == measured.end() ? std::numeric_limits<double>::quiet_NaN() : known->second;
 }
 
 size_t RunRecord::bytes() const {

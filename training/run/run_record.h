@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,12 +42,9 @@ struct RunRecord : RunIdentity {
   std::shared_ptr<const History> history{};  ///< null: only the losses were kept
   std::shared_ptr<const Keyframe> end{};     ///< weights and optimizer state; null as above
   std::vector<ParameterInfo> parameters{};   ///< what lies where in the blocks of `end`
-  std::map<std::string, double> measured{};  ///< what somebody asked for, by name
-  std::string said{};                        ///< its verdict as another program words it
   int32_t steps() const { return static_cast<int32_t>(losses.size()); }
   bool whole() const { return history && end; }
   size_t bytes() const;
-  double number(const std::string& name) const;  ///< of `measured`; NaN where there is none
 };
 
 /// The bytes of a history's frames in a checkpoint.

@@ -29,7 +29,7 @@ bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key
 /// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Recording& run) {
   std::vector<uint64_t> seeds;
-  for (const RunRecord& one : run.seeds) {
+  for (const SeedRecord& one : run.seeds) {
     if (one.origin.seed == 0) return {};
     seeds.push_back(one.origin.seed);
   }
@@ -138,7 +138,7 @@ void check(const std::vector<Recording>& runs, const Choice& choice) {
     fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
   for (const Recording& run : runs)
     if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
-                                          [](const RunRecord& seed) { return seed.history != nullptr; }))
+                                          [](const SeedRecord& seed) { return seed.history != nullptr; }))
       fail("compare", "{} has no history: expected one a seed", run.name);
   if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
     fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
@@ -397,7 +397,7 @@ bool is_seed_of(const Recording& run, const Recording& known) {
   const uint64_t seed = run.seeds.front().origin.seed;
   return run.path == known.path && run.log_letter == known.log_letter && run.name == known.name &&
          run.edits == known.edits && run.settings == known.settings && seed != 0 &&
-         std::none_of(known.seeds.begin(), known.seeds.end(), [&](const RunRecord& other) {
+         std::none_of(known.seeds.begin(), known.seeds.end(), [&](const SeedRecord& other) {
            return other.origin.seed == seed || other.origin.seed == 0;
          });
 }
@@ -457,7 +457,7 @@ std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool c
   result.edits = run->edits;
   result.letter = letter;
   const auto add = [&](uint64_t number, std::shared_ptr<const History> history) {
-    RunRecord& seed = result.seeds.emplace_back();
+    SeedRecord& seed = result.seeds.emplace_back();
     seed.origin.seed = number;
     seed.history = std::move(history);
     seed.measured[records::kTokensPerStep] = units_of_step(spec);

@@ -36,7 +36,7 @@ enum class Alignment : uint8_t { Step, Tokens, Time };
 const char* to_string(Alignment align);           ///< "step", "tokens", "time"
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
-using records::Recording;
+using records::Recording, records::SeedRecord;
 
 struct Choice {
   int32_t baseline = 0;

@@ -43,7 +43,7 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
 
 /// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source", stays
 /// as it is; nothing where it is not known.
-std::optional<Verdict> verdict_of(const Recording& run, const RunRecord& seed) {
+std::optional<Verdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = normscope::verdict_of(events);
   if (verdict.kind != Verdict::Kind::Undecided) return verdict;
@@ -101,7 +101,7 @@ double median(std::vector<double> values) {
 }
 
 /// The last step's norm over the weights' norm, of all parameters of layer 1 together.
-double update_ratio(const Ruler& ruler, const Recording& run, const RunRecord& seed) {
+double update_ratio(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
   std::vector<float> stats;
@@ -122,7 +122,7 @@ double update_ratio(const Ruler& ruler, const Recording& run, const RunRecord& s
 /// False where the run has no loss.
 bool put_losses(EndRow& row, const Ruler& ruler, const Recording& run) {
   std::vector<double> ends;
-  for (const RunRecord& seed : run.seeds) {
+  for (const SeedRecord& seed : run.seeds) {
     const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
     if (loss.empty()) continue;
     row.last_step = std::max(row.last_step, loss.steps.back());
@@ -145,7 +145,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   std::vector<Verdict> verdicts;
   std::vector<double> since, updates, speeds;
   bool never_left = true;
-  for (const RunRecord& seed : run.seeds) {
+  for (const SeedRecord& seed : run.seeds) {
     const std::optional<Verdict> verdict = verdict_of(run, seed);
     if (verdict) verdicts.push_back(*verdict);
     if (verdict && verdict->kind == Verdict::Kind::Learns) since.push_back(verdict->since);

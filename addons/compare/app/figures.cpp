@@ -55,7 +55,7 @@ std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, 
   for (const view::Matrix& matrix : in_order) {
     Row row{fmt::format("{}{}.grad_norm", layer, matrix.path), matrix.label, {}, {}};
     row.track = stat_track(ruler, all.runs[run], *pair.one, row.stat);
-    for (const RunRecord* other : pair.others)
+    for (const SeedRecord* other : pair.others)
       if (other->history->find(row.stat) >= 0)
         row.others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, row.stat));
     if (!row.track.empty() && !row.others.empty()) rows.push_back(std::move(row));

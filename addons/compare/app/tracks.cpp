@@ -18,7 +18,7 @@ namespace {
 /// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
-double said_per_step(const RunRecord& seed, Alignment align) {
+double said_per_step(const SeedRecord& seed, Alignment align) {
   switch (align) {
     case Alignment::Step:
       return 1;
@@ -35,7 +35,7 @@ double said_per_step(const RunRecord& seed, Alignment align) {
 double Ruler::per_step(const Recording& run) const {
   double sum = 0;
   int32_t count = 0;
-  for (const RunRecord& seed : run.seeds)
+  for (const SeedRecord& seed : run.seeds)
     if (const double said = said_per_step(seed, align); std::isfinite(said) && said > 0) {
       sum += said;
       ++count;
@@ -186,17 +186,17 @@ Opponents opponents(const Comparison& all, size_t run) {
   const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
   Opponents result;
   if (same_batches(mine, base))
-    for (const RunRecord& one : mine.seeds)
-      for (const RunRecord& other : base.seeds)
+    for (const SeedRecord& one : mine.seeds)
+      for (const SeedRecord& other : base.seeds)
         if (one.origin.seed == other.origin.seed && one.origin.seed != 0)
           result.pairs.push_back({&one, {&other}});
   if (!result.pairs.empty()) {
     result.against = Against::SameSeed;
     return result;
   }
-  std::vector<const RunRecord*> others;
-  for (const RunRecord& other : base.seeds) others.push_back(&other);
-  for (const RunRecord& one : mine.seeds) result.pairs.push_back({&one, others});
+  std::vector<const SeedRecord*> others;
+  for (const SeedRecord& other : base.seeds) others.push_back(&other);
+  for (const SeedRecord& one : mine.seeds) result.pairs.push_back({&one, others});
   return result;
 }
 
@@ -246,14 +246,14 @@ std::string where_missing(const Recording& run) {
 
 namespace {
 
-Track loss_track(const Ruler& ruler, const Recording& run, const RunRecord& seed) {
+Track loss_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   return ruler.track(seed.history->loss(), ruler.per_step(run));
 }
 
 std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
-                               const std::vector<const RunRecord*>& seeds) {
+                               const std::vector<const SeedRecord*>& seeds) {
   std::vector<Track> tracks;
-  for (const RunRecord* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
+  for (const SeedRecord* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
   return tracks;
 }
 
@@ -272,10 +272,10 @@ std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, con
 Opponents own_opponents(const Recording& base) {
   Opponents own;
   own.against = Against::Itself;
-  std::vector<const RunRecord*> seeds;
-  for (const RunRecord& seed : base.seeds) seeds.push_back(&seed);
+  std::vector<const SeedRecord*> seeds;
+  for (const SeedRecord& seed : base.seeds) seeds.push_back(&seed);
   if (seeds.size() > 1)
-    for (const RunRecord* seed : seeds) own.pairs.push_back({seed, seeds});
+    for (const SeedRecord* seed : seeds) own.pairs.push_back({seed, seeds});
   return own;
 }
 
@@ -298,7 +298,7 @@ void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ru
     x = std::min(x, track.x.back());
   }
   for (const Recording* one : {&run, &base})
-    for (const RunRecord& seed : one->seeds) {
+    for (const SeedRecord& seed : one->seeds) {
       const Track loss = loss_track(ruler, *one, seed);
       if (loss.empty()) continue;
       const int32_t last = loss.steps.back();
@@ -386,7 +386,7 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
     return loss;
   }
   std::vector<Track> tracks;
-  for (const RunRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
+  for (const SeedRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
   if (loss.shown.empty())
@@ -421,7 +421,7 @@ constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
 /// A metric of a layer, or the ratio of two stats where both have a number.
-Track metric_track(const Ruler& ruler, const Recording& run, const RunRecord& seed,
+Track metric_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed,
                    const panels::StatNames& names) {
   Track track = stat_track(ruler, run, seed, names.value);
   if (names.over.empty()) return track;
@@ -525,7 +525,7 @@ class Search {
 
 }  // namespace
 
-Track stat_track(const Ruler& ruler, const Recording& run, const RunRecord& seed, const std::string& name) {
+Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name) {
   const int32_t place = seed.history->find(name);
   return place < 0 ? Track{} : ruler.track(seed.history->series(place), ruler.per_step(run));
 }
@@ -567,7 +567,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
     };
     const Track track = metric_track(ruler, all.runs[run], *pair->one, names(mine));
     std::vector<Track> others;
-    for (const RunRecord* other : pair->others)
+    for (const SeedRecord* other : pair->others)
       if (const panels::StatNames theirs_of = names(*other->history);
           other->history->find(theirs_of.value) >= 0)
         others.push_back(metric_track(ruler, base, *other, theirs_of));
@@ -617,7 +617,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   Search search(all, ruler, place);
   for (const Tensor& tensor : tensors_of(*pair->one->history, *pair->others.front()->history)) {
     std::vector<Track> others;
-    for (const RunRecord* other : pair->others)  // reruns of "Is it luck?" have their losses alone
+    for (const SeedRecord* other : pair->others)  // reruns of "Is it luck?" have their losses alone
       if (other->history->find(tensor.stat) >= 0)
         others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, tensor.stat));
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);

@@ -45,8 +45,8 @@ double mean_between(const Track& track, double low, double high);
 struct Opponents {
   Against against = Against::Seeds;
   struct Pair {
-    const RunRecord* one;
-    std::vector<const RunRecord*> others;
+    const SeedRecord* one;
+    std::vector<const SeedRecord*> others;
   };
   std::vector<Pair> pairs;
 };
@@ -54,7 +54,7 @@ Opponents opponents(const Comparison& all, size_t run);
 /// The opponents of the shown seed where it has some, else the first pair; nullptr without any.
 const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run);
 /// One stat of one training on the shared axis; empty where it is not measured.
-Track stat_track(const Ruler& ruler, const Recording& run, const RunRecord& seed, const std::string& name);
+Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name);
 /// Holds a value against the range of the others at a place: 1 inside it, else over its nearer end.
 /// It returns nothing where one of them has no number there.
 std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,

@@ -64,7 +64,7 @@ std::string metric_words(const Choice& choice) {
 }
 
 size_t measuring_seeds(const Recording& run) {
-  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const RunRecord& seed) {
+  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const SeedRecord& seed) {
     return !seed.history->layout().empty();
   }));
 }
@@ -76,7 +76,7 @@ std::string seeds_of_baseline(const Comparison& all) {
                     : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
 }
 
-std::string seed_words(const RunRecord& seed) {
+std::string seed_words(const SeedRecord& seed) {
   return seed.origin.seed ? words::say("compare.seeds.seed", {{"seed", seed.origin.seed}}) : "";
 }
 

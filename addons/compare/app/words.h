@@ -32,7 +32,7 @@ size_t measuring_seeds(const Recording& run);
 /// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it is for anything but losses.
 std::string seeds_of_baseline(const Comparison& all);
 /// "seed 1"; "" where the seed is not said.
-std::string seed_words(const RunRecord& seed);
+std::string seed_words(const SeedRecord& seed);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
 /// "0.0049", "4.9×10⁻⁵", "–".

@@ -245,7 +245,7 @@ Json run_json(const Comparison& all, size_t index) {
   json["data"] = data_json(run.data);
   json["unread"] = run.read.broken;
   json["faults"] = run.read.faults;
-  for (const RunRecord& seed : run.seeds) json["seeds"].push_back(seed.origin.seed);
+  for (const SeedRecord& seed : run.seeds) json["seeds"].push_back(seed.origin.seed);
   for (const auto& [key, value] : run.settings) json["settings"][key] = value;
   for (const Edit& edit : run.edits)
     json["edits"].push_back({{"step", edit.step}, {"key", edit.key}, {"value", edit.value}});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/tensor_names.h"
@@ -27,7 +28,7 @@ bool is_safetensors(InputFile& in) {
 }
 
 Recording saved_run(const std::string& path) {
-  RunRecord saved = read_checkpoint(SafetensorsFile::load(path));
+  SeedRecord saved{read_checkpoint(SafetensorsFile::load(path))};
   RunSpec spec = saved.spec();
   Recording run;
   run.path = path;
@@ -50,6 +51,11 @@ Recording saved_run(const std::string& path) {
 }
 
 }  // namespace
+
+double SeedRecord::number(const std::string& name) const {
+  const auto known = measured.find(name);
+  return known == measured.end() ? NAN : known->second;
+}
 
 std::string LinesRead::fault() const {
   const std::string first = faults.empty() ? "" : faults.front();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,9 +33,18 @@ struct LinesRead {
   std::string fault() const;
 };
 
-// What is measured of one training: nats per symbol; padding included.
+// What is measured of a training: nats per symbol; padding included.
 inline constexpr const char *kUnigram = "unigram", *kTokensPerStep = "tokens per step",
                             *kSecondsPerStep = "seconds per step";
+
+/// One training. Of a log it has its seed (origin.seed, 0: unknown) and its history: loss, rate and validation, and stats
+/// under the engine's names, "L03.attn.wq.grad_norm", so that the Lab's plots find them. NaN where a step has no such
+/// number.
+struct SeedRecord : RunRecord {
+  std::map<std::string, double> measured{};
+  std::string said{};                            ///< its verdict as its file words it; empty: unknown
+  double number(const std::string& name) const;  ///< of `measured`; NaN: unknown
+};
 
 struct Recording {
   std::string name;   ///< "Post-LN, warm-up 200"; without one, the file's stem
@@ -53,10 +63,8 @@ struct Recording {
   std::string placement;   ///< "post", "pre", ... if the file names it
   int32_t layers = 0;      ///< the highest layer that a stat names; 0: none
   char letter = 0;         ///< its letter on screen; 0: by its place, A to D
-  /// One training a seed, one at least; the first is shown. Of a log each has its seed (origin.seed, 0: unknown) and its
-  /// history: loss, rate and validation, and stats under the engine's names, "L03.attn.wq.grad_norm", so that the Lab's
-  /// plots find them. NaN where a step has no such number.
-  std::vector<RunRecord> seeds;
+  /// One at least; the first is shown.
+  std::vector<SeedRecord> seeds;
   /// Its file's name; empty: it is the Lab's.
   std::string source() const { return std::filesystem::path(path).filename().string(); }
 };

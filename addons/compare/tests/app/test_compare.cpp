@@ -317,7 +317,7 @@ TEST_CASE(
   };
   Recording learns = ours("learns", {history(200, 1, falling(50)), history(200, 2, falling(70))}),
             stuck = ours("stuck", {history(200, 1, falling(1000))}), silent = theirs("port", history(200));
-  for (RunRecord& seed : learns.seeds) {
+  for (SeedRecord& seed : learns.seeds) {
     seed.measured[records::kUnigram] = 2.95;
     seed.measured[records::kTokensPerStep] = 1000;
     seed.measured[records::kSecondsPerStep] = 0.5;

@@ -28,7 +28,7 @@ Comparison drawn_comparison() {
   };
   Recording base = ours("base | one", {history(60), history(60, 2)}),
             worse = ours("worse <&>", {history(60, 1, other), history(60, 2, other)});
-  for (RunRecord& seed : base.seeds) seed.measured[records::kUnigram] = 2.95;
+  for (SeedRecord& seed : base.seeds) seed.measured[records::kUnigram] = 2.95;
   return compare({base, worse, theirs("port", history(40, 1, compared::unchanged, false))});
 }
 
